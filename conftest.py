@@ -1,0 +1,91 @@
+"""Run every notebook under pytest by nbdev's rules, each in a process of its own.
+
+`pytest` tests; `pytest --save` also writes the fresh outputs into the notebooks; `pytest --flags "slow live"` runs the
+cells that those test flags (`tst_flags` in settings.ini) skip otherwise. Cells flagged `data` need a registered file that
+is not bundled: they run where the environment variable BIASBOOK_DATA_DIR names a folder.
+"""
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = 'benchmarks'                       # their outputs are times: run by hand, never in the suite
+
+
+def pytest_addoption(parser):
+    parser.addoption('--flags', default='', help='test flags whose cells are to run, e.g. --flags "slow data"')
+    parser.addoption('--save', action='store_true', help='write the outputs into the notebooks')
+
+
+def pytest_collect_file(file_path, parent):
+    hidden = {'.ipynb_checkpoints', '_proc', BENCHMARKS}
+    asked = any(str(file_path) == str(Path(a).resolve()) for a in parent.config.args)
+    if file_path.suffix == '.ipynb' and (asked or not hidden & set(file_path.parts)):
+        return Notebook.from_parent(parent, path=file_path)
+
+
+class Notebook(pytest.File):
+    def collect(self):
+        yield Run.from_parent(self, name=self.path.stem)
+
+
+class CellFailed(Exception):
+    pass
+
+
+class Run(pytest.Item):
+    def runtest(self):
+        opt = self.config.getoption
+        flags = opt('flags').split() + ['data'] * Path(os.environ.get('BIASBOOK_DATA_DIR') or '-').is_dir()
+        run = subprocess.run([sys.executable, __file__, str(self.path), ' '.join(flags), str(opt('save'))],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if run.returncode:
+            raise CellFailed(run.stdout[-20_000:])
+
+    def repr_failure(self, excinfo, style=None):
+        return str(excinfo.value) if isinstance(excinfo.value, CellFailed) else super().repr_failure(excinfo, style)
+
+    def reportinfo(self):
+        return self.path, 0, str(self.path.relative_to(self.config.rootpath))
+
+
+def run_notebook(path, flags, save):
+    "Run one notebook as nbdev_test does; with `save`, keep the fresh outputs of the cells that ran."
+    from execnb.nbio import read_nb, write_nb
+    from execnb.shell import CaptureShell
+    from nbdev.clean import clean_nb
+    from nbdev.config import get_config
+    from nbdev.frontmatter import FrontmatterProc
+    from nbdev.process import NBProcessor
+
+    path, skip = Path(path), set(get_config().tst_flags.split()) - set(flags)
+    nb = NBProcessor(path, procs=FrontmatterProc, process=True).nb
+    if str(nb.frontmatter_.get('skip_exec', '')).lower() == 'true':
+        return
+
+    def skipped(cell):
+        directives = getattr(cell, 'directives_', None) or {}
+        return (cell.cell_type != 'code' or directives.get('eval:', [''])[0].lower() == 'false'
+                or bool(skip & directives.keys()))
+
+    sys.path.insert(0, str(Path(__file__).parent))
+    os.chdir(path.parent)
+    shell = CaptureShell(path)
+    try:
+        shell.run_all(nb, exc_stop=True, preproc=skipped)
+    except Exception:                           # whatever a cell raises: show it as the notebook would, and fail
+        print(shell.prettytb(fname=path))
+        sys.exit(1)
+    if save:
+        new = read_nb(path)
+        for ran, cell in zip(nb.cells, new.cells):
+            if cell.cell_type == 'code':
+                cell.outputs = ran.get('outputs', [])
+        clean_nb(new)
+        write_nb(new, path)
+
+
+if __name__ == '__main__':
+    run_notebook(sys.argv[1], sys.argv[2].split(), sys.argv[3] == 'True')
