@@ -1,0 +1,129 @@
+"""What no notebook can test: the built package, what an import loads, which floor imports which, and the README."""
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+root = Path(__file__).parent.parent
+package = root / 'biasbook'
+
+
+def python(*args, **options):
+    return subprocess.run([sys.executable, *args], capture_output=True, text=True, check=True, **options).stdout
+
+
+# -- the built package ------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope='module')
+def installed(tmp_path_factory):
+    "The wheel that is built from the sdist, unpacked as pip does it, in a folder of its own."
+    tmp = tmp_path_factory.mktemp('dist')
+    python('-m', 'build', '--outdir', str(tmp / 'out'), str(root))           # a wheel from the sdist
+    wheel, = (tmp / 'out').glob('*.whl')
+    python('-m', 'pip', 'install', '-q', '--no-deps', '--target', str(tmp / 'site'), str(wheel))
+    return tmp / 'site'
+
+
+def test_wheel_has_every_data_file(installed):
+    have = {p.relative_to(package).as_posix(): p.read_bytes() for p in (package / 'data').rglob('*') if p.is_file()}
+    assert len(have) >= 4
+    for name, content in have.items():
+        assert (installed / 'biasbook' / name).read_bytes() == content, name
+
+
+def test_wheel_loads_its_data(installed):
+    code = '''
+import biasbook, pathlib, sys
+assert pathlib.Path(biasbook.__file__).is_relative_to(sys.argv[1]), biasbook.__file__
+from biasbook.foundations.data import registry
+from biasbook.foundations.stimuli import weat_queries
+from biasbook.foundations.vectors import load_vectors
+print(len(registry()), len(weat_queries()), len(load_vectors("googlenews-mini")))
+'''
+    out = python('-c', code, str(installed), cwd=installed, env={**os.environ, 'PYTHONPATH': str(installed), 'BIASBOOK_DATA_DIR': ''})
+    n = [int(x) for x in out.split()]
+    assert n[0] >= 10 and n[1:] == [10, 6300]
+
+
+def test_wheel_metadata(installed):
+    meta, = installed.glob('biasbook-*.dist-info')
+    text = (meta / 'METADATA').read_text(encoding='utf-8')
+    assert {'lm', 'local', 'debias', 'cluster', 'dev'} <= set(re.findall(r'^Provides-Extra: (\w+)', text, re.M))
+    assert '@' not in re.sub(r'(?s)\n\n.*', '', text), 'an address in the metadata'
+    assert 'biasbook = biasbook.cli:main' in (meta / 'entry_points.txt').read_text()
+
+
+# -- what an import costs ---------------------------------------------------------------------------------------------
+
+HEAVY = {'torch', 'transformers', 'sentence_transformers', 'matplotlib', 'sklearn', 'pandas', 'scipy.stats', 'pooch'}
+
+
+@pytest.mark.parametrize('statement', ['import biasbook', 'from biasbook.weat import weat'])
+def test_import_loads_nothing_heavy(statement):
+    loaded = json.loads(python('-c', f'{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))', cwd=root))
+    assert not HEAVY & set(loaded)
+
+
+def test_import_time():
+    code = 'import time\nt = time.process_time()\nfrom biasbook.weat import weat\nprint(time.process_time() - t)'
+    assert min(float(python('-c', code, cwd=root)) for _ in range(3)) <= 1.5
+
+
+# -- floors -----------------------------------------------------------------------------------------------------------
+
+def notebooks():
+    "(folder, number, module) of each notebook that exports."
+    for nb in sorted((root / 'nbs').rglob('*.ipynb')):
+        if '.ipynb_checkpoints' in nb.parts:
+            continue
+        for cell in json.loads(nb.read_text(encoding='utf-8'))['cells']:
+            if found := re.search(r'^#\|\s*default_exp\s+(\S+)', ''.join(cell['source']), re.M):
+                yield nb.parent.relative_to(root / 'nbs').as_posix(), int(nb.name[:2]), found[1]
+
+
+def imported(module):
+    "The modules of the package that a module imports, as dotted names without the package."
+    path = package / (module.replace('.', '/') + '.py')
+    here = ['biasbook', *module.split('.')][:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+        if isinstance(node, ast.ImportFrom):
+            base = '.'.join([*here[:len(here) - node.level + 1], *([node.module] if node.module else [])]) if node.level else node.module
+            for name in [base, *(f'{base}.{a.name}' for a in node.names)]:
+                if name.startswith('biasbook.') and (package / (name[9:].replace('.', '/') + '.py')).exists():
+                    yield name[9:]
+        elif isinstance(node, ast.Import):
+            yield from (a.name[9:] for a in node.names if a.name.startswith('biasbook.'))
+
+
+def test_imports_run_downwards():
+    floor = {'foundations': 0, '.': 1, 'book': 2}
+    place = {module: (floor[folder], number) for folder, number, module in notebooks()}
+    assert len(place) >= 10
+    # What a figure, a table or a report of a higher room is needed for is imported when it is called, and named here.
+    late = {('foundations.results', 'foundations.stats'), ('audit', 'report')}
+    for module in place:
+        for other in imported(module):
+            assert place[other] < place[module] or (module, other) in late, f'{module} imports {other}, which stands above it'
+
+
+# -- the README -------------------------------------------------------------------------------------------------------
+
+def test_readme_is_the_index():
+    from readme import render
+    assert (root / 'README.md').read_text(encoding='utf-8') == render(), 'run: python tests/readme.py'
+
+
+def test_no_private_paths():
+    files = subprocess.run(['git', 'ls-files'], cwd=root, capture_output=True, text=True, check=True).stdout.split('\n')
+    for name in filter(None, files):
+        path = root / name
+        if path.suffix in {'.npz', '.png'} or name == '.ci/run' or not path.is_file():
+            continue
+        text = path.read_text(encoding='utf-8')
+        assert not re.search(r'(?<![\w.])/(?:home|root|work|tmp|Users)/\w', text), f'{name} has a path of one machine'
