@@ -13,8 +13,8 @@ import numpy as np
 
 from . import __version__
 from .foundations.results import Estimate, Result
-from .foundations.stats import (INTERVALS, cohen_d, jackknife_intervals, noncentral_t_interval,
-                                        permutation_pvalue, weat_effect_size)
+from .foundations.stats import (INTERVALS, cohen_d, effect_size_bound, jackknife_intervals,
+                                        noncentral_t_interval, permutation_pvalue, weat_effect_size)
 from .foundations.stimuli import Query, weat_queries, weat_query
 from .foundations.topics import topic_lists, topic_pool, unrelated_pairs
 from .foundations.vectors import as_vectors, coherence, cosine
@@ -29,22 +29,53 @@ def association(W, # vectors of the words, one row a word
 
 # %% ../nbs/00_weat.ipynb #621eae91
 def _also(cos, s_x, s_y, d, ddof, confidence_level):
-    "The further estimates of a WEAT: two-sided p, target interval, Cohen's d, and the two sums."
-    targets, both = jackknife_intervals(*cos, ddof=ddof, confidence_level=confidence_level)
+    "The further estimates of a WEAT (two-sided p, both intervals, Cohen's d, the two sums), and the intervals."
+    intervals = jackknife_intervals(*cos, ddof=ddof, confidence_level=confidence_level)
     two = permutation_pvalue(s_x, s_y, 'two-sided')
     estimates = [Estimate('two-sided', d, pvalue=two.pvalue, method=two.method),
-                 Estimate(INTERVALS[0], d, *targets, method='jackknife of atanh(d / its bound) over the targets')]
-    if len(s_x) + len(s_y) > 2 and max(np.ptp(s_x), np.ptp(s_y)) > 0:
+                 *(Estimate(name, d, *ends, method='jackknife of atanh(d / its bound)')
+                   for name, ends in zip(INTERVALS, intervals))]
+    if abs(d) < effect_size_bound(len(s_x), len(s_y), ddof) * (1 - 1e-9):
         c = cohen_d(s_x, s_y)
         estimates.append(Estimate('Cohen d', c, *noncentral_t_interval(c, len(s_x), len(s_y), confidence_level),
-                                  method='pooled deviation; noncentral t interval, normal scores, these attributes'))
+                                  method='pooled deviation; noncentral t, for normal scores and these attributes'))
     xa, xb, ya, yb = cos
     by_attribute = (xa.mean(0) - ya.mean(0)).sum() - (xb.mean(0) - yb.mean(0)).sum()
     estimates += [Estimate('target sum', float(s_x.sum() - s_y.sum()), method='s(X, Y, A, B) of Caliskan et al. 2017'),
                   Estimate('attribute sum', float(by_attribute), method='the same with the roles exchanged')]
-    return tuple(estimates), both
+    return tuple(estimates), intervals
 
 # %% ../nbs/00_weat.ipynb #343e7fa3
+def _widest(intervals):
+    "The interval that lets most vary, of those that there are: its name, and its ends."
+    known = [(name, ends) for name, ends in zip(INTERVALS, intervals) if all(map(math.isfinite, ends))]
+    return known[-1] if known else (INTERVALS[-1], intervals[-1])
+
+
+def _why_none(cos, low, high):
+    "A clause for a result without an interval, or ''."
+    if math.isfinite(low) and math.isfinite(high):
+        return ''
+    smallest = min(len(cos[0]), len(cos[2]))
+    why = f'the smaller target set has {smallest} words and the jackknife needs 4' if smallest < 4 else 'd is at its bound'
+    return f'no interval: {why}'
+
+# %% ../nbs/00_weat.ipynb #3170869f
+def _word_frame(cos, s_x, s_y):
+    "A row for each target word: its set, its mean cosines, its association."
+    import pandas as pd
+    return pd.DataFrame({'set': ['X'] * len(s_x) + ['Y'] * len(s_y),
+                         'cosine_A': np.concatenate([cos[0].mean(1), cos[2].mean(1)]),
+                         'cosine_B': np.concatenate([cos[1].mean(1), cos[3].mean(1)]),
+                         'association': np.concatenate([s_x, s_y])})
+
+
+def _versions():
+    "What the numbers were computed with."
+    import scipy
+    return {'biasbook': __version__, 'numpy': np.__version__, 'scipy': scipy.__version__}
+
+# %% ../nbs/00_weat.ipynb #5e740205
 def weat_arrays(X, # vectors of the first target words, one row a word
                 Y, # vectors of the second target words
                 A, # vectors of the first attribute words
@@ -59,30 +90,27 @@ def weat_arrays(X, # vectors of the first target words, one row a word
     s_x, s_y = cos[0].mean(1) - cos[1].mean(1), cos[2].mean(1) - cos[3].mean(1)
     d = weat_effect_size(s_x, s_y, ddof)
     test = permutation_pvalue(s_x, s_y, alternative)
-    also, (low, high) = _also(cos, s_x, s_y, d, ddof, confidence_level)
-    details = _word_frame(cos, np.concatenate([s_x, s_y]), len(s_x))
-    smallest = min(len(cos[0]), len(cos[2]), cos[0].shape[1], cos[1].shape[1])
-    note = '' if math.isfinite(low) else f'no interval: the smallest set has {smallest} words' + (
-        ', the jackknife needs 4' if smallest < 4 else ', but d is at its bound')
+    also, intervals = _also(cos, s_x, s_y, d, ddof, confidence_level)
+    which, (low, high) = _widest(intervals)
     return Result('WEAT d', 'arrays', 'X/Y × A/B', d, low=low, high=high, confidence_level=confidence_level,
                   pvalue=test.pvalue, alternative=alternative, method=test.method,
-                  n=f'{len(s_x)} + {len(s_y)} target words', also=also, details=details,
-                  meta={'ddof': ddof, 'interval': INTERVALS[1], 'note': note, 'versions': _versions()})
-
-# %% ../nbs/00_weat.ipynb #3170869f
-def _word_frame(cos, s, n):
-    "A row for each target word: its set, its mean cosines, its association."
-    import pandas as pd
-    return pd.DataFrame({'set': ['X'] * n + ['Y'] * (len(s) - n), 'cosine_A': np.concatenate([cos[0].mean(1), cos[2].mean(1)]),
-                         'cosine_B': np.concatenate([cos[1].mean(1), cos[3].mean(1)]), 'association': s})
-
-
-def _versions():
-    "What the numbers were computed with."
-    import scipy
-    return {'biasbook': __version__, 'numpy': np.__version__, 'scipy': scipy.__version__}
+                  n=f'{len(s_x)} + {len(s_y)} target words', also=also, details=_word_frame(cos, s_x, s_y),
+                  meta={'ddof': ddof, 'interval': which, 'note': _why_none(cos, low, high), 'versions': _versions()})
 
 # %% ../nbs/00_weat.ipynb #bd66994e
+def _partners(query, sets, lost):
+    "The words that stand at the place of a lost one in the other set; ValueError where the sets differ in size."
+    out = []
+    for k, l in ((0, 1), (2, 3)):
+        if len(sets[k]) != len(sets[l]):
+            raise ValueError(f"{query.name}: missing='drop-pairs' needs sets of one size, but {'XYAB'[k]} and {'XYAB'[l]} "
+                             f"have {len(sets[k])} and {len(sets[l])} words; use missing='drop'")
+        for pair in zip(sets[k], sets[l]):
+            if set(pair) & set(lost):
+                out += [w for w in pair if w not in lost]
+    return out
+
+# %% ../nbs/00_weat.ipynb #1e2c751f
 def _present(vectors, query, missing):
     "The four sets with the words that the vectors have, and the words left out; ValueError as `missing` asks."
     if missing not in ('error', 'drop', 'drop-pairs'):
@@ -93,17 +121,13 @@ def _present(vectors, query, missing):
         raise ValueError(f'{query.name}: {len(lost)} words are not in {vectors.name}: {", ".join(lost)}; pass '
                          "missing='drop' to go on without them, or 'drop-pairs' to drop the word at the same place too")
     if missing == 'drop-pairs':
-        for a, b, names in ((query.X, query.Y, 'X and Y'), (query.A, query.B, 'A and B')):
-            if len(a) != len(b):
-                raise ValueError(f"{query.name}: missing='drop-pairs' needs sets of one size, but {names} have {len(a)} and {len(b)}")
-        lost = lost + [w for s, t in ((0, 1), (1, 0), (2, 3), (3, 2)) for w, o in zip(sets[s], sets[t])
-                       if o in lost and w not in lost]
+        lost = lost + _partners(query, sets, lost)
     kept = [[w for w in s if w not in lost] for s in sets]
-    for letter, before, after in zip('XYAB', sets, kept):
-        if len(after) < query.min_words:
+    for letter, least, before, after in zip('XYAB', [query.min_words] * 2 + [1] * 2, sets, kept):
+        if len(after) < least:
             gone = [w for w in before if w in lost]
-            raise ValueError(f'{query.name}: each set needs at least {query.min_words} words (min_words={query.min_words}), but '
-                             f'{letter} has {len(after)} left after {len(gone)} were left out: {", ".join(gone)}')
+            raise ValueError(f'{query.name}: {letter} needs at least {least} words (min_words={query.min_words} for X and Y), but '
+                             f'has {len(after)} left after {len(gone)} were missing from {vectors.name}: {", ".join(gone)}')
     return kept, lost
 
 # %% ../nbs/00_weat.ipynb #a89db5e4

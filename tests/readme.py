@@ -1,4 +1,4 @@
-"""Make README.md from nbs/index.ipynb: `python tests/readme.py`. `render()` gives the text that README.md should have."""
+"""README.md is nbs/index.ipynb as Markdown: `python tests/readme.py` writes it, with the figures of the notebook's outputs."""
 import re
 from pathlib import Path
 
@@ -10,18 +10,25 @@ PAGES = 'https://github.com/biasbook/biasbook/blob/main/nbs/'
 
 
 def render():
+    "The files that the index makes: README.md and its figures, name -> bytes."
     nb = nbformat.read(root / 'nbs/index.ipynb', as_version=4)
-    nb.cells = [c for c in nb.cells if not c.source.lstrip().startswith('#| hide')]
+    alts = []
     for c in nb.cells:
         if c.cell_type == 'code':
-            c.source = '\n'.join(line for line in c.source.split('\n') if not line.startswith('#|'))
+            alts += re.findall(r'^#\|\s*fig-alt:\s*(.+)$', c.source, re.M)
+            hidden = re.search(r'^#\|\s*hide\s*$', c.source, re.M)
+            c.source = '' if hidden else re.sub(r'^#\|.*\n', '', c.source, flags=re.M)
     text, resources = MarkdownExporter().from_notebook_node(nb)
-    for name in resources['outputs']:           # README shows the figures that nbs/images holds
-        text = re.sub(rf'!\[[^\]]*\]\({re.escape(name)}\)\n', '', text)
-    text = text.replace('](images/', '](nbs/images/')
-    text = re.sub(r'\]\(((?:\w+/)?\d\d_\w+\.ipynb)\)', rf']({PAGES}\1)', text)
-    return re.sub(r'\n{3,}', '\n\n', text).strip() + '\n'
+    text = re.sub(r'```python\s*```\n', '', text)
+    files = {}
+    for k, (name, content) in enumerate(sorted(resources['outputs'].items())):
+        files[f'nbs/images/home-{k}.png'] = content
+        text = re.sub(rf'!\[[^\]]*\]\({re.escape(name)}\)', f'![{alts[k]}](nbs/images/home-{k}.png)', text)
+    text = re.sub(r'\]\(((?:\w+/)?(?:\d\d_)?\w+\.ipynb)\)', rf']({PAGES}\1)', text)
+    return {'README.md': (re.sub(r'\n{3,}', '\n\n', text).strip() + '\n').encode('utf-8'), **files}
 
 
 if __name__ == '__main__':
-    (root / 'README.md').write_text(render(), encoding='utf-8')
+    for name, content in render().items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_bytes(content)

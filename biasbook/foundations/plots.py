@@ -7,6 +7,7 @@ __all__ = ['COLORS', 'MARKERS', 'style', 'forest_plot', 'words_plot', 'reference
 
 # %% ../../nbs/foundations/00_plots.ipynb #49d623cd
 from contextlib import contextmanager
+from textwrap import fill
 
 import numpy as np
 import matplotlib as mpl
@@ -53,20 +54,20 @@ def forest_plot(labels, # one label a row, drawn from the top down
                 title='', # what the figure says
                 ax=None, # axes to draw on; new ones by default
                ):
-    "Estimates with one or two intervals, a row each; returns the axes. Raises ValueError for columns of unequal length."
+    "Estimates with one or two intervals, a row each; returns the axes. ValueError for columns of unequal length."
     n = len(labels)
     c = _columns(n, values=values, low=low, high=high, low2=low2, high2=high2)
     if notes is not None and len(notes) != n:
         raise ValueError(f'notes has {len(notes)} entries, but there are {n} labels')
     with style():
         if ax is None:
-            ax = plt.subplots(figsize=(7, .9 + .36 * n))[1]
+            ax = plt.subplots(figsize=(8, .9 + .38 * n))[1]
         y = np.arange(n)[::-1]
         ax.axvline(null, color=COLORS['grey'], lw=1, ls='--', zorder=0)
         ax.hlines(y, c['low2'], c['high2'], color=COLORS['blue'], lw=1)
         ax.hlines(y, c['low'], c['high'], color=COLORS['blue'], lw=3.5, alpha=.75)
         ax.plot(c['values'], y, 'o', color=COLORS['black'], zorder=3)
-        ax.set(yticks=y, yticklabels=[str(s) for s in labels], ylim=(-.6, n - .4), xlabel=xlabel, title=title)
+        ax.set(yticks=y, yticklabels=[fill(str(s), 40) for s in labels], ylim=(-.6, n - .4), xlabel=xlabel, title=title)
         ax.tick_params(axis='y', length=0)
         for row, note in zip(y, notes if notes is not None else []):
             ax.annotate(note, (1.01, row), xycoords=('axes fraction', 'data'), va='center', fontsize=9)
@@ -74,7 +75,7 @@ def forest_plot(labels, # one label a row, drawn from the top down
 
 # %% ../../nbs/foundations/00_plots.ipynb #b48f8c44
 def _spread(values, width, levels=7):
-    "A row for each value, so that labels of the given width on one row do not overlap; rows are reused from left to right."
+    "A row for each value, so that labels of the given width on one row do not overlap."
     end, row = np.full(levels, -np.inf), np.zeros(len(values), int)
     for i in np.argsort(values, kind='stable'):
         row[i] = np.argmax(end <= values[i]) if (end <= values[i]).any() else np.argmin(end)
@@ -95,19 +96,21 @@ def words_plot(words, # one word a point
     names = list(dict.fromkeys(groups))
     with style():
         if ax is None:
-            ax = plt.subplots(figsize=(7.5, .7 + 1.6 * len(names)))[1]
+            ax = plt.subplots(figsize=(7.5, .7 + 1.2 * len(names)))[1]
         ax.axvline(null, color=COLORS['grey'], lw=1, ls='--', zorder=0)
         span = (v.max() - v.min()) or 1.
         for k, name in enumerate(names):
             mine = [i for i, g in enumerate(groups) if g == name]
             row = _spread(v[mine], [span * (.02 + .0145 * len(words[i])) for i in mine])
             color = list(COLORS.values())[k % 6]
-            y = (len(names) - 1 - k) - .38 + .11 * row
+            y = len(names) - 1 - k + .12 * (row - row.max() / 2)
             ax.plot(v[mine], y, MARKERS[k % 6], color=color, ms=4)
             for i, height in zip(mine, y):
-                ax.annotate(words[i], (v[i], height), xytext=(4, 0), textcoords='offset points', va='center', fontsize=8)
-            ax.vlines(v[mine].mean(), y.min() - .06, y.max() + .06, color=color, lw=2, alpha=.5)
-        ax.set(yticks=range(len(names)), yticklabels=names[::-1], ylim=(-.6, len(names) - .35), xlabel=xlabel, title=title)
+                ax.annotate(words[i], (v[i], height), xytext=(4, 0), textcoords='offset points',
+                            va='center', fontsize=8)
+            ax.vlines(v[mine].mean(), y.min() - .08, y.max() + .08, color=color, lw=2, alpha=.5)
+        ax.set(yticks=range(len(names)), yticklabels=names[::-1], ylim=(-.6, len(names) - .4),
+               xlabel=xlabel, title=title)
         ax.set_xlim(v.min() - .03 * span, v.max() + .18 * span)
         ax.tick_params(axis='y', length=0)
     return ax

@@ -47,20 +47,23 @@ def _meet(v, n, high, low=None):
 
 # %% ../../nbs/foundations/02_stats.ipynb #e81f1237
 def _few(v, n, goal, cap):
-    "How many subsets reach `goal`, level by level; None as soon as more than `cap` choices are open"
-    v = v[np.argsort(-np.abs(v))] if n is None else np.sort(v)[::-1]
-    best = np.concatenate(([0], np.cumsum(np.maximum(v, 0) if n is None else v)))
-    total, need, N = np.zeros(1, np.int64), np.array([n or 0]), len(v)
-    for i, x in enumerate(v):
-        total, need = np.concatenate((total, total + x)), np.concatenate((need, need - 1))
-        if n is None: reach = total + best[N] - best[i + 1]
-        else:
-            fits = (need >= 0) & (need <= N - i - 1)
-            total, need = total[fits], need[fits]
-            reach = total + best[i + 1 + need] - best[i + 1]
-        total, need = total[reach >= goal], need[reach >= goal]
-        if len(total) > cap: return None
-    return len(total)
+    "How many subsets reach `goal`, one distinct score after the other; None when more than `cap` choices are open"
+    x, reps = np.unique(v, return_counts=True)
+    order, N = np.argsort(-np.abs(x) if n is None else -x), len(v)
+    x, reps = x[order], reps[order]
+    best = np.concatenate(([0], np.cumsum(np.repeat(np.maximum(x, 0) if n is None else x, reps))))
+    total, need, i = np.zeros(1, np.int64), np.array([n or 0]), 0
+    ways = np.ones(1, float if N <= 1000 else object) # beyond 1000 words a float overflows
+    for score, m in zip(x, reps.tolist()):
+        i, take = i + m, np.arange(m + 1)[:, None]
+        if len(total) > cap or len(total) * (m + 1) > 8 * cap: return None
+        ways = np.array([math.comb(m, a) for a in range(m + 1)], ways.dtype)[:, None] * ways
+        total, need = total + take * score, need - take * (n is not None)
+        ok = (need >= 0) & (need <= N - i)
+        reach = total + best[np.where(ok, i + need, i) if n is not None else N] - best[i]
+        ok &= reach >= goal
+        total, need, ways = total[ok], need[ok], ways[ok]
+    return int(ways.sum())
 
 # %% ../../nbs/foundations/02_stats.ipynb #f11d38ee
 def _lattice(v, n):
@@ -119,7 +122,7 @@ def _nodes(s, n, goal, step, th, w, sd, span):
 
 # %% ../../nbs/foundations/02_stats.ipynb #c2fee5df
 def _invert(s, n, goal, step, a, span):
-    "log P(sum of a random subset >= goal), and the relative size of the terms at the edge"
+    "log P(sum of a random subset >= goal) from frequencies up to `span`, and whether these are a complete lattice"
     odds = a[:-1].sum() + a[-1] * s
     th, p = a[-1], np.exp(-np.logaddexp(0, -odds))
     w = p * (1 - p)
@@ -135,9 +138,8 @@ def _invert(s, n, goal, step, a, span):
     weight = np.where(t == 0, 1.0, 2.0)
     if whole and round(period / step) % 2 == 0: weight[-1] = 1.0
     total = f.real @ weight
-    edge = 0.0 if whole else np.abs(f[-(len(t) // 10 + 1):]).mean() * math.sqrt(len(t)) / abs(total)
     logp = np.logaddexp(0, odds).sum() - th * goal - a[:-1].sum() * size + math.log(max(total, 1e-300) / period)
-    return float(logp - _log_splits(len(s), n)), float(edge), whole
+    return float(logp - _log_splits(len(s), n)), whole
 
 # %% ../../nbs/foundations/02_stats.ipynb #45317a02
 def _log_splits(N, n):
@@ -165,13 +167,15 @@ def _fourier(v, n, goal):
     s, g, step = _standard(v, n, goal)
     below = g <= (s.sum() / 2 if n is None else 0.0)
     if below: s, g = -s, step - g # P(S >= g) = 1 - P(-S >= step - g)
-    a, log_m, span = _tilt(s, n, g), _log_distinct(v, n), 12.0
-    while True:
-        logp, edge, whole = _invert(s, n, g, step, a, span)
-        law = 0.0 if whole else math.exp(-(logp + log_m) / 2)
-        if edge <= law or span > 300: break
-        span *= 2
-    error = max(law if edge <= law else 8 * edge, 1e-9)
+    a, log_m, span = _tilt(s, n, g), _log_distinct(v, n), 8.0
+    logp, whole = _invert(s, n, g, step, a, span)
+    law, change = math.exp(-(logp + log_m) / 2), 0.0
+    while not whole:
+        span, before = 2 * span, logp
+        logp, whole = _invert(s, n, g, step, a, span)
+        change = abs(math.expm1(min(before - logp, 1.0)))
+        if change <= max(law, 1e-9) or span > 200: break
+    error = 1e-9 if whole else max(law, 4 * change, 1e-9)
     if not below: return logp, error
     p = -math.expm1(min(logp, -1e-12))
     return math.log(p), max(error * (1 - p) / p, 1e-9)
@@ -190,8 +194,8 @@ def _tail(v, n, goal):
     return hits / splits, 0.0
 
 # %% ../../nbs/foundations/02_stats.ipynb #92e8e930
-def _reach(v, n, high, low=None):
-    "(p, relative error) of a random subset's sum being at least `high`, or, with `low`, at most `low`"
+def _reach(v, n, high, low=None, mirrored=False):
+    "(p, relative error) of a sum of at least `high`, or, with `low`, at most `low`; doubled when `mirrored`"
     splits, half = 2 ** len(v) if n is None else math.comb(len(v), n), (len(v) + 1) // 2
     held = 2 ** half if n is None else sum(math.comb(half, j) for j in range(n + 1))
     if held <= 2 ** 22: p, error = _meet(v, n, high, low) / splits, 0.0
@@ -199,7 +203,8 @@ def _reach(v, n, high, low=None):
         tails = [_tail(v, n, high)] + ([] if low is None else [_tail(-v, n, -low)])
         p = sum(t[0] for t in tails)
         error = sum(t[0] * t[1] for t in tails) / max(p, 1e-308)
-    return min(1.0, max(p, 1 / splits, float(np.finfo(float).tiny))), error
+    p = (1 + mirrored) * max(p, 1 / splits)
+    return min(1.0, max(p, float(np.finfo(float).tiny))), error
 
 # %% ../../nbs/foundations/02_stats.ipynb #c4152090
 def _scores(name, x):
@@ -240,8 +245,9 @@ def permutation_pvalue(
     if np.ptp(s) > 1e-12 * np.abs(s).max():
         v = _grid(s - s.mean())
         goal = int(v[:n].sum())
-        if alternative == "two-sided": p, error = _reach(v, n, abs(goal) - N, N - abs(goal))
-        else: p, error = _reach(v, n, goal - N)
+        if alternative != "two-sided": p, error = _reach(v, n, goal - N)
+        elif n < N - n: p, error = _reach(v, n, abs(goal) - N, N - abs(goal))
+        else: p, error = _reach(v, n, abs(goal) - N, mirrored=True)
     exact = f"exact, {_number(math.comb(N, n))} splits"
     return Tail(p, f"Fourier inversion, relative error about {error:.0e}" if error else exact, error)
 
@@ -262,17 +268,15 @@ def sign_flip_pvalue(
         d, unit = np.bincount(np.unique(clusters, return_inverse=True)[1], weights=d), "sign flips of clusters"
     k = _grid(np.sort(d)) if np.abs(d).max() else np.zeros(0, np.int64)
     k = k[np.abs(k) > 1]
-    N, goal, sides = len(k), int(k.sum()), 2 if alternative == "two-sided" else 1
-    p, error = 1.0, 0.0
-    if N:
-        goal = -goal if alternative == "less" else abs(goal) if sides == 2 else goal
-        p, error = _reach(2 * np.abs(k), None, goal + int(np.abs(k).sum()) - N)
-    floor = "1" if N < sides else f"1/{2 ** N // sides}" if N <= 20 else f"2^-{N + 1 - sides}"
+    N, goal, two = len(k), int(k.sum()), alternative == "two-sided"
+    goal = -goal if alternative == "less" else abs(goal) if two else goal
+    p, error = _reach(2 * np.abs(k), None, goal + int(np.abs(k).sum()) - N, mirrored=two) if N else (1.0, 0.0)
+    floor = f"1/{2 ** max(N - two, 0)}" if N <= 20 else f"2^-{N - two}"
     how = f"Fourier inversion over 2^{N} {unit}, relative error about {error:.0e}" if error else f"exact, 2^{N} {unit}"
-    return Tail(min(1.0, sides * p), f"{how}, smallest possible p {floor}", error)
+    return Tail(p, f"{how}, smallest possible p {floor}", error)
 
 # %% ../../nbs/foundations/02_stats.ipynb #5ecc299c
-def cohen_d(x, y): # scores of each list, at least two words together in excess of two lists
+def cohen_d(x, y): # scores of each list, 3 words or more together
     "Difference of means over the pooled standard deviation within the lists"
     x, y = _scores("x", x), _scores("y", y)
     df = len(x) + len(y) - 2
@@ -283,7 +287,7 @@ def cohen_d(x, y): # scores of each list, at least two words together in excess 
 
 
 def hedges_g(x, y): # scores of each list
-    "Cohen's d without its small-sample bias; Hedges (1981)"
+    "Cohen's d without its small-sample bias; NaN with 3 words; Hedges (1981)"
     df = len(x) + len(y) - 2
     return cohen_d(x, y) * math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2) if df > 1 else math.nan
 
@@ -291,7 +295,7 @@ def hedges_g(x, y): # scores of each list
 def effect_size_bound(n, m, ddof=1): # words in X and in Y; 1 for the sample standard deviation, 0 for the population's
     "The largest magnitude that `weat_effect_size` can take"
     N = n + m
-    return N / math.sqrt(n * m) * (math.sqrt((N - ddof) / N))
+    return N / math.sqrt(n * m) * math.sqrt((N - ddof) / N)
 
 
 def weat_effect_size(
@@ -345,6 +349,16 @@ def noncentral_t_interval(
 INTERVALS = ("targets like these, these attributes", "targets and attributes like these")
 
 # %% ../../nbs/foundations/02_stats.ipynb #3eb2326d
+def _without(s):
+    "`s` without each word, one row per word left out"
+    return np.array([np.delete(s, i) for i in range(len(s))])
+
+
+def _others(c):
+    "Mean cosine with the attributes but one, one row per attribute left out"
+    return (c.sum(1) - c.T) / (c.shape[1] - 1)
+
+# %% ../../nbs/foundations/02_stats.ipynb #97328a82
 def _theta(s_x, s_y, ddof):
     "atanh(d / d_max) along the last axis; infinite where each list is constant"
     n, lead = s_x.shape[-1], np.broadcast_shapes(s_x.shape[:-1], s_y.shape[:-1])
@@ -365,7 +379,7 @@ def _jackknife(theta, sets, bound, level):
     half = float(stdtrit(df, .5 + level / 2)) * math.sqrt(V.sum())
     return bound * math.tanh(theta - half), bound * math.tanh(theta + half)
 
-# %% ../../nbs/foundations/02_stats.ipynb #97328a82
+# %% ../../nbs/foundations/02_stats.ipynb #4bedb4c8
 def jackknife_intervals(
     cos_xa, # cosines of X with A, one row per word of X, one column per word of A
     cos_xb, # cosines of X with B
@@ -380,16 +394,15 @@ def jackknife_intervals(
     that do not fit and on equal associations. Efron & Stein (1981); Satterthwaite (1946)."""
     xa, xb, ya, yb = (np.asarray(c, float) for c in (cos_xa, cos_xb, cos_ya, cos_yb))
     _level("confidence_level", confidence_level)
-    if (xa.shape[:1], ya.shape[:1], xa.shape[1:], xb.shape[1:]) != (xb.shape[:1], yb.shape[:1], ya.shape[1:], yb.shape[1:]) or xa.ndim != 2:
-        raise ValueError(f"cosines have shapes {xa.shape}, {xb.shape}, {ya.shape}, {yb.shape}: expected (X, A), (X, B), (Y, A), (Y, B)")
+    shapes = [c.shape for c in (xa, xb, ya, yb)]
+    if xa.ndim != 2 or shapes != [(len(r), *c.shape[1:]) for r in (xa, ya) for c in (xa, xb)]:
+        raise ValueError(f"cosines have shapes {shapes}: expected (X, A), (X, B), (Y, A), (Y, B)")
     s_x, s_y = xa.mean(1) - xb.mean(1), ya.mean(1) - yb.mean(1)
-    weat_effect_size(s_x, s_y, ddof) # refuses NaN and equal associations
+    weat_effect_size(s_x, s_y, ddof) # refuses NaN and equality
     if min(*xa.shape, *yb.shape) < 4: return ((math.nan, math.nan),) * 2
-    def without(s): return np.array([np.delete(s, i) for i in range(len(s))])
-    def others(c): return (c.sum(1) - c.T) / (c.shape[1] - 1) # means without each attribute
-    sets = [_theta(without(s_x), s_y, ddof), _theta(s_x, without(s_y), ddof),
-            _theta(others(xa) - xb.mean(1), others(ya) - yb.mean(1), ddof),
-            _theta(xa.mean(1) - others(xb), ya.mean(1) - others(yb), ddof)]
+    sets = [_theta(_without(s_x), s_y, ddof), _theta(s_x, _without(s_y), ddof),
+            _theta(_others(xa) - xb.mean(1), _others(ya) - yb.mean(1), ddof),
+            _theta(xa.mean(1) - _others(xb), ya.mean(1) - _others(yb), ddof)]
     theta, bound = float(_theta(s_x, s_y, ddof)), effect_size_bound(len(xa), len(ya), ddof)
     return tuple(_jackknife(theta, sets[:k], bound, confidence_level) for k in (2, 4))
 

@@ -86,12 +86,13 @@ def _near(word, row):
 
 class UnknownWord(KeyError):
     "Words that some vectors do not have: `words` lists them all, the message names close spellings that are there."
-    def __init__(self, words, name, row):
-        near = {w: " or ".join(map(repr, _near(w, row))) for w in words[:10]}
-        each = [f"{w!r} (but {near[w]} is)" if near.get(w) else repr(w) for w in words]
-        super().__init__(f"not in {name}: {', '.join(each)}")
-        self.words = words
     def __str__(self): return self.args[0]
+
+def _unknown(words, name, row):
+    near = {w: " or ".join(map(repr, _near(str(w), row))) for w in words[:10]}
+    error = UnknownWord(f"not in {name}: " + ", ".join(f"{w!r} (but {near[w]} is)" if near.get(w) else repr(w) for w in words))
+    error.words = words
+    return error
 
 # %% ../../nbs/foundations/06_vectors.ipynb #e3bc05ec
 class _Table:
@@ -102,13 +103,13 @@ class _Table:
     def __len__(self): return len(self.words)
     def __iter__(self): return iter(self.words)
     def __contains__(self, word): return word in self._row
-    def __repr__(self): return f"{self.name}: {len(self):,} words × {self.dim}".replace(",", " ")
+    def __repr__(self): return f"{self.name}: " + f"{len(self):,} words × {self.dim}".replace(",", " ")
     def missing(self, words):
         "Those of `words` that are not here, each once, in the order given."
         return [w for w in dict.fromkeys([words] if isinstance(words, str) else words) if w not in self._row]
     def rows(self, words):
         "The row numbers of `words`; `UnknownWord` names all that are missing."
-        if lost := self.missing(words := list(words)): raise UnknownWord(lost, self.name, self._row)
+        if lost := self.missing(words := list(words)): raise _unknown(lost, self.name, self._row)
         return [self._row[w] for w in words]
     def __getitem__(self, words):
         if isinstance(words, (int, np.integer, slice)):
@@ -121,7 +122,7 @@ def nearest(
     queries,    # (q, d) vectors of any length but zero
     k=10,       # how many neighbours; fewer come back if there are fewer rows
     skip=None,  # for each query the one row that is not its neighbour (its own)
-    block=None, # queries in one matrix product; by default as many as keep it near 128 MB
+    block=None, # queries in one matrix product; by default 16, or more while it stays below 16 MB
 ): # (q, k) row numbers and (q, k) float64 cosines, best first
     "Rows of `unit` with the largest cosine to each query; `ValueError` if `k` < 1 or dimensions differ."
     Q = _unit64(queries, "the queries")
@@ -130,7 +131,7 @@ def nearest(
     zero = np.flatnonzero(unit[:, 0] == 0)
     zero = zero[~unit[zero].any(axis=1)]
     k = max(0, min(k, len(unit) - len(zero) - (skip is not None)))
-    block = block or max(1, 2**25 // max(len(unit), k * unit.shape[1]))
+    block = block or max(16, 2**22 // max(len(unit), k * unit.shape[1]))
     found = [_best(unit, Q[i:i + block], k, zero, None if skip is None else skip[i:i + block])
              for i in range(0, len(Q), block)]
     return tuple(np.concatenate(part) for part in zip(*found))
@@ -141,7 +142,7 @@ def _best(unit, Q, k, zero, skip):
     scores = Q.astype(np.float32) @ unit.T
     scores[:, zero] = -np.inf
     if skip is not None: scores[np.arange(len(Q)), skip] = -np.inf
-    top = np.argpartition(-scores, k - 1, axis=1)[:, :k]
+    top = np.argpartition(scores, min(len(unit) - k, len(unit) - 1), axis=1)[:, len(unit) - k:]
     cos = np.einsum("qd,qkd->qk", Q, unit[top], dtype=np.float64)
     order = np.lexsort((top, -cos), axis=1)
     return np.take_along_axis(top, order, 1), np.clip(np.take_along_axis(cos, order, 1), -1, 1)
@@ -160,7 +161,7 @@ class WordVectors(_Table):
     def neighbors(self, query, k=10, block=None):
         "(word, cosine) pairs, best first, for a word or vector; a list of such lists for several. No word is its own neighbour."
         q, rows = np.asarray(query), None
-        if q.dtype.kind in "UO":
+        if q.dtype.kind in "UOT":
             rows = np.array(self.rows(q.ravel().tolist()), dtype=int)
             zero = [self.words[r] for r in rows if not self.vectors[r].any()]
             if zero: raise ValueError(f"the vectors of these words are zero, so they have no neighbours: {_some([*map(repr, zero)])}")
@@ -273,11 +274,12 @@ def _rows(f, want, limit):
 # %% ../../nbs/foundations/06_vectors.ipynb #e4a0d4e5
 def _load_npz(path, name):
     "All of an .npz as `WordVectors`."
-    with np.load(path, allow_pickle=False) as z:
+    with open(path, "rb") as f, np.load(f, allow_pickle=False) as z:
         other = [n for n in z.zip.namelist() if not n.endswith(".npy")]
         if other: raise ValueError(f"is a zip of {_some(other)}, not an .npz; unpack it and load the file inside")
         if not {"words", "vectors"} <= set(z.files): raise ValueError(f"needs the arrays words and vectors, but has {_some(z.files)}")
-        words, M, about = z["words"], z["vectors"], json.loads(str(z["about"])) if "about" in z.files else {}
+        try: words, M, about = z["words"], z["vectors"], json.loads(str(z["about"])) if "about" in z.files else {}
+        except ValueError as e: raise ValueError(f"save words with dtype=str and vectors as numbers, no objects ({e})") from None
     if words.dtype.kind != "U" or M.dtype.kind not in "fiu":
         raise ValueError(f"words must be strings and vectors numbers, but they are {words.dtype} and {M.dtype}")
     return WordVectors(words.ravel().tolist(), M, name or about.get("name", path.stem), {"format": ".npz", **about.get("meta", {})})
@@ -287,12 +289,13 @@ def _find(source):
     "The file that a bundled name, a path or a registered name stands for."
     from biasbook.foundations.data import data_path, fetch, registry
     if source == "googlenews-mini": return data_path("googlenews-mini.npz")
-    path, names = Path(source).expanduser(), list(registry().index)
+    path = Path(source).expanduser()
     if path.is_dir(): raise ValueError(f"{path.name} is a folder; give a file in it")
-    if path.exists() or str(source) in names: return path if path.exists() else fetch(str(source))
-    names = ["googlenews-mini", *(n for n in names if n.startswith("vectors/") and not n.endswith(".json"))]
+    if path.exists(): return path
+    if str(source) in (names := list(registry().index)): return fetch(str(source))
+    names = ["googlenews-mini", *(n for n in names if n.startswith("vectors/"))]
     close = " or ".join(map(repr, get_close_matches(str(source), names, cutoff=.5)))
-    raise FileNotFoundError(f"no file and no registered name {str(source)!r}" + (f"; did you mean {close}?" if close else "")
+    raise FileNotFoundError(f"no file and no registered name {str(source)!r}" + (f", did you mean {close}?" if close else ".")
                             + f" Registered are {_some(names, 20)}")
 
 # %% ../../nbs/foundations/06_vectors.ipynb #82e208cf
@@ -308,10 +311,11 @@ def load_vectors(
     if limit is not None and limit < 1: raise ValueError(f"limit must be 1 row or more, not {limit}")
     path = _find(source)
     try: v = _load(path, want, name, limit)
-    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as e:
+    except (EOFError, OSError, NotImplementedError, zlib.error, zipfile.BadZipFile) as e:
+        if isinstance(e, PermissionError): raise
         raise ValueError(f"{path.name} is packed, and cut short or damaged: {e}") from e
     except ValueError as e: raise ValueError(f"{path.name}: {e}") from None
-    v.meta.update({"source": path.name} | ({"missing": v.missing(want)} if want else {}))
+    v.meta = {"source": path.name, **v.meta, **({"missing": v.missing(want)} if want else {})}
     return v
 
 # %% ../../nbs/foundations/06_vectors.ipynb #13b55a33
@@ -329,11 +333,11 @@ def _load(path, want, name, limit):
             for place, start, word, row in rows:
                 try: words.append(word.decode())
                 except UnicodeDecodeError as e:
-                    raise ValueError(f"byte {start + e.start} is not UTF-8 (in {word[:40]!r}): convert the file") from None
+                    raise ValueError(f"byte {start + e.start} is not UTF-8 (in {word[:40]!r}): convert the file to UTF-8") from None
                 places.append(place); numbers += row
     if not words: raise ValueError(f"none of the {len(want)} words asked for is there: {_some(want)}")
     if packed: return v if len(words) == len(v) else v.subset(words)
-    name, M = name or path.name.split(".")[0], np.frombuffer(numbers, "<f4").reshape(-1, d)
+    name, M = name or Path(path.name.removesuffix(".gz")).stem, np.frombuffer(numbers, "<f4").reshape(-1, d)
     return WordVectors(words, M, name, {"format": kind}, _at=lambda i: f"{unit} {places[i]}")
 
 # %% ../../nbs/foundations/06_vectors.ipynb #e05c7061
