@@ -12,19 +12,20 @@ PAGES = 'https://github.com/biasbook/biasbook/blob/main/nbs/'
 def render():
     "The files that the index makes: README.md and its figures, name -> bytes."
     nb = nbformat.read(root / 'nbs/index.ipynb', as_version=4)
-    alts = []
+    nb.metadata['language_info'] = {'name': 'python'}
+    nb.cells = [c for c in nb.cells if not re.search(r'^#\|\s*hide\s*$', c.source, re.M)]
+    alts = re.findall(r'^#\|\s*fig-alt:\s*(.+)$', '\n'.join(c.source for c in nb.cells), re.M)
     for c in nb.cells:
         if c.cell_type == 'code':
-            alts += re.findall(r'^#\|\s*fig-alt:\s*(.+)$', c.source, re.M)
-            hidden = re.search(r'^#\|\s*hide\s*$', c.source, re.M)
-            c.source = '' if hidden else re.sub(r'^#\|.*\n', '', c.source, flags=re.M)
+            c.metadata['transient'] = {'remove_source': bool(re.search(r'^#\|\s*echo:\s*false', c.source, re.M))}
+            c.source = re.sub(r'^#\|.*\n', '', c.source, flags=re.M)
     text, resources = MarkdownExporter().from_notebook_node(nb)
-    text = re.sub(r'```python\s*```\n', '', text)
     files = {}
     for k, (name, content) in enumerate(sorted(resources['outputs'].items())):
         files[f'nbs/images/home-{k}.png'] = content
         text = re.sub(rf'!\[[^\]]*\]\({re.escape(name)}\)', f'![{alts[k]}](nbs/images/home-{k}.png)', text)
     text = re.sub(r'\]\(((?:\w+/)?(?:\d\d_)?\w+\.ipynb)\)', rf']({PAGES}\1)', text)
+    text = re.sub(r'[ ]+$', '', text, flags=re.M)
     return {'README.md': (re.sub(r'\n{3,}', '\n\n', text).strip() + '\n').encode('utf-8'), **files}
 
 

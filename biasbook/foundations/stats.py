@@ -122,7 +122,7 @@ def _nodes(s, n, goal, step, th, w, sd, span):
 
 # %% ../../nbs/foundations/02_stats.ipynb #c2fee5df
 def _invert(s, n, goal, step, a, span):
-    "log P(sum of a random subset >= goal) from frequencies up to `span`, and whether these are a complete lattice"
+    "log P(sum of a random subset >= goal) with frequencies up to `span`, and how far these leave it in doubt"
     odds = a[:-1].sum() + a[-1] * s
     th, p = a[-1], np.exp(-np.logaddexp(0, -odds))
     w = p * (1 - p)
@@ -139,7 +139,9 @@ def _invert(s, n, goal, step, a, span):
     if whole and round(period / step) % 2 == 0: weight[-1] = 1.0
     total = f.real @ weight
     logp = np.logaddexp(0, odds).sum() - th * goal - a[:-1].sum() * size + math.log(max(total, 1e-300) / period)
-    return float(logp - _log_splits(len(s), n)), whole
+    half, edge = f.real[:len(t) // 2] @ weight[:len(t) // 2], np.abs(f[-(len(t) // 16 + 1):]).max() * math.sqrt(len(t))
+    doubt = 0.0 if whole else max(abs(total - half), edge) / abs(total)
+    return float(logp - _log_splits(len(s), n)), float(doubt)
 
 # %% ../../nbs/foundations/02_stats.ipynb #45317a02
 def _log_splits(N, n):
@@ -167,15 +169,13 @@ def _fourier(v, n, goal):
     s, g, step = _standard(v, n, goal)
     below = g <= (s.sum() / 2 if n is None else 0.0)
     if below: s, g = -s, step - g # P(S >= g) = 1 - P(-S >= step - g)
-    a, log_m, span = _tilt(s, n, g), _log_distinct(v, n), 8.0
-    logp, whole = _invert(s, n, g, step, a, span)
-    law, change = math.exp(-(logp + log_m) / 2), 0.0
-    while not whole:
-        span, before = 2 * span, logp
-        logp, whole = _invert(s, n, g, step, a, span)
-        change = abs(math.expm1(min(before - logp, 1.0)))
-        if change <= max(law, 1e-9) or span > 200: break
-    error = 1e-9 if whole else max(law, 4 * change, 1e-9)
+    a, log_m, span = _tilt(s, n, g), _log_distinct(v, n), 24.0
+    logp, doubt = _invert(s, n, g, step, a, span)
+    law = math.exp(-(logp + log_m) / 2)
+    while doubt > max(law, 1e-9) and span < 200:
+        span *= 2
+        logp, doubt = _invert(s, n, g, step, a, span)
+    error = max(2 * doubt, law if doubt else 0.0, 1e-9)
     if not below: return logp, error
     p = -math.expm1(min(logp, -1e-12))
     return math.log(p), max(error * (1 - p) / p, 1e-9)

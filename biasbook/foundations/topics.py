@@ -62,6 +62,12 @@ def _thin(unit, order, size, wanted):
     return best
 
 # %% ../../nbs/foundations/07_topics.ipynb #a6306c0b
+def _cosines(unit, centres, block=64):
+    "Each centre with its cosine to every word, computed for a block of centres in one product."
+    for start in range(0, len(centres), block):
+        yield from zip(centres[start:start + block], unit[centres[start:start + block]] @ unit.T)
+
+# %% ../../nbs/foundations/07_topics.ipynb #a79ffcb7
 def topic_lists(pool, # a `TopicPool`
                 size, # words in a list, at least 2
                 wanted, # the mean cosine that its words should have
@@ -75,14 +81,17 @@ def topic_lists(pool, # a `TopicPool`
     if free.sum() < size:
         return out
     tight = pool.near[:, :size - 1].mean(1)                # a list around a word seldom coheres more than this
-    for centre in np.random.default_rng(pool.rng).permutation(len(free)):
+    centres = np.random.default_rng(pool.rng).permutation(len(free))
+    for centre, cos in _cosines(pool.unit, centres[tight[centres] >= wanted - tolerance]):
         if len(out) == most or free.sum() < size:
             break
-        if free[centre] and tight[centre] >= wanted - tolerance:
-            cos = np.where(free, pool.unit @ pool.unit[centre], -2)
+        if free[centre]:
+            cos = np.where(free, cos, np.float32(-2))
             cos[centre] = 2
-            order = np.argsort(-cos, kind='stable')[:free.sum()]
-            taken, reached = _thin(pool.unit, order, size, wanted)
+            ball = pool.unit[np.argpartition(-cos, size - 1)[:size]].sum(0, dtype=float)
+            if (ball @ ball - size) / (size * (size - 1)) < wanted - tolerance:
+                continue                                   # even its nearest neighbours are too loose
+            taken, reached = _thin(pool.unit, np.argsort(-cos)[:free.sum()], size, wanted)
             if abs(reached - wanted) <= tolerance:
                 free[taken] = False
                 words = [pool.vectors.words[i] for i in pool.rows[taken]]
