@@ -13,7 +13,7 @@ from typing import Callable, NamedTuple
 
 from . import __version__
 from .foundations.results import results_table
-from .foundations.vectors import as_vectors, load_vectors
+from .foundations.vectors import WordVectors, as_vectors, load_vectors
 from .weat import weat_battery
 
 # %% ../nbs/book/00_audit.ipynb #0ff74183
@@ -53,7 +53,8 @@ class Audit:
 
     def findings(self):
         "The answer first: a sentence for each subject, before any table."
-        return [_finding(s, [r for r in self.results if r.subject == s]) for s in dict.fromkeys(r.subject for r in self.results)]
+        subjects = dict.fromkeys(r.subject for r in self.results)
+        return [_finding(s, [r for r in self.results if r.subject == s]) for s in subjects]
 
     def save(self, folder):
         "Write results.csv, results.json and report.html into a folder; returns the folder that was written."
@@ -62,13 +63,13 @@ class Audit:
 # %% ../nbs/book/00_audit.ipynb #06d1bc37
 def _finding(subject, results):
     "How many tests reach .05, after Holm, and beyond both placebos."
-    from biasbook.foundations.results import results_table
     t = results_table(results)
     placebos = t[[c for c in t if c.startswith('placebo') and c.endswith(': p')]]
-    survivors = t['query'][(t['p_holm'] < .05) & (placebos.max(axis=1, skipna=False) < .05)]
+    survivors = t['name'].where(t['name'] != '', t['query'])[(t['p_holm'] < .05) & (placebos.max(axis=1, skipna=False) < .05)]
     k = t['p'].notna().sum()
-    return (f'{subject}: {(t["p"] < .05).sum()} of {k} associations have p < .05, {(t["p_holm"] < .05).sum()} after adjustment for {k} '
-            f'tests; {len(survivors)} of these also exceed both topic placebos' + (': ' + ', '.join(survivors) if len(survivors) else ''))
+    return (f'{subject}: {(t["p"] < .05).sum()} of {k} associations have p < .05, {(t["p_holm"] < .05).sum()} after '
+            f'adjustment for {k} tests; {len(survivors)} of these also exceed unrelated topics on both sides '
+            '(placebo p < .05)' + ''.join(f', {s}' for s in survivors))
 
 # %% ../nbs/book/00_audit.ipynb #2066bbea
 def audit(subjects=SUBJECTS, # names, paths or objects
@@ -78,7 +79,8 @@ def audit(subjects=SUBJECTS, # names, paths or objects
          )->Audit:
     "Every measure on every subject that it takes. An error of one is kept in `failures` and stops nothing else."
     from tqdm import tqdm
-    units = [(s, m) for s in ([subjects] if isinstance(subjects, str) else subjects) for m in measures or MEASURES]
+    subjects = [subjects] if isinstance(subjects, (str, WordVectors)) else subjects
+    units = [(s, m) for s in subjects for m in measures or MEASURES]
     results, failures, opened = [], [], {}
     for k, (subject, measure) in enumerate(tqdm(units, disable=not progress, delay=1, unit='measure')):
         name = subject if isinstance(subject, str) else getattr(subject, 'name', type(subject).__name__)
@@ -105,7 +107,8 @@ def _folder(folder, files):
 def _save(audit, folder):
     "The three files, each written whole or not at all."
     from biasbook.report import report_html
-    everything = {'biasbook': __version__, 'results': [r.to_dict() for r in audit.results], 'failures': list(audit.failures)}
+    everything = {'biasbook': __version__, 'results': [r.to_dict() for r in audit.results],
+                  'failures': list(audit.failures)}
     files = {'results.csv': audit.table().to_csv(index=False, lineterminator='\n') if audit.results else '',
              'results.json': json.dumps(everything, ensure_ascii=False, allow_nan=False, indent=1),
              'report.html': report_html(audit)}

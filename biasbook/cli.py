@@ -20,18 +20,25 @@ def main():
     "Measure social bias in word embeddings, language models and embedding APIs."
 
 # %% ../nbs/book/02_cli.ipynb #7d9ee69c
-def _lines(audit):
-    "The findings, then a line for each result, then what failed."
+def _row(r):
+    "The cells of one result, from its row of the table."
     from biasbook.foundations.results import format_p
+    interval = f'[{r["low"]:.2f}, {r["high"]:.2f}]' if r['low'] == r['low'] else '–'
+    pvalues = (r['p'], r['p_holm'], r.get('placebo: p'), r.get('placebo attributes: p'))
+    return f'{r["name"]} {r["query"]}'.strip(), f'{r["value"]:.2f}', interval, *map(format_p, pvalues)
+
+# %% ../nbs/book/02_cli.ipynb #f885df17
+def _lines(audit):
+    "The findings, then a line for each result, then the words that were missing."
     yield from audit.findings()
-    head = ('query', 'value', '95 % interval', 'p', 'p Holm', 'placebo', 'plac. attr.')
+    head = ('test', 'value', '95 % interval', 'p', 'p Holm', 'placebo', 'plac. attr.')
     for subject, t in audit.table().groupby('subject', sort=False) if audit.results else ():
-        cells = [head] + [(r['query'], f'{r["value"]:.2f}', f'[{r["low"]:.2f}, {r["high"]:.2f}]', *map(format_p, (
-            r['p'], r['p_holm'], r.get('placebo: p'), r.get('placebo attributes: p')))) for r in t.to_dict('records')]
+        cells = [head] + [_row(r) for r in t.to_dict('records')]
         width = [max(len(row[k]) for row in cells) for k in range(len(head))]
         yield ''
-        yield from ('  '.join(c.ljust(w) if k == 0 else c.rjust(w) for k, (c, w) in enumerate(zip(row, width))) for row in cells)
-        if lost := [f'{r["query"]} without {r["missing"]}' for r in t.to_dict('records') if r['missing']]:
+        yield from ('  '.join([row[0].ljust(width[0]), *(c.rjust(w) for c, w in zip(row[1:], width[1:]))])
+                    for row in cells)
+        if lost := [f'{r["name"] or r["query"]} without {r["missing"]}' for r in t.to_dict('records') if r['missing']]:
             yield f'Words that {subject} lacks: ' + '; '.join(lost)
 
 # %% ../nbs/book/02_cli.ipynb #75b37f73

@@ -39,25 +39,27 @@ def _figure(subject, results):
         return f'p {format_p(r.pvalue)}' + (f', placebos {" / ".join(placebos)}' if placebos else '')
 
     narrow = [inner(r) for r in results]
-    ax = forest_plot([r.query for r in results], [r.value for r in results], [e and e.low for e in narrow], [e and e.high for e in narrow],
-                     [r.low for r in results], [r.high for r in results], null=results[0].null, notes=[note(r) for r in results],
+    ax = forest_plot([r.label for r in results], [r.value for r in results], [e and e.low for e in narrow],
+                     [e and e.high for e in narrow], [r.low for r in results], [r.high for r in results],
+                     null=results[0].null, notes=[note(r) for r in results],
                      xlabel=f'{results[0].metric} (thick: targets vary; thin: attributes vary too)', title=subject)
-    return figure_html(ax, f'{results[0].metric} of {len(results)} queries in {subject}, with intervals: ' + '; '.join(
-        f'{r.query} {r.value:.2f}' for r in results))
+    return figure_html(ax, f'{results[0].metric} of {len(results)} queries in {subject}, with intervals: '
+                       + '; '.join(f'{r.label} {r.value:.2f}' for r in results))
 
 # %% ../nbs/book/01_report.ipynb #270cddb8
-COLUMNS = {'query': 'query', 'value': 'value', 'low': 'low', 'high': 'high', 'p': 'p', 'p_holm': 'p, Holm', 'p_bh': 'p, BH',
-           'placebo: p': 'p, placebo targets', 'placebo attributes: p': 'p, placebo attributes', 'n': 'over', 'direction': 'direction',
-           'missing': 'missing words'}
+COLUMNS = {'name': 'test', 'query': 'query', 'value': 'value', 'low': 'low', 'high': 'high', 'p': 'p', 'p_holm': 'p, Holm',
+           'p_bh': 'p, BH', 'placebo: p': 'p, placebo targets', 'placebo attributes: p': 'p, placebo attributes',
+           'n': 'over', 'direction': 'direction', 'missing': 'missing words'}
 
 
 def _table(frame):
     "The table of one subject, escaped."
     shown = frame[[c for c in COLUMNS if c in frame]].copy()
-    for c in shown:
-        if c.startswith('p') and c != 'placebo':
+    for c in ('p', 'p_holm', 'p_bh', 'placebo: p', 'placebo attributes: p'):
+        if c in shown:
             shown[c] = shown[c].map(format_p)
-    return shown.rename(columns=COLUMNS).to_html(index=False, escape=True, float_format='{:.2f}'.format, na_rep='–', border=0)
+    return shown.rename(columns=COLUMNS).to_html(index=False, escape=True, float_format='{:.2f}'.format,
+                                                 na_rep='–', border=0)
 
 # %% ../nbs/book/01_report.ipynb #827c4aca
 STYLE = '''body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
@@ -80,13 +82,16 @@ def report_html(audit, # an `Audit`
     table = audit.table() if audit.results else None
     for subject in dict.fromkeys(r.subject for r in audit.results):
         mine = [r for r in audit.results if r.subject == subject]
-        parts += [f'<h2>{escape(subject)}</h2>', _figure(subject, mine), '<div class="wide">', _table(table[table['subject'] == subject]),
-                  '</div>', '<ul>', *(f'<li>{escape(repr(r))}</li>' for r in mine), '</ul>']
+        parts += [f'<h2>{escape(subject)}</h2>', _figure(subject, mine), '<div class="wide">',
+                  _table(table[table['subject'] == subject]), '</div>',
+                  '<ul>', *(f'<li>{escape(repr(r))}</li>' for r in mine), '</ul>']
     if audit.failures:
-        parts += ['<h2>Not measured</h2>', '<ul>', *(f'<li>{escape(f["subject"])} ({escape(f["measure"])}): {escape(f["error"])}</li>'
-                                                    for f in audit.failures), '</ul>']
+        lines = (f'{f["subject"]} ({f["measure"]}): {f["error"]}' for f in audit.failures)
+        parts += ['<h2>Not measured</h2>', '<ul>', *(f'<li>{escape(s)}</li>' for s in lines), '</ul>']
     sources = dict.fromkeys(r.meta.get('source') for r in audit.results if r.meta.get('source'))
-    parts += ['<h2>How to read this</h2>', READING, '<p class="note">Word lists: ' + escape('; '.join(sources)) + '</p>' if sources else '',
+    parts += ['<h2>How to read this</h2>', READING,
+              '<p class="note">Word lists: ' + escape('; '.join(sources)) + '</p>' if sources else '',
               f'<p class="note">biasbook {escape(__version__)}</p>']
-    return ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-            f'<title>Association audit</title><style>{STYLE}</style></head><body>\n' + '\n'.join(parts) + '\n</body></html>\n')
+    head = ('<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+            f'<title>Association audit</title><style>{STYLE}</style>')
+    return (f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n' + '\n'.join(parts) + '\n</body></html>\n')

@@ -24,7 +24,7 @@ def association(W, # vectors of the words, one row a word
                 A, # vectors of the first set, one row a word
                 B, # vectors of the second set, one row a word
                )->np.ndarray: # one number a row of W, between -2 and 2
-    "Mean cosine with A minus mean cosine with B, for each row of W (Caliskan et al. 2017). ValueError for zero rows."
+    "Mean cosine with A minus mean cosine with B, for each row of W (Caliskan et al. 2017). ValueError: zero rows."
     return cosine(W, A).mean(1) - cosine(W, B).mean(1)
 
 # %% ../nbs/00_weat.ipynb #621eae91
@@ -37,11 +37,11 @@ def _also(cos, s_x, s_y, d, ddof, confidence_level):
                    for name, ends in zip(INTERVALS, intervals))]
     if abs(d) < effect_size_bound(len(s_x), len(s_y), ddof) * (1 - 1e-9):
         c = cohen_d(s_x, s_y)
-        estimates.append(Estimate('Cohen d', c, *noncentral_t_interval(c, len(s_x), len(s_y), confidence_level),
-                                  method='pooled deviation; noncentral t, for normal scores and these attributes'))
+        ends = noncentral_t_interval(c, len(s_x), len(s_y), confidence_level)
+        estimates.append(Estimate('Cohen d', c, *ends, method='pooled deviation; noncentral t, normal scores'))
     xa, xb, ya, yb = cos
     by_attribute = (xa.mean(0) - ya.mean(0)).sum() - (xb.mean(0) - yb.mean(0)).sum()
-    estimates += [Estimate('target sum', float(s_x.sum() - s_y.sum()), method='s(X, Y, A, B) of Caliskan et al. 2017'),
+    estimates += [Estimate('target sum', float(s_x.sum() - s_y.sum()), method='s(X, Y, A, B) of the paper'),
                   Estimate('attribute sum', float(by_attribute), method='the same with the roles exchanged')]
     return tuple(estimates), intervals
 
@@ -57,8 +57,8 @@ def _why_none(cos, low, high):
     if math.isfinite(low) and math.isfinite(high):
         return ''
     smallest = min(len(cos[0]), len(cos[2]))
-    why = f'the smaller target set has {smallest} words and the jackknife needs 4' if smallest < 4 else 'd is at its bound'
-    return f'no interval: {why}'
+    few = f'the smaller target set has {smallest} words and the jackknife needs 4'
+    return 'no interval: ' + (few if smallest < 4 else 'd is at its bound')
 
 # %% ../nbs/00_weat.ipynb #3170869f
 def _word_frame(cos, s_x, s_y):
@@ -95,7 +95,8 @@ def weat_arrays(X, # vectors of the first target words, one row a word
     return Result('WEAT d', 'arrays', 'X/Y × A/B', d, low=low, high=high, confidence_level=confidence_level,
                   pvalue=test.pvalue, alternative=alternative, method=test.method,
                   n=f'{len(s_x)} + {len(s_y)} target words', also=also, details=_word_frame(cos, s_x, s_y),
-                  meta={'ddof': ddof, 'interval': which, 'note': _why_none(cos, low, high), 'versions': _versions()})
+                  meta={'ddof': ddof, 'interval': which, 'note': _why_none(cos, low, high),
+                        'versions': _versions()})
 
 # %% ../nbs/00_weat.ipynb #bd66994e
 def _partners(query, sets, lost):
@@ -103,8 +104,8 @@ def _partners(query, sets, lost):
     out = []
     for k, l in ((0, 1), (2, 3)):
         if len(sets[k]) != len(sets[l]):
-            raise ValueError(f"{query.name}: missing='drop-pairs' needs sets of one size, but {'XYAB'[k]} and {'XYAB'[l]} "
-                             f"have {len(sets[k])} and {len(sets[l])} words; use missing='drop'")
+            raise ValueError(f"{query.name}: missing='drop-pairs' needs sets of one size, but {'XYAB'[k]} and "
+                             f"{'XYAB'[l]} have {len(sets[k])} and {len(sets[l])} words; use missing='drop'")
         for pair in zip(sets[k], sets[l]):
             if set(pair) & set(lost):
                 out += [w for w in pair if w not in lost]
@@ -119,15 +120,16 @@ def _present(vectors, query, missing):
     lost = vectors.missing(query.words)
     if lost and missing == 'error':
         raise ValueError(f'{query.name}: {len(lost)} words are not in {vectors.name}: {", ".join(lost)}; pass '
-                         "missing='drop' to go on without them, or 'drop-pairs' to drop the word at the same place too")
+                         "missing='drop' to go on without them, or 'drop-pairs' to drop their partners too")
     if missing == 'drop-pairs':
         lost = lost + _partners(query, sets, lost)
     kept = [[w for w in s if w not in lost] for s in sets]
     for letter, least, before, after in zip('XYAB', [query.min_words] * 2 + [1] * 2, sets, kept):
         if len(after) < least:
             gone = [w for w in before if w in lost]
-            raise ValueError(f'{query.name}: {letter} needs at least {least} words (min_words={query.min_words} for X and Y), but '
-                             f'has {len(after)} left after {len(gone)} were missing from {vectors.name}: {", ".join(gone)}')
+            raise ValueError(f'{query.name}: {letter} needs at least {least} words (for X and Y min_words='
+                             f'{query.min_words}), but has {len(after)} left after {len(gone)} were missing from '
+                             f'{vectors.name}: {", ".join(gone)}')
     return kept, lost
 
 # %% ../nbs/00_weat.ipynb #a89db5e4
@@ -135,33 +137,37 @@ def _rows(vectors, words):
     "The vectors of words, one row a word; ValueError that names the words whose vector is zero."
     rows = vectors[words]
     if not rows.any(1).all():
-        raise ValueError(f'{vectors.name} has only zeros for: {", ".join(w for w, r in zip(words, rows) if not r.any())}; '
-                         'a zero vector has no direction and so no cosine; leave these words out')
+        zero = ', '.join(w for w, r in zip(words, rows) if not r.any())
+        raise ValueError(f'{vectors.name} has only zeros for: {zero}; a zero vector has no direction, so leave these words out')
     return rows
 
 # %% ../nbs/00_weat.ipynb #d2d58216
 def weat(vectors, # `WordVectors`, or a dict, a gensim KeyedVectors, a (words, matrix) pair, a path or a name
          query, # a `Query`, or the name of a published test, "weat1" … "weat10"
          *,
-         alternative='greater', # "greater" is the paper's test; the two-sided p stands in the result in any case
+         alternative='greater', # "greater" is the paper's test; the two-sided p is in the result as well
          ddof=1, # of the standard deviation in d
          confidence_level=.95, # of the intervals
          missing='error', # words that the vectors lack: "error", "drop", or "drop-pairs"
          placebos=True, # compare with topic lists as well
         )->Result:
-    "The word embedding association test (Caliskan et al. 2017, doi:10.1126/science.aal4230); ValueError says what is wrong."
+    """The word embedding association test (Caliskan et al. 2017, doi:10.1126/science.aal4230).
+
+    ValueError for missing words, too few words, and vectors without direction or spread."""
     vectors, query = as_vectors(vectors), weat_query(query) if isinstance(query, str) else query
     sets, lost = _present(vectors, query, missing)
-    r = weat_arrays(*(_rows(vectors, s) for s in sets), alternative=alternative, ddof=ddof, confidence_level=confidence_level)
+    r = weat_arrays(*(_rows(vectors, s) for s in sets), alternative=alternative, ddof=ddof,
+                    confidence_level=confidence_level)
     x, y, a, b = query.names
-    toward = 'neither target is nearer to either attribute' if r.value == 0 else f'{x} is nearer to {a if r.value > 0 else b}'
+    toward = f'{x} is nearer to {a if r.value > 0 else b}' if r.value else 'neither target is nearer to either'
     details = r.details.copy()
     details.insert(0, 'word', sets[0] + sets[1])
     details['set'] = details['set'].map({'X': x, 'Y': y})
-    meta = dict(r.meta, name=query.name, source=query.source, battery=query.battery, names=list(query.names), direction=toward,
-                missing=lost, words=dict(zip('XYAB', sets)))
+    meta = dict(r.meta, name=query.name, source=query.source, battery=query.battery, names=list(query.names),
+                direction=toward, missing=lost, words=dict(zip('XYAB', sets)))
     extra = (placebo(vectors, query, side, missing=missing, ddof=ddof) for side in SIDES) if placebos else ()
-    return replace(r, subject=vectors.name, query=query.label, details=details, meta=meta, also=(*r.also, *extra))
+    return replace(r, subject=vectors.name, query=query.label, details=details, meta=meta,
+                   also=(*r.also, *extra))
 
 # %% ../nbs/00_weat.ipynb #0543ed7d
 SIDES = ('placebo', 'placebo attributes')
@@ -174,7 +180,8 @@ def _lists(pool, words, query):
         lists = topic_lists(pool, len(words), wanted, exclude=query.words, tolerance=tolerance)
         if len(lists) >= 20:
             return lists, ''
-    return lists, f'{len(lists)} lists of {len(words)} words cohere within .10 of {wanted:.2f}, 20 are needed'
+    return lists, (f'{len(lists)} topic lists of {len(words)} words cohere within .10 of {wanted:.2f}, '
+                   '20 are needed')
 
 # %% ../nbs/00_weat.ipynb #cf111a59
 def _effect_sizes(scores, n, ddof):
@@ -245,17 +252,19 @@ def placebo(vectors, # anything that `as_vectors` takes
         return Estimate(side, None, method=reference.method)
     sets, _ = _present(vectors, query, missing)
     X, Y, A, B = (_rows(vectors, s) for s in sets)
-    d, size = weat_effect_size(association(X, A, B), association(Y, A, B), ddof), np.abs(reference.effect_sizes)
+    d = weat_effect_size(association(X, A, B), association(Y, A, B), ddof)
+    size = np.abs(reference.effect_sizes)
     p = (1 + np.count_nonzero(size >= abs(d) - 1e-12)) / (len(size) + 1)
     return Estimate(side, float(np.quantile(size, .95)), pvalue=float(p), method=reference.method)
 
 # %% ../nbs/00_weat.ipynb #11dea6a7
 def weat_battery(vectors, # anything that `as_vectors` takes
-                 queries=None, # `Query`s; by default the ten tests of Caliskan et al. 2017 in the paper's lists
+                 queries=None, # `Query`s; by default the ten tests of the paper in its lists
                  *,
                  missing='drop', # as in `weat`; what is dropped stands in each result
                  **options, # further options of `weat`
                 )->list: # one `Result` a query
     "`weat` for each query of a battery."
     vectors = as_vectors(vectors)
-    return [weat(vectors, q, missing=missing, **options) for q in (weat_queries() if queries is None else queries)]
+    queries = weat_queries() if queries is None else queries
+    return [weat(vectors, q, missing=missing, **options) for q in queries]

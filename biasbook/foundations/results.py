@@ -71,7 +71,7 @@ class _Json:
         if unknown := sorted(set(data) - {f.name for f in fields(cls)}):
             raise ValueError(f'not fields of a Result: {unknown}; the file may come from a later version')
         data = dict(data, also=tuple(Estimate(**e) for e in data.get('also', ())))
-        data.update({name: math.nan for name in ('value', 'low', 'high') if name in data and data[name] is None})
+        data.update({k: math.nan for k in ('value', 'low', 'high') if k in data and data[k] is None})
         if data.get('details') is not None:
             data['details'] = _frame(**data['details'])
         return cls(**data)
@@ -100,7 +100,8 @@ def _sentence(r):
     more = [r.meta[k] for k in ('direction', 'note') if r.meta.get(k)]
     for e in r.also:
         if e.name.startswith('placebo'):
-            more.append(f'{e.name} p = {format_p(e.pvalue)}' if e.pvalue is not None else f'no {e.name} p: {e.method}')
+            known = e.pvalue is not None
+            more.append(f'{e.name} p = {format_p(e.pvalue)}' if known else f'no {e.name} p: {e.method}')
     if r.meta.get('missing'):
         more.append(f"missing and left out: {', '.join(r.meta['missing'])}")
     return '; '.join([', '.join(parts), *more])
@@ -123,11 +124,16 @@ class Result(_Json):
     n: str = '' # independent units, and what they are: "8 + 8 target words"
     also: tuple = () # further estimates
     details: object = None # a DataFrame: a row for each word, pair or sentence
-    meta: dict = field(default_factory=dict) # plain data: direction in words, battery, seed, versions, words missing
+    meta: dict = field(default_factory=dict) # plain data: name, direction in words, battery, versions, missing words
 
     def confidence_interval(self):
         "The interval as (low, high)."
         return self.low, self.high
+
+    @property
+    def label(self):
+        "The query with the name of its test, where it has one: several tests may compare the same groups."
+        return f"{self.meta['name']}: {self.query}" if self.meta.get('name') else self.query
 
     def estimate(self, name):
         "The estimate of this name in `also`; KeyError with the names that there are."
@@ -146,8 +152,9 @@ class Result(_Json):
     def plot(self, ax=None):
         "The value with its interval; returns the axes."
         from biasbook.foundations.plots import forest_plot
-        return forest_plot([self.query], [self.value], [self.low], [self.high], null=self.null, ax=ax,
-                           xlabel=f'{self.metric} over {self.n}' if self.n else self.metric, title=f'In {self.subject}')
+        return forest_plot([self.label], [self.value], [self.low], [self.high], null=self.null, ax=ax,
+                           xlabel=f'{self.metric} over {self.n}' if self.n else self.metric,
+                           title=f'In {self.subject}')
 
 # %% ../../nbs/foundations/01_results.ipynb #22c4aa73
 def _family_columns(rows):
@@ -160,19 +167,22 @@ def _family_columns(rows):
     for (subject, metric, battery), members in families.items():
         p = [row['p'] for row in members]
         for row, h, b in zip(members, holm(p), benjamini_hochberg(p)):
-            row.update(p_holm=float(h), p_bh=float(b), family=f"{metric}, {battery or 'no battery'}, {subject}", family_size=len(p))
+            row.update(p_holm=float(h), p_bh=float(b), family_size=len(p),
+                       family=f"{metric}, {battery or 'no battery'}, {subject}")
 
 # %% ../../nbs/foundations/01_results.ipynb #fe96174b
 def results_table(results, # `Result`s, of any measures and subjects
                  ):
-    "A tidy DataFrame, a row a result, with p-values adjusted by Holm (and Benjamini–Hochberg beside it) within one subject × one battery."
+    """A tidy DataFrame, a row a result, with p-values adjusted within one subject × one battery.
+
+    `p_holm` is Holm's adjustment, `p_bh` that of Benjamini and Hochberg; `family` names what was adjusted together."""
     import pandas as pd
     rows = []
     for r in results:
-        rows.append({'subject': r.subject, 'metric': r.metric, 'query': r.query, 'value': r.value, 'null': r.null, 'low': r.low,
-                     'high': r.high, 'p': r.pvalue, 'p_holm': None, 'p_bh': None, 'alternative': r.alternative,
-                     'method': r.method, 'n': r.n, 'battery': r.meta.get('battery') or '', 'family': '', 'family_size': 0,
-                     'direction': r.meta.get('direction') or '', 'missing': ', '.join(r.meta.get('missing') or [])})
+        rows.append({'subject': r.subject, 'metric': r.metric, 'name': r.meta.get('name') or '', 'query': r.query,
+                     'value': r.value, 'null': r.null, 'low': r.low, 'high': r.high, 'p': r.pvalue, 'p_holm': None, 'p_bh': None, 'alternative': r.alternative,
+                     'method': r.method, 'n': r.n, 'battery': r.meta.get('battery') or '', 'family': '',
+                     'family_size': 0, 'direction': r.meta.get('direction') or '', 'missing': ', '.join(r.meta.get('missing') or [])})
         for e in r.also:
             rows[-1].update({f'{e.name}: value': e.value, f'{e.name}: p': e.pvalue})
             if e.low is not None or e.high is not None:

@@ -390,8 +390,8 @@ def jackknife_intervals(
 ) -> tuple: # (targets, both): two (low, high) in units of d, named by `INTERVALS`
     """Intervals for the expected effect size at these set sizes: targets redrawn; targets and attributes redrawn.
 
-    NaN with fewer than 4 words in a set; NaN on the inner side when d reaches its bound. ValueError on shapes
-    that do not fit and on equal associations. Efron & Stein (1981); Satterthwaite (1946)."""
+    NaN with fewer than 4 words in a set; NaN on the inner side when d reaches its bound. ValueError on bad shapes
+    and on equal associations. Efron & Stein (1981); Satterthwaite (1946)."""
     xa, xb, ya, yb = (np.asarray(c, float) for c in (cos_xa, cos_xb, cos_ya, cos_yb))
     _level("confidence_level", confidence_level)
     shapes = [c.shape for c in (xa, xb, ya, yb)]
@@ -400,11 +400,10 @@ def jackknife_intervals(
     s_x, s_y = xa.mean(1) - xb.mean(1), ya.mean(1) - yb.mean(1)
     weat_effect_size(s_x, s_y, ddof) # refuses NaN and equality
     if min(*xa.shape, *yb.shape) < 4: return ((math.nan, math.nan),) * 2
-    sets = [_theta(_without(s_x), s_y, ddof), _theta(s_x, _without(s_y), ddof),
-            _theta(_others(xa) - xb.mean(1), _others(ya) - yb.mean(1), ddof),
-            _theta(xa.mean(1) - _others(xb), ya.mean(1) - _others(yb), ddof)]
-    theta, bound = float(_theta(s_x, s_y, ddof)), effect_size_bound(len(xa), len(ya), ddof)
-    return tuple(_jackknife(theta, sets[:k], bound, confidence_level) for k in (2, 4))
+    sets = [_theta(*pair, ddof) for pair in [(_without(s_x), s_y), (s_x, _without(s_y)),
+            (_others(xa) - xb.mean(1), _others(ya) - yb.mean(1)), (xa.mean(1) - _others(xb), ya.mean(1) - _others(yb))]]
+    end = effect_size_bound(len(xa), len(ya), ddof), confidence_level
+    return tuple(_jackknife(float(_theta(s_x, s_y, ddof)), sets[:k], *end) for k in (2, 4))
 
 # %% ../../nbs/foundations/02_stats.ipynb #d6e3eba6
 def _pvalues(p):
