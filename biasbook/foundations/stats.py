@@ -390,8 +390,8 @@ def jackknife_intervals(
 ) -> tuple: # (targets, both): two (low, high) in units of d, named by `INTERVALS`
     """Intervals for the expected effect size at these set sizes: targets redrawn; targets and attributes redrawn.
 
-    NaN with fewer than 4 words in a set; NaN on the inner side when d reaches its bound. ValueError on bad shapes
-    and on equal associations. Efron & Stein (1981); Satterthwaite (1946)."""
+    NaN with fewer than 4 targets in a set; the second one NaN with fewer than 4 attributes in a set; NaN on the inner
+    side when d reaches its bound. ValueError on bad shapes and on equal associations. Efron & Stein (1981); Satterthwaite (1946)."""
     xa, xb, ya, yb = (np.asarray(c, float) for c in (cos_xa, cos_xb, cos_ya, cos_yb))
     _level("confidence_level", confidence_level)
     shapes = [c.shape for c in (xa, xb, ya, yb)]
@@ -399,11 +399,15 @@ def jackknife_intervals(
         raise ValueError(f"cosines have shapes {shapes}: expected (X, A), (X, B), (Y, A), (Y, B)")
     s_x, s_y = xa.mean(1) - xb.mean(1), ya.mean(1) - yb.mean(1)
     weat_effect_size(s_x, s_y, ddof) # refuses NaN and equality
-    if min(*xa.shape, *yb.shape) < 4: return ((math.nan, math.nan),) * 2
-    sets = [_theta(*pair, ddof) for pair in [(_without(s_x), s_y), (s_x, _without(s_y)),
-            (_others(xa) - xb.mean(1), _others(ya) - yb.mean(1)), (xa.mean(1) - _others(xb), ya.mean(1) - _others(yb))]]
-    end = effect_size_bound(len(xa), len(ya), ddof), confidence_level
-    return tuple(_jackknife(float(_theta(s_x, s_y, ddof)), sets[:k], *end) for k in (2, 4))
+    none, attributes = (math.nan, math.nan), min(xa.shape[1], xb.shape[1])
+    if min(len(xa), len(ya)) < 4: return none, none
+    theta, bound = float(_theta(s_x, s_y, ddof)), effect_size_bound(len(xa), len(ya), ddof)
+    sets = [_theta(_without(s_x), s_y, ddof), _theta(s_x, _without(s_y), ddof)]
+    targets = _jackknife(theta, sets, bound, confidence_level)
+    if attributes < 4: return targets, none
+    sets += [_theta(_others(xa) - xb.mean(1), _others(ya) - yb.mean(1), ddof),
+             _theta(xa.mean(1) - _others(xb), ya.mean(1) - _others(yb), ddof)]
+    return targets, _jackknife(theta, sets, bound, confidence_level)
 
 # %% ../../nbs/foundations/02_stats.ipynb #d6e3eba6
 def _pvalues(p):
