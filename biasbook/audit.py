@@ -7,7 +7,7 @@ __all__ = ['MEASURES', 'SUBJECTS', 'Measure', 'Audit', 'audit']
 
 # %% ../nbs/book/00_audit.ipynb #f87ff57a
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, NamedTuple
 
@@ -21,7 +21,7 @@ class Measure(NamedTuple):
     "A row of the table of measures."
     name: str # as the command line and the failures print it
     kind: str # the kind of subject that it takes: "vectors"
-    run: Callable # subject -> list of `Result`
+    run: Callable # (subject, progress=False) -> list of `Result`
 
 # %% ../nbs/book/00_audit.ipynb #1f4b3ed0
 MEASURES = [Measure('weat', 'vectors', weat_battery)]
@@ -68,28 +68,37 @@ def _finding(subject, results):
     survivors = t['name'].where(t['name'] != '', t['query'])[(t['p_holm'] < .05) & (placebos.max(axis=1, skipna=False) < .05)]
     k = t['p'].notna().sum()
     return (f'{subject}: {(t["p"] < .05).sum()} of {k} associations have p < .05, {(t["p_holm"] < .05).sum()} after '
-            f'adjustment for {k} tests; {len(survivors)} of these also exceed unrelated topics on both sides '
-            '(placebo p < .05)' + ''.join(f', {s}' for s in survivors))
+            f'adjustment for {k} tests; {len(survivors)} of these also beyond unrelated topics on both sides '
+            '(placebo p < .05)' + (': ' + ', '.join(survivors) if len(survivors) else ''))
 
 # %% ../nbs/book/00_audit.ipynb #2066bbea
+def _unused(name, names):
+    "The name, numbered if another subject has it: results of one name count as one subject."
+    k, free = 1, name
+    while free in names:
+        k, free = k + 1, f'{name} ({k + 1})'
+    return free
+
+# %% ../nbs/book/00_audit.ipynb #2b68747b
 def audit(subjects=SUBJECTS, # names, paths or objects
           measures=None, # rows of `MEASURES`; all by default
           *,
-          progress=False, # show a bar on stderr for what takes longer than a second
+          progress=False, # let each measure show a bar on a terminal when it takes longer than a second
          )->Audit:
     "Every measure on every subject that it takes. An error of one is kept in `failures` and stops nothing else."
-    from tqdm import tqdm
-    subjects = [subjects] if isinstance(subjects, (str, WordVectors)) else subjects
-    units = [(s, m) for s in subjects for m in measures or MEASURES]
-    results, failures, opened = [], [], {}
-    for k, (subject, measure) in enumerate(tqdm(units, disable=not progress, delay=1, unit='measure')):
-        name = subject if isinstance(subject, str) else getattr(subject, 'name', type(subject).__name__)
-        try:
-            if id(subject) not in opened:
-                opened = {id(subject): _open(subject)}              # one subject in memory at a time
-            results += measure.run(opened[id(subject)])
-        except (ValueError, TypeError, KeyError, OSError) as e:
-            failures.append({'subject': name, 'measure': measure.name, 'error': f'{type(e).__name__}: {e}'})
+    one = isinstance(subjects, (str, Path, dict, WordVectors))
+    results, failures, names = [], [], set()
+    for subject in [subjects] if one else subjects:
+        name = str(subject) if isinstance(subject, (str, Path)) else getattr(subject, 'name', type(subject).__name__)
+        opened = None                                      # loaded when its first measure needs it
+        for measure in measures or MEASURES:
+            try:
+                opened = _open(subject) if opened is None else opened
+                found = measure.run(opened, progress=progress)
+                results += [replace(r, subject=_unused(r.subject, names)) for r in found]
+            except (ValueError, TypeError, KeyError, OSError) as e:
+                failures.append({'subject': name, 'measure': measure.name, 'error': f'{type(e).__name__}: {e}'})
+        names.update(r.subject for r in results)
     return Audit(tuple(results), tuple(failures))
 
 # %% ../nbs/book/00_audit.ipynb #de8ac2e1

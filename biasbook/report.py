@@ -64,7 +64,7 @@ def _table(frame):
 # %% ../nbs/book/01_report.ipynb #827c4aca
 STYLE = '''body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
 img{max-width:100%;height:auto}.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem}
-th,td{padding:.25rem .6rem;text-align:left;border-bottom:1px solid #ddd;vertical-align:top}h2{margin-top:2.5rem}
+th,td{padding:.25rem .6rem;text-align:left;border-bottom:1px solid #ddd;vertical-align:top}td:nth-child(n+3):nth-child(-n+9){white-space:nowrap}h2{margin-top:2.5rem}
 .note{color:#555;font-size:.9rem}li{margin:.4rem 0}'''
 
 READING = '''<p>d is the difference of two mean associations in standard deviations of the target words; it cannot exceed 2 or so.

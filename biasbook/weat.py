@@ -142,6 +142,14 @@ def _rows(vectors, words):
     return rows
 
 # %% ../nbs/00_weat.ipynb #d2d58216
+def _direction(d, x, a, b):
+    "Which way d points, in words; the verb follows the label: 'math is', 'flowers are'."
+    if d == 0:
+        return 'neither target is nearer to either attribute'
+    plural = x.endswith('s') and not x.endswith(('ss', 'us', 'is', 'ics'))
+    return f'{x} {"are" if plural else "is"} nearer to {a if d > 0 else b}'
+
+# %% ../nbs/00_weat.ipynb #891d35a5
 def weat(vectors, # `WordVectors`, or a dict, a gensim KeyedVectors, a (words, matrix) pair, a path or a name
          query, # a `Query`, or the name of a published test, "weat1" … "weat10"
          *,
@@ -159,12 +167,11 @@ def weat(vectors, # `WordVectors`, or a dict, a gensim KeyedVectors, a (words, m
     r = weat_arrays(*(_rows(vectors, s) for s in sets), alternative=alternative, ddof=ddof,
                     confidence_level=confidence_level)
     x, y, a, b = query.names
-    toward = f'{x} is nearer to {a if r.value > 0 else b}' if r.value else 'neither target is nearer to either'
     details = r.details.copy()
     details.insert(0, 'word', sets[0] + sets[1])
     details['set'] = details['set'].map({'X': x, 'Y': y})
     meta = dict(r.meta, name=query.name, source=query.source, battery=query.battery, names=list(query.names),
-                direction=toward, missing=lost, words=dict(zip('XYAB', sets)))
+                direction=_direction(r.value, x, a, b), missing=lost, words=dict(zip('XYAB', sets)))
     extra = (placebo(vectors, query, side, missing=missing, ddof=ddof) for side in SIDES) if placebos else ()
     return replace(r, subject=vectors.name, query=query.label, details=details, meta=meta,
                    also=(*r.also, *extra))
@@ -192,7 +199,7 @@ def _effect_sizes(scores, n, ddof):
 def _placebo_effect_sizes(pool, sets, side, first, second, i, j, ddof):
     "d for each pair (first[i], second[j]) in place of the targets, or of the attributes."
     unit = pool.vectors.unit
-    X, Y, A, B = (cosine(_rows(pool.vectors, s), np.eye(unit.shape[1])) for s in sets)   # rows of length 1
+    X, Y, A, B = (unit[pool.vectors.rows(s)].astype(float) for s in sets)
     if side == SIDES[0]:
         axis = A.mean(0) - B.mean(0)
         s, t = (np.array([unit[l.rows] @ axis for l in lists]) for lists in (first, second))
@@ -224,7 +231,9 @@ def placebo_reference(vectors, # anything that `as_vectors` takes
         raise ValueError(f'side={side!r} is not known; it is {" or ".join(map(repr, SIDES))}')
     sets, _ = _present(vectors, query, missing)
     pool = pool or topic_pool(vectors)
-    own = sets[:2] if side == SIDES[0] else sets[2:]
+    own, other = (sets[:2], sets[2:]) if side == SIDES[0] else (sets[2:], sets[:2])
+    for words in other:
+        _rows(vectors, words)                           # refuses zero vectors, as `_lists` does
     (first, why), (second, why_too) = (_lists(pool, s, query) for s in own)
     if why or why_too:
         return PlaceboReference(np.empty(0), (), why or why_too)
@@ -262,9 +271,12 @@ def weat_battery(vectors, # anything that `as_vectors` takes
                  queries=None, # `Query`s; by default the ten tests of the paper in its lists
                  *,
                  missing='drop', # as in `weat`; what is dropped stands in each result
+                 progress=False, # show a bar on a terminal when it takes longer than a second
                  **options, # further options of `weat`
                 )->list: # one `Result` a query
     "`weat` for each query of a battery."
     vectors = as_vectors(vectors)
-    queries = weat_queries() if queries is None else queries
-    return [weat(vectors, q, missing=missing, **options) for q in queries]
+    from tqdm import tqdm
+    bar = tqdm(weat_queries() if queries is None else queries, desc=f'WEAT, {vectors.name}',
+               disable=None if progress else True, delay=1, leave=False)
+    return [weat(vectors, q, missing=missing, **options) for q in bar]

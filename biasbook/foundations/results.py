@@ -19,7 +19,7 @@ def format_p(p, # a p-value, or None
     if p >= .9995:
         return '1'
     if p >= .001:
-        return f'{p:.2g}'.removeprefix('0') if p < .0995 else f'{p:.2f}'.removeprefix('0')
+        return (f'{p:#.2g}' if p < .0995 else f'{p:.2f}').removeprefix('0')
     return f'{p:.1e}'.replace('e-0', 'e-')
 
 # %% ../../nbs/foundations/01_results.ipynb #485d6938
