@@ -70,9 +70,12 @@ def run_notebook(path, flags, save):
         return (cell.cell_type != 'code' or directives.get('eval:', [''])[0].lower() == 'false'
                 or bool(skip & directives.keys()))
 
+    for cell in nb.cells:                       # a cell that prints nothing any more keeps no old output
+        if not skipped(cell) and cell.cell_type == 'code':
+            cell.outputs = []
     sys.path.insert(0, str(Path(__file__).parent))
     os.chdir(path.parent)
-    shell = CaptureShell(path)
+    shell = CaptureShell(path, mpl_format='png')
     try:
         shell.run_all(nb, exc_stop=True, preproc=skipped)
     except Exception:                           # whatever a cell raises: show it as the notebook would, and fail

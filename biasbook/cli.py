@@ -32,7 +32,7 @@ def _lines(audit):
     "The findings, then a line for each result, then the words that were missing."
     yield from audit.findings()
     head = ('test', 'value', '95 % interval', 'p', 'p Holm', 'placebo', 'plac. attr.')
-    for subject, t in audit.table().groupby('subject', sort=False) if audit.results else ():
+    for subject, t in audit.table().groupby('subject', sort=False):
         cells = [head] + [_row(r) for r in t.to_dict('records')]
         width = [max(len(row[k]) for row in cells) for k in range(len(head))]
         yield ''
@@ -42,6 +42,19 @@ def _lines(audit):
             yield f'Words that {subject} lacks: ' + '; '.join(lost)
 
 # %% ../nbs/book/02_cli.ipynb #75b37f73
+def _writable(out):
+    "Make the folder before anything is computed; BadParameter if that cannot be done."
+    if out.exists() and not out.is_dir():
+        raise click.BadParameter(f'{out} is a file; give a folder to write the audit into', param_hint='--out')
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / '.biasbook'
+        probe.touch()
+        probe.unlink()
+    except OSError as e:
+        raise click.BadParameter(f'{out} cannot be written to: {e.strerror}', param_hint='--out') from e
+
+# %% ../nbs/book/02_cli.ipynb #44acbe8a
 @main.command(context_settings={'help_option_names': ['-h', '--help']})
 @click.argument('subjects', nargs=-1, metavar='[SUBJECT]...')
 @click.option('--out', 'out', default='biasbook-audit', show_default=True, type=click.Path(path_type=Path),
@@ -51,23 +64,22 @@ def _lines(audit):
 def audit(ctx, subjects, out, quiet):
     """Measure associations in each SUBJECT: a file of word vectors (.npz, word2vec, GloVe), or a registered name.
 
-    Without a SUBJECT the bundled vectors are audited. The exit code is 0 if everything was measured, 1 if a subject failed,
+    Without a SUBJECT the bundled vectors are audited. The exit code is 0 if everything was measured, 1 if something was not,
     2 if the command itself was wrong."""
     from biasbook.audit import SUBJECTS, audit as run
-    if out.exists() and not out.is_dir():
-        raise click.BadParameter(f'{out} is a file; give a folder to write the audit into', param_hint='--out')
-    a = run(subjects or SUBJECTS, progress=not quiet)
+    _writable(out)
+    a = run(list(subjects) or SUBJECTS, progress=not quiet)
     try:
         folder = a.save(out)
     except OSError as e:
         raise click.ClickException(f'the results could not be written to {out}: {e.strerror or e}') from e
+    if folder != out:
+        click.echo(f'{out} holds other results, which were left as they are; these are in {folder}.', err=True)
     if not quiet:
-        click.echo('\n'.join(_lines(a)) + '\n')
-        if folder != out:
-            click.echo(f'{out} holds other results, which were left as they are.')
+        click.echo('\n'.join(_lines(a) if a.results else ['Nothing was measured.']) + '\n')
         click.echo(f'Wrote results.csv, results.json and report.html to {folder}')
         if not find_spec('torch') or not find_spec('transformers'):
             click.echo("This audit covers word vectors; pip install 'biasbook[lm]' adds what language models need.")
     for f in a.failures:
-        click.echo(f'Not measured: {f["subject"]} ({f["measure"]}): {f["error"]}', err=True)
+        click.echo(f'Not measured: {f["subject"]} {f["measure"]}'.rstrip() + f': {f["error"]}', err=True)
     ctx.exit(1 if a.failures else 0)

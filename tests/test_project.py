@@ -39,11 +39,13 @@ def test_wheel_has_every_data_file(installed):
 
 def test_wheel_loads_its_data(installed):
     code = '''
-import biasbook, pathlib, sys
+import biasbook, pathlib, sys, yaml
 assert pathlib.Path(biasbook.__file__).is_relative_to(sys.argv[1]), biasbook.__file__
 from biasbook.foundations.data import registry
 from biasbook.foundations.stimuli import weat_queries
 from biasbook.foundations.vectors import load_vectors
+for path in pathlib.Path(biasbook.__file__).parent.joinpath("data").rglob("*.yaml"):
+    assert yaml.safe_load(path.read_text(encoding="utf-8")), path
 print(len(registry()), len(weat_queries()), len(load_vectors("googlenews-mini")))
 '''
     out = python('-c', code, str(installed), cwd=installed, env={**os.environ, 'PYTHONPATH': str(installed), 'BIASBOOK_DATA_DIR': ''})

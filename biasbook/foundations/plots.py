@@ -42,6 +42,12 @@ def _columns(n, **columns):
     return out
 
 # %% ../../nbs/foundations/00_plots.ipynb #a3aef695
+def _titles(ax, xlabel, title):
+    "The label of the x axis and the title, as plain text."
+    ax.set_xlabel(xlabel, parse_math=False)
+    ax.set_title(title, parse_math=False)
+
+# %% ../../nbs/foundations/00_plots.ipynb #4e574aec
 def forest_plot(labels, # one label a row, drawn from the top down
                 values, # the estimates; a missing one (None or NaN) leaves its row empty
                 low=None, # lower ends of the interval that is drawn thick
@@ -67,10 +73,13 @@ def forest_plot(labels, # one label a row, drawn from the top down
         ax.hlines(y, c['low2'], c['high2'], color=COLORS['blue'], lw=1)
         ax.hlines(y, c['low'], c['high'], color=COLORS['blue'], lw=3.5, alpha=.75)
         ax.plot(c['values'], y, 'o', color=COLORS['black'], zorder=3)
-        ax.set(yticks=y, yticklabels=[fill(str(s), 40) for s in labels], ylim=(-.6, n - .4), xlabel=xlabel, title=title)
+        ax.set_yticks(y, [fill(str(s), 40) for s in labels], parse_math=False)
+        ax.set_ylim(-.6, n - .4)
+        _titles(ax, xlabel, title)
         ax.tick_params(axis='y', length=0)
         for row, note in zip(y, notes if notes is not None else []):
-            ax.annotate(note, (1.01, row), xycoords=('axes fraction', 'data'), va='center', fontsize=9)
+            ax.annotate(note, (1.01, row), xycoords=('axes fraction', 'data'), va='center', fontsize=9,
+                        parse_math=False)
     return ax
 
 # %% ../../nbs/foundations/00_plots.ipynb #b48f8c44
@@ -107,10 +116,11 @@ def words_plot(words, # one word a point
             ax.plot(v[mine], y, MARKERS[k % 6], color=color, ms=4)
             for i, height in zip(mine, y):
                 ax.annotate(words[i], (v[i], height), xytext=(4, 0), textcoords='offset points',
-                            va='center', fontsize=8)
+                            va='center', fontsize=8, parse_math=False)
             ax.vlines(v[mine].mean(), y.min() - .08, y.max() + .08, color=color, lw=2, alpha=.5)
-        ax.set(yticks=range(len(names)), yticklabels=names[::-1], ylim=(-.6, len(names) - .4),
-               xlabel=xlabel, title=title)
+        ax.set_yticks(range(len(names)), names[::-1], parse_math=False)
+        ax.set_ylim(-.6, len(names) - .4)
+        _titles(ax, xlabel, title)
         ax.set_xlim(v.min() - .03 * span, v.max() + .18 * span)
         ax.tick_params(axis='y', length=0)
     return ax
@@ -130,7 +140,8 @@ def reference_plot(reference, # values under the reference, one a draw
         ax.hist(np.asarray(reference, float), bins=40, color=COLORS['sky'], alpha=.7)
         ax.axvline(observed, color=COLORS['vermillion'], lw=2)
         ax.annotate(label, (observed, 1.0), xycoords=('data', 'axes fraction'), xytext=(4, -2),
-                    textcoords='offset points', va='top', color=COLORS['vermillion'])
+                    textcoords='offset points', va='top', color=COLORS['vermillion'], parse_math=False)
         ax.spines['left'].set_visible(False)
-        ax.set(yticks=[], xlabel=xlabel, title=title)
+        ax.set_yticks([])
+        _titles(ax, xlabel, title)
     return ax

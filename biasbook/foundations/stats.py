@@ -22,9 +22,14 @@ class Tail(NamedTuple):
     error: float # relative error of `pvalue`; 0.0 where the relabellings were counted
 
 # %% ../../nbs/foundations/02_stats.ipynb #32b516f0
+def _scaled(s):
+    "Scores over the power of two above their largest magnitude, so that no sum of them overflows"
+    return np.ldexp(s, -math.frexp(np.abs(s).max())[1])
+
+
 def _grid(s):
     "Scores as int64 multiples of 2**-40 of the power of two above their largest magnitude"
-    return np.rint(np.ldexp(s, 40 - math.frexp(np.abs(s).max())[1])).astype(np.int64)
+    return np.rint(np.ldexp(_scaled(s), 40)).astype(np.int64)
 
 # %% ../../nbs/foundations/02_stats.ipynb #ecd4af1b
 def _half_sums(v, n):
@@ -47,7 +52,7 @@ def _meet(v, n, high, low=None):
 
 # %% ../../nbs/foundations/02_stats.ipynb #e81f1237
 def _few(v, n, goal, cap):
-    "How many subsets reach `goal`, one distinct score after the other; None when more than `cap` choices are open"
+    "How many subsets reach `goal`, one distinct score after another; None beyond `cap` open choices"
     x, reps = np.unique(v, return_counts=True)
     order, N = np.argsort(-np.abs(x) if n is None else -x), len(v)
     x, reps = x[order], reps[order]
@@ -107,7 +112,7 @@ def _tilt(s, n, goal):
 
 # %% ../../nbs/foundations/02_stats.ipynb #7b522ad3
 def _nodes(s, n, goal, step, th, w, sd, span):
-    "Period of the sum, its frequencies `t`, the size's frequencies `u` and their number; is the lattice complete?"
+    "Period of the sum, its frequencies, those of the size and their number; is the lattice complete?"
     top = np.maximum(s, 0).sum() if n is None else np.sort(s)[-n:].sum()
     period = top - goal + 20 * sd + 40 / th
     if step: period = step * math.ceil(period / step)
@@ -137,9 +142,10 @@ def _invert(s, n, goal, step, a, span):
     f = f * (step / -np.expm1(-step * z) if step else 1 / z)
     weight = np.where(t == 0, 1.0, 2.0)
     if whole and round(period / step) % 2 == 0: weight[-1] = 1.0
-    total = f.real @ weight
-    logp = np.logaddexp(0, odds).sum() - th * goal - a[:-1].sum() * size + math.log(max(total, 1e-300) / period)
-    half, edge = f.real[:len(t) // 2] @ weight[:len(t) // 2], np.abs(f[-(len(t) // 16 + 1):]).max() * math.sqrt(len(t))
+    total, mid = f.real @ weight, len(t) // 2
+    logp = np.logaddexp(0, odds).sum() - th * goal - a[:-1].sum() * size
+    logp += math.log(max(total, 1e-300) / period)
+    half, edge = f.real[:mid] @ weight[:mid], np.abs(f[-(len(t) // 16 + 1):]).max() * math.sqrt(len(t))
     doubt = 0.0 if whole else max(abs(total - half), edge) / abs(total)
     return float(logp - _log_splits(len(s), n)), float(doubt)
 
@@ -213,7 +219,8 @@ def _scores(name, x):
     if x.ndim != 1 or not len(x):
         raise ValueError(f"{name} has shape {x.shape}: pass a non-empty 1-D sequence of numbers")
     if not np.isfinite(x).all():
-        raise ValueError(f"{name} has {int((~np.isfinite(x)).sum())} NaN or infinite among {len(x)}: leave these out first")
+        bad = int((~np.isfinite(x)).sum())
+        raise ValueError(f"{name} has {bad} NaN or infinite among {len(x)}: leave these out first")
     return x
 
 
@@ -224,13 +231,14 @@ def _one_of(alternative):
 
 def _number(count):
     "12 870, or 1.3e14 when it is longer than a billion"
-    return f"{count:,}".replace(",", " ") if count < 10 ** 9 else f"{decimal.Decimal(count):.1e}".replace("e+", "e")
+    if count < 10 ** 9: return f"{count:,}".replace(",", " ")
+    return f"{decimal.Decimal(count):.1e}".replace("e+", "e")
 
 # %% ../../nbs/foundations/02_stats.ipynb #e93b6cf0
 def permutation_pvalue(
     scores_x, # one score per word of X
     scores_y, # one score per word of Y
-    alternative="two-sided", # "greater": X is larger; "less": X is smaller; "two-sided": by |difference of means|
+    alternative="two-sided", # "greater": X is larger; "less": X is smaller; "two-sided": by |difference|
 ) -> Tail: # p-value, method and relative error
     """Share of all splits of the pooled scores whose difference of means is at least as extreme.
 
@@ -240,7 +248,7 @@ def permutation_pvalue(
     _one_of(alternative)
     if alternative == "less": x, y = -x, -y
     if len(x) > len(y): x, y = -y, -x # the smaller list is the subset
-    s, n, N = np.concatenate((x, y)), len(x), len(x) + len(y)
+    s, n, N = _scaled(np.concatenate((x, y))), len(x), len(x) + len(y)
     p, error = 1.0, 0.0
     if np.ptp(s) > 1e-12 * np.abs(s).max():
         v = _grid(s - s.mean())
@@ -252,62 +260,89 @@ def permutation_pvalue(
     return Tail(p, f"Fourier inversion, relative error about {error:.0e}" if error else exact, error)
 
 # %% ../../nbs/foundations/02_stats.ipynb #4621a1f6
+def _cluster_sums(d, clusters):
+    "Sum of the differences with each label, in the order of their first appearance"
+    if len(clusters) != len(d):
+        raise ValueError(f"{len(clusters)} cluster labels for {len(d)} differences: give one for each")
+    code = {}
+    keys = [math.nan if isinstance(c, (float, np.floating)) and c != c else c for c in clusters]
+    return np.bincount([code.setdefault(c, len(code)) for c in keys], weights=d)
+
+# %% ../../nbs/foundations/02_stats.ipynb #0fc4e1d4
 def sign_flip_pvalue(
     differences, # one difference per pair
-    clusters=None, # one label per pair; pairs with the same label flip together
+    clusters=None, # one label per pair, of any hashable type; pairs with the same label flip together
     alternative="two-sided", # "greater": the differences are positive; "less"; "two-sided": by |sum|
 ) -> Tail: # p-value, method (with units and floor) and relative error
     """Share of all sign patterns whose sum of differences is at least as extreme.
 
     Raises ValueError on NaN, an empty input, labels of another length or an unknown alternative.
     Winkler et al. (2014)."""
-    d, unit = _scores("differences", differences), "sign flips"
+    d, unit = _scaled(_scores("differences", differences)), "sign flips"
     _one_of(alternative)
-    if clusters is not None:
-        if len(clusters) != len(d): raise ValueError(f"{len(clusters)} cluster labels for {len(d)} differences: give one for each")
-        d, unit = np.bincount(np.unique(clusters, return_inverse=True)[1], weights=d), "sign flips of clusters"
-    k = _grid(np.sort(d)) if np.abs(d).max() else np.zeros(0, np.int64)
+    if clusters is not None: d, unit = _cluster_sums(d, clusters), "sign flips of clusters"
+    k = _grid(np.sort(d))
     k = k[np.abs(k) > 1]
     N, goal, two = len(k), int(k.sum()), alternative == "two-sided"
     goal = -goal if alternative == "less" else abs(goal) if two else goal
     p, error = _reach(2 * np.abs(k), None, goal + int(np.abs(k).sum()) - N, mirrored=two) if N else (1.0, 0.0)
     floor = f"1/{2 ** max(N - two, 0)}" if N <= 20 else f"2^-{N - two}"
-    how = f"Fourier inversion over 2^{N} {unit}, relative error about {error:.0e}" if error else f"exact, 2^{N} {unit}"
+    how = f"exact, 2^{N} {unit}"
+    if error: how = f"Fourier inversion over 2^{N} {unit}, relative error about {error:.0e}"
     return Tail(p, f"{how}, smallest possible p {floor}", error)
 
 # %% ../../nbs/foundations/02_stats.ipynb #5ecc299c
 def cohen_d(x, y): # scores of each list, 3 words or more together
-    "Difference of means over the pooled standard deviation within the lists"
+    """Difference of means over the pooled standard deviation within the lists.
+
+    Raises ValueError on an empty list, NaN, fewer than 3 words and no spread within the lists."""
     x, y = _scores("x", x), _scores("y", y)
     df = len(x) + len(y) - 2
     within = x.var() * len(x) + y.var() * len(y)
     if df < 1 or within <= 1e-24 * max(np.abs(x).max(), np.abs(y).max()) ** 2:
-        raise ValueError(f"no spread within the lists ({len(x)} and {len(y)} scores): Cohen's d is not defined")
+        sizes = f"{len(x)} and {len(y)} scores"
+        raise ValueError(f"no spread within the lists ({sizes}): Cohen's d is not defined")
     return float((x.mean() - y.mean()) / math.sqrt(within / df))
 
 
 def hedges_g(x, y): # scores of each list
-    "Cohen's d without its small-sample bias; NaN with 3 words; Hedges (1981)"
+    """Cohen's d without its small-sample bias; NaN with fewer than 4 words; Hedges (1981).
+
+    Raises ValueError where `cohen_d` does."""
     df = len(x) + len(y) - 2
-    return cohen_d(x, y) * math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2) if df > 1 else math.nan
+    if df < 2: return math.nan
+    return cohen_d(x, y) * math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2)
 
 # %% ../../nbs/foundations/02_stats.ipynb #acd8641c
-def effect_size_bound(n, m, ddof=1): # words in X and in Y; 1 for the sample standard deviation, 0 for the population's
-    "The largest magnitude that `weat_effect_size` can take"
+def _ddof(ddof):
+    if ddof not in (0, 1):
+        raise ValueError(f"ddof is {ddof!r}: use 1 to divide by N - 1, or 0 to divide by N")
+
+# %% ../../nbs/foundations/02_stats.ipynb #dd861c40
+def effect_size_bound(
+    n, m, # words in X and in Y
+    ddof=1, # 1 for the sample standard deviation, 0 for the population's
+) -> float:
+    "The largest magnitude that `weat_effect_size` can take; ValueError on another `ddof`"
+    _ddof(ddof)
     N = n + m
     return N / math.sqrt(n * m) * math.sqrt((N - ddof) / N)
 
-
+# %% ../../nbs/foundations/02_stats.ipynb #da10c3dd
 def weat_effect_size(
     s_x, # association of each word of X
     s_y, # association of each word of Y
     ddof=1, # 1 divides by N - 1, 0 by N
 ) -> float:
-    "Difference of mean associations in standard deviations of all associations; Caliskan et al. (2017)"
+    """Difference of mean associations in standard deviations of all associations; Caliskan et al. (2017).
+
+    Raises ValueError on an empty list, NaN, another `ddof` and equal associations."""
+    _ddof(ddof)
     s_x, s_y = _scores("s_x", s_x), _scores("s_y", s_y)
     s = np.concatenate((s_x, s_y))
     if np.ptp(s) <= 1e-12 * np.abs(s).max():
-        raise ValueError(f"all associations are equal: {s[0]:.6g} for all {len(s)} words, so that there is no effect size")
+        all_equal = f"{s[0]:.6g} for all {len(s)} words"
+        raise ValueError(f"all associations are equal: {all_equal}, so that there is no effect size")
     return float((s_x.mean() - s_y.mean()) / s.std(ddof=ddof))
 
 # %% ../../nbs/foundations/02_stats.ipynb #ebe8a413
@@ -320,7 +355,8 @@ def _nct_cdf(t, df, nc):
 
 
 def _level(name, value):
-    if not 0 < value < 1: raise ValueError(f"{name} is {value!r}: give a number between 0 and 1, such as 0.95")
+    if not 0 < value < 1:
+        raise ValueError(f"{name} is {value!r}: give a number between 0 and 1, such as 0.95")
 
 
 def _root(f, low, high):
@@ -336,9 +372,12 @@ def noncentral_t_interval(
     n, m, # words in each list
     confidence_level=0.95,
 ) -> tuple: # (low, high), in units of d
-    "Confidence interval for the population's d, from the noncentral t distribution; Steiger (2004)"
+    """Confidence interval for the population's d, from the noncentral t distribution; Steiger (2004).
+
+    Raises ValueError on NaN, fewer than 3 words and a level outside 0 to 1."""
     _level("confidence_level", confidence_level)
-    if not math.isfinite(d) or n + m < 3: raise ValueError(f"d is {d} with {n} and {m} words: give a finite d and at least 3 words")
+    if not math.isfinite(d) or n + m < 3:
+        raise ValueError(f"d is {d} with {n} and {m} words: give a finite d and at least 3 words")
     scale, df = math.sqrt(n * m / (n + m)), n + m - 2
     t, wide = abs(d) * scale, math.sqrt(1 + (d * scale) ** 2 / (2 * df))
     low, high = (_root(lambda nc: _nct_cdf(t, df, nc) - q, t - 4 * wide, t + 4 * wide) / scale
@@ -349,6 +388,15 @@ def noncentral_t_interval(
 INTERVALS = ("targets like these, these attributes", "targets and attributes like these")
 
 # %% ../../nbs/foundations/02_stats.ipynb #3eb2326d
+def _cosines(*cosines):
+    "The four matrices of cosines as floats, or an error that gives their shapes"
+    xa, xb, ya, yb = cos = [np.asarray(c, float) for c in cosines]
+    shapes = [c.shape for c in cos]
+    if {c.ndim for c in cos} != {2} or shapes != [(len(r), c.shape[1]) for r in (xa, ya) for c in (xa, xb)]:
+        raise ValueError(f"cosines have shapes {shapes}: expected (X, A), (X, B), (Y, A), (Y, B)")
+    return cos
+
+
 def _without(s):
     "`s` without each word, one row per word left out"
     return np.array([np.delete(s, i) for i in range(len(s))])
@@ -367,6 +415,15 @@ def _theta(s_x, s_y, ddof):
         d = (s[..., :n].mean(-1) - s[..., n:].mean(-1)) / s.std(-1, ddof=ddof)
         return np.arctanh(np.round(d / effect_size_bound(n, s.shape[-1] - n, ddof), 12))
 
+# %% ../../nbs/foundations/02_stats.ipynb #4bedb4c8
+def _replicates(xa, xb, ya, yb, ddof):
+    "atanh(d / d_max) without each word of X, of Y, and with 4 attributes or more also of A and of B"
+    s_x, s_y = xa.mean(1) - xb.mean(1), ya.mean(1) - yb.mean(1)
+    sets = [_theta(_without(s_x), s_y, ddof), _theta(s_x, _without(s_y), ddof)]
+    if min(xa.shape[1], xb.shape[1]) < 4: return sets
+    return sets + [_theta(_others(xa) - xb.mean(1), _others(ya) - yb.mean(1), ddof),
+                   _theta(xa.mean(1) - _others(xb), ya.mean(1) - _others(yb), ddof)]
+
 
 def _jackknife(theta, sets, bound, level):
     "(low, high) from the delete-one replicates of each set; an end that has no variance is NaN"
@@ -379,7 +436,7 @@ def _jackknife(theta, sets, bound, level):
     half = float(stdtrit(df, .5 + level / 2)) * math.sqrt(V.sum())
     return bound * math.tanh(theta - half), bound * math.tanh(theta + half)
 
-# %% ../../nbs/foundations/02_stats.ipynb #4bedb4c8
+# %% ../../nbs/foundations/02_stats.ipynb #5b7204b6
 def jackknife_intervals(
     cos_xa, # cosines of X with A, one row per word of X, one column per word of A
     cos_xb, # cosines of X with B
@@ -388,36 +445,33 @@ def jackknife_intervals(
     ddof=1, # as in `weat_effect_size`
     confidence_level=0.95,
 ) -> tuple: # (targets, both): two (low, high) in units of d, named by `INTERVALS`
-    """Intervals for the expected effect size at these set sizes: targets redrawn; targets and attributes redrawn.
+    """Intervals for the expected effect size at these set sizes; Efron & Stein (1981); Satterthwaite (1946).
 
-    NaN with fewer than 4 targets in a set; the second one NaN with fewer than 4 attributes in a set; NaN on the inner
-    side when d reaches its bound. ValueError on bad shapes and on equal associations. Efron & Stein (1981); Satterthwaite (1946)."""
-    xa, xb, ya, yb = (np.asarray(c, float) for c in (cos_xa, cos_xb, cos_ya, cos_yb))
+    NaN with fewer than 4 targets in a set, the second one also with fewer than 4 attributes, and on the inner
+    side at the bound of d. ValueError on bad shapes, NaN, another `ddof` or level, and equal associations."""
+    xa, xb, ya, yb = cosines = _cosines(cos_xa, cos_xb, cos_ya, cos_yb)
     _level("confidence_level", confidence_level)
-    shapes = [c.shape for c in (xa, xb, ya, yb)]
-    if xa.ndim != 2 or shapes != [(len(r), *c.shape[1:]) for r in (xa, ya) for c in (xa, xb)]:
-        raise ValueError(f"cosines have shapes {shapes}: expected (X, A), (X, B), (Y, A), (Y, B)")
-    s_x, s_y = xa.mean(1) - xb.mean(1), ya.mean(1) - yb.mean(1)
-    weat_effect_size(s_x, s_y, ddof) # refuses NaN and equality
-    none, attributes = (math.nan, math.nan), min(xa.shape[1], xb.shape[1])
+    s_x, s_y, none = xa.mean(1) - xb.mean(1), ya.mean(1) - yb.mean(1), (math.nan, math.nan)
+    weat_effect_size(s_x, s_y, ddof) # refuses NaN, another ddof and equality
     if min(len(xa), len(ya)) < 4: return none, none
     theta, bound = float(_theta(s_x, s_y, ddof)), effect_size_bound(len(xa), len(ya), ddof)
-    sets = [_theta(_without(s_x), s_y, ddof), _theta(s_x, _without(s_y), ddof)]
-    targets = _jackknife(theta, sets, bound, confidence_level)
-    if attributes < 4: return targets, none
-    sets += [_theta(_others(xa) - xb.mean(1), _others(ya) - yb.mean(1), ddof),
-             _theta(xa.mean(1) - _others(xb), ya.mean(1) - _others(yb), ddof)]
-    return targets, _jackknife(theta, sets, bound, confidence_level)
+    sets = _replicates(*cosines, ddof)
+    targets = _jackknife(theta, sets[:2], bound, confidence_level)
+    return targets, _jackknife(theta, sets, bound, confidence_level) if len(sets) == 4 else none
 
 # %% ../../nbs/foundations/02_stats.ipynb #d6e3eba6
 def _pvalues(p):
     p = _scores("pvalues", p)
-    if p.min() < 0 or p.max() > 1: raise ValueError(f"pvalues run from {p.min():.3g} to {p.max():.3g}: they must lie in [0, 1]")
+    low, high = p.min(), p.max()
+    if low < 0 or high > 1:
+        raise ValueError(f"pvalues run from {low:.3g} to {high:.3g}: they must lie in [0, 1]")
     return p
 
 # %% ../../nbs/foundations/02_stats.ipynb #09100152
 def holm(pvalues): # one per test
-    "Adjusted p-values, in the given order, that control the familywise error; Holm (1979)"
+    """Adjusted p-values, in the given order, that control the familywise error; Holm (1979).
+
+    Raises ValueError on an empty list, NaN and values outside 0 to 1."""
     p = _pvalues(pvalues)
     order = np.argsort(p)
     p[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
@@ -425,7 +479,9 @@ def holm(pvalues): # one per test
 
 
 def benjamini_hochberg(pvalues): # one per test
-    "Adjusted p-values, in the given order, that control the false discovery rate; Benjamini & Hochberg (1995)"
+    """Adjusted p-values, in the given order, that control the false discovery rate.
+
+    Raises ValueError on an empty list, NaN and values outside 0 to 1. Benjamini & Hochberg (1995)."""
     from scipy import stats
     return stats.false_discovery_control(_pvalues(pvalues))
 
@@ -436,10 +492,15 @@ def minimum_detectable_d(
     power=0.8, # probability to find it
     alternative="greater", # "less" gives the same magnitude
 ) -> float: # in units of Cohen's d
-    "The smallest Cohen's d that a test at level `alpha` finds with probability `power`, for normal scores"
+    """The smallest Cohen's d that a test at level `alpha` finds with probability `power`, for normal scores.
+
+    Raises ValueError on `alpha` or `power` outside 0 to 1, `power` not above `alpha`, fewer than 3 words
+    or an unknown alternative."""
     from scipy import stats
     _level("alpha", alpha), _level("power", power), _one_of(alternative)
-    if power <= alpha or n + m < 3: raise ValueError(f"power {power}, alpha {alpha}, {n} and {m} words: power must exceed alpha, with 3 words or more")
+    if power <= alpha or n + m < 3:
+        given = f"power {power}, alpha {alpha}, {n} and {m} words"
+        raise ValueError(f"{given}: power must exceed alpha, with 3 words or more")
     scale, df, two = math.sqrt(n * m / (n + m)), n + m - 2, alternative == "two-sided"
     edge = float(stats.t.isf(alpha / (1 + two), df))
     def missed(nc): return _nct_cdf(edge, df, nc) - two * _nct_cdf(-edge, df, nc) - (1 - power)
@@ -450,7 +511,11 @@ def equivalence_pvalue(
     x, y, # scores of each list
     margin, # the smallest Cohen's d that would matter, stated before looking
 ) -> float: # p-value of the hypothesis that |d| is at least `margin`
-    "Two one-sided tests of |d| >= margin, by the noncentral t; Schuirmann (1987), Lakens (2017)"
-    if not margin > 0: raise ValueError(f"margin is {margin}: give the smallest Cohen's d that would matter, above 0")
+    """Two one-sided tests of |d| >= margin, by the noncentral t; Schuirmann (1987), Lakens (2017).
+
+    Raises ValueError on a margin that is not above 0, and where `cohen_d` does."""
+    if not margin > 0:
+        raise ValueError(f"margin is {margin}: give the smallest Cohen's d that would matter, above 0")
+    d = abs(cohen_d(x, y))
     scale = math.sqrt(len(x) * len(y) / (len(x) + len(y)))
-    return _nct_cdf(abs(cohen_d(x, y)) * scale, len(x) + len(y) - 2, margin * scale)
+    return _nct_cdf(d * scale, len(x) + len(y) - 2, margin * scale)

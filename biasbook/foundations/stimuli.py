@@ -6,9 +6,7 @@
 __all__ = ['Query', 'weat_query', 'weat_queries', 'load_words', 'load_queries']
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #4f016dbe
-import csv
-import io
-import json
+import csv, io, json
 from collections import Counter
 from dataclasses import MISSING, dataclass, fields
 from difflib import get_close_matches
@@ -21,34 +19,34 @@ from .data import data_path
 def _words(words, where):
     "The words as a plain list; ValueError that names `where` if they are no clean list of words."
     if isinstance(words, (str, bytes, dict, set, frozenset)) or not hasattr(words, '__iter__'):
-        raise ValueError(f'{where} must be a list of words, but is {type(words).__name__} {words!r}; write ["…", "…"]')
+        what = f'{type(words).__name__} {words!r}'
+        raise ValueError(f'{where} must be a list of words, but is {what}; write ["…", "…"]')
     words = list(words)
     if odd := [w for w in words if not isinstance(w, str)]:
-        raise ValueError(f'{where} has {odd}, not text; quote every word (YAML reads yes, no, on, off and numbers as '
-                         'other things): "no"')
+        raise ValueError(f'{where} has {odd}, not text; quote every word (YAML reads yes, no, on, off and '
+                         'numbers as other things): "no"')
     if odd := [w for w in words if not w.strip() or w != ' '.join(w.split())]:
         raise ValueError(f'{where} has blank words or stray white space: {odd}; take it out')
     if twice := [w for w, n in Counter(words).items() if n > 1]:
-        raise ValueError(f'{where} has {", ".join(twice)} more than once; a word counts once, take the others out')
-    if not words:
-        raise ValueError(f'{where} is empty; it needs at least one word')
+        raise ValueError(f'{where} has {", ".join(twice)} more than once; keep one of each')
+    if not words: raise ValueError(f'{where} is empty; it needs at least one word')
     return [str(w) for w in words]
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #7368d405
 def _large_enough(X, Y, min_words, query):
     "ValueError if a target set has fewer than `min_words` words, or if `min_words` is below 2."
     if isinstance(min_words, bool) or not isinstance(min_words, int) or min_words < 2:
-        raise ValueError(f'{query}: min_words must be a whole number from 2 up, but is {min_words!r}; 1 word against 1 '
-                         'always gives the largest effect there is')
-    if small := [f'{k} has {len(words)}: {", ".join(words)}' for k, words in zip('XY', (X, Y)) if len(words) < min_words]:
+        raise ValueError(f'{query}: min_words must be a whole number from 2 up, but is {min_words!r}; 1 word '
+                         'against 1 always gives the largest effect there is')
+    if small := [f'{k} has {len(s)}: {", ".join(s)}' for k, s in zip('XY', (X, Y)) if len(s) < min_words]:
         rest = min(len(X), len(Y))
         advice = f'pass min_words={rest} to go on without an interval' if rest > 1 else 'add words'
-        raise ValueError(f'{query}: X and Y need at least {min_words} words each (min_words={min_words}), but '
-                         f'{"; ".join(small)}; {advice}')
+        raise ValueError(f'{query}: X and Y need at least {min_words} words each (min_words={min_words}), '
+                         f'but {"; ".join(small)}; {advice}')
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #4cd302b0
 def _checked(query):
-    "The sets and labels of a query as clean lists; ValueError names the query, the set and the words at fault."
+    "The sets and labels of a query as clean lists; ValueError names the query, the set and the words."
     if not isinstance(query.name, str) or not query.name.strip():
         raise ValueError(f'a query needs a name, but got {query.name!r}; pass name="…"')
     if odd := [v for v in (query.source, query.battery) if not isinstance(v, str)]:
@@ -56,17 +54,17 @@ def _checked(query):
     sets = {k: _words(getattr(query, k), f'{query.name}: {k}') for k in 'XYAB'}
     for p, q in ('XY', 'AB', 'XA', 'XB', 'YA', 'YB'):
         if both := [w for w in sets[p] if w in sets[q]]:
-            raise ValueError(f'{query.name}: {p} and {q} share {", ".join(both)}; take each out of one of the two')
+            raise ValueError(f'{query.name}: {p} and {q} share {", ".join(both)}; take each out of one')
     _large_enough(sets['X'], sets['Y'], query.min_words, query.name)
     names = tuple(_words(query.names, f'{query.name}: names'))
     if len(names) != 4:
-        raise ValueError(f'{query.name}: names must be four labels, for X, Y, A and B, but are {len(names)}: {names}')
+        raise ValueError(f'{query.name}: names must be four labels, for X, Y, A and B, but are {names}')
     return {**sets, 'names': names}
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #f53eefa6
 @dataclass(frozen=True)
 class Query:
-    "Four checked sets of words, with labels and source. ValueError names the query, the set and the words at fault."
+    "Four checked sets of words, with labels and source. ValueError names the query, set and words at fault."
     name: str # such as "weat7"
     X: list # target words
     Y: list # target words that X is compared with
@@ -104,21 +102,29 @@ def _weat_words(set_name, lists):
     return [edit.get('replace', {}).get(w, w) for w in entry['words'] if w not in excluded]
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #787a78ec
+_SUFFIXES = '.txt', '.csv', '.json', '.yaml', '.yml'
+
+def _meant(name):
+    "The end of the message for a name that is no test."
+    if Path(str(name)).suffix.lower() in _SUFFIXES: return 'for the queries of a file, use load_queries'
+    name, tests = str(name).strip().casefold(), _weat()['tests']
+    close = [name] if name in tests else get_close_matches(name, tests, n=2) or ['weat1', 'weat10']
+    return f'did you mean {" or ".join(close)}? There are weat1 to weat10'
+
+# %% ../../nbs/foundations/05_stimuli.ipynb #2d7dd2a0
 def weat_query(name:str, # "weat1" to "weat10"
-               lists:str='paper', # "paper", "full" (before the paper's exclusions) or "wefe" (as edited in wefe 1.0.1)
+               lists:str='paper', # "paper", "full" (before the exclusions) or "wefe" (as in wefe 1.0.1)
               )->Query: # with labels, source and battery
-    "One of the ten tests of Caliskan, Bryson & Narayanan 2017 (doi:10.1126/science.aal4230). ValueError for other names."
+    "One of the ten tests of Caliskan, Bryson & Narayanan 2017 (doi:10.1126/science.aal4230), or ValueError."
     data, states = _weat(), {'paper': '', 'full': ', before the exclusions', 'wefe': ', as edited in WEFE'}
-    if name not in data['tests']:
-        close = get_close_matches(str(name), data['tests'], n=2) or ['weat1', 'weat10']
-        raise ValueError(f'no test {name!r}; did you mean {" or ".join(close)}? There are weat1 to weat10')
-    if lists not in states:
-        raise ValueError(f'lists must be "paper", "full" or "wefe", but is {lists!r}')
+    if name not in data['tests']: raise ValueError(f'no test {name!r}; {_meant(name)}')
+    if lists not in states: raise ValueError(f'lists must be "paper", "full" or "wefe", but is {lists!r}')
     sets = data['tests'][name]['sets']
-    source = f'{data["source"]}, doi:{data["doi"]}' + (f'; as edited in {data["wefe"]["source"]}, doi:{data["wefe"]["doi"]}'
-                                                       if lists == 'wefe' else states[lists])
-    return Query(name, **{k: _weat_words(s, lists) for k, s in sets.items()}, source=source,
-                 names=tuple(data['sets'][s]['label'] for s in sets.values()), battery=data['battery'] + states[lists])
+    edited = '; as edited in {source}, doi:{doi}'.format(**data['wefe']) if lists == 'wefe' else states[lists]
+    return Query(name, **{k: _weat_words(s, lists) for k, s in sets.items()},
+                 names=tuple(data['sets'][s]['label'] for s in sets.values()),
+                 source=f'{data["source"]}, doi:{data["doi"]}{edited}',
+                 battery=data['battery'] + states[lists])
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #c3daac7a
 def weat_queries(lists:str='paper', # as for `weat_query`
@@ -127,11 +133,12 @@ def weat_queries(lists:str='paper', # as for `weat_query`
     return [weat_query(name, lists) for name in _weat()['tests']]
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #2950fb36
-def _text(path, suffixes):
+def _text(path):
     "The text of a file of one of these kinds; ValueError for another kind, or for a byte that is not UTF-8."
     path = Path(path)
-    if path.suffix.lower() not in suffixes:
-        raise ValueError(f'{path.name} ends in {path.suffix or "nothing"!r}; what can be read ends in {", ".join(suffixes)}')
+    if path.suffix.lower() not in _SUFFIXES:
+        end, known = path.suffix or 'nothing', ', '.join(_SUFFIXES)
+        raise ValueError(f'{path.name} ends in {end!r}; what can be read ends in {known}')
     data = path.read_bytes()
     try:
         return data.decode('utf-8-sig')
@@ -157,8 +164,7 @@ def _parse(path, text):
             return super().construct_mapping(node, deep)
 
     try:
-        if Path(path).suffix.lower() == '.json':
-            return json.loads(text, object_pairs_hook=_unique)
+        if Path(path).suffix.lower() == '.json': return json.loads(text, object_pairs_hook=_unique)
         return yaml.load(text, Loader)
     except (ValueError, TypeError, yaml.YAMLError) as e:
         raise ValueError(f'{Path(path).name} cannot be read: {e}') from e
@@ -172,19 +178,20 @@ def _uncommented(text):
 def _rows(path, text, columns):
     "The rows of a CSV text as dictionaries; ValueError if one of the columns is missing."
     reader = csv.DictReader(io.StringIO(text), restkey='more', restval='', skipinitialspace=True)
-    if missing := [c for c in columns if c not in (reader.fieldnames or [])]:
-        raise ValueError(f'{Path(path).name} has no column {", ".join(missing)}; its first line is '
-                         f'{",".join(reader.fieldnames or [])!r}, and should name {", ".join(columns)}')
+    file, names = Path(path).name, reader.fieldnames or []
+    if missing := [c for c in columns if c not in names]:
+        raise ValueError(f'{file} has no column {", ".join(missing)}; its first line is {",".join(names)!r}, '
+                         f'and should name {", ".join(columns)}')
     rows = list(reader)
     if wrong := [n for n, row in enumerate(rows, 2) if 'more' in row]:
-        raise ValueError(f'{Path(path).name} has too many columns in row {wrong[0]}; quote words that have a comma')
+        raise ValueError(f'{file} has too many columns in row {wrong[0]}; quote a word with a comma')
     return [{k: v.strip() for k, v in row.items()} for row in rows]
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #22e35c79
 def load_words(path, # a file that ends in .txt, .csv, .json, .yaml or .yml, in UTF-8
               )->list[str]: # the words, in the order of the file
-    "A list of words from a file. ValueError names the file and what is wrong in it: blank words, repeated words, no words."
-    text, suffix = _text(path, ('.txt', '.csv', '.json', '.yaml', '.yml')), Path(path).suffix.lower()
+    "A list of words from a file. ValueError names the file and what is wrong: blank, repeated or no words."
+    text, suffix = _text(path), Path(path).suffix.lower()
     if suffix == '.txt':
         words = [w.strip() for line in _uncommented(text) if line for w in line.rstrip(',').split(',')]
     elif suffix == '.csv':
@@ -216,9 +223,9 @@ def _query(item, file):
         raise ValueError(f'{file}: {e}') from e
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #fef25eb3
-def _blocks(file, text):
+def _blocks(path, text):
     "Mappings from blocks of `key: value` lines; in word sets and names the value is split at commas."
-    items = [[]]
+    items, file = [[]], Path(path).name
     for line in _uncommented(text):
         key, colon, value = (part.strip() for part in line.partition(':'))
         if line and not colon:
@@ -235,24 +242,28 @@ def _blocks(file, text):
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #d4a09b93
 def _tables(path, text):
-    "Mappings from the rows of a CSV text with the columns query, set and word."
-    items = {}
+    "Mappings from the rows of a CSV text with the columns query, set and word, and if wanted label."
+    items, labels, file = {}, {}, Path(path).name
     for row in _rows(path, text, ['query', 'set', 'word']):
-        if row['set'] not in ('X', 'Y', 'A', 'B'):
-            raise ValueError(f'{Path(path).name}: set must be X, Y, A or B, but is {row["set"]!r} for the word {row["word"]!r}')
-        items.setdefault(row['query'], {'name': row['query']}).setdefault(row['set'], []).append(row['word'])
-    return list(items.values())
+        name, k, word = row['query'], row['set'], row['word']
+        if k not in ('X', 'Y', 'A', 'B'):
+            raise ValueError(f'{file}: set must be X, Y, A or B, but is {k!r} for the word {word!r}')
+        items.setdefault(name, {'name': name}).setdefault(k, []).append(word)
+        label = row.get('label')
+        if label and (other := labels.setdefault((name, k), label)) != label:
+            raise ValueError(f'{file}: {k} of query {name!r} has the labels {other!r} and {label!r}; keep one')
+    return [{**item, 'names': [labels.get((name, k), k) for k in 'XYAB']} for name, item in items.items()]
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #64928bfc
 def load_queries(path, # a file that ends in .json, .yaml, .yml, .csv or .txt, in UTF-8
                 )->list[Query]: # in the order of the file
     "Queries from a file. ValueError says what is wrong, in which file, query and set."
-    text, suffix, file = _text(path, ('.json', '.yaml', '.yml', '.csv', '.txt')), Path(path).suffix.lower(), Path(path).name
-    items = _blocks(file, text) if suffix == '.txt' else _tables(path, text) if suffix == '.csv' else _parse(path, text)
+    text, suffix, file = _text(path), Path(path).suffix.lower(), Path(path).name
+    items = {'.txt': _blocks, '.csv': _tables}.get(suffix, _parse)(path, text)
     items = [items] if isinstance(items, dict) else items
     if not isinstance(items, list) or not items:
         raise ValueError(f'{file} must have one query or a list of queries, but has {items!r}')
     queries = [_query(item, file) for item in items]
     if twice := [n for n, k in Counter(q.name for q in queries).items() if k > 1]:
-        raise ValueError(f'{file} has more than one query with the name {", ".join(twice)}; names tell results apart')
+        raise ValueError(f'{file} has more than one query with the name {", ".join(twice)}; rename one')
     return queries

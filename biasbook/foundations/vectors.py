@@ -6,20 +6,29 @@
 __all__ = ['cosine', 'coherence', 'UnknownWord', 'nearest', 'WordVectors', 'load_vectors', 'as_vectors']
 
 # %% ../../nbs/foundations/06_vectors.ipynb #25d5b330
-import gzip, json, re, warnings, zipfile, zlib
-from difflib import get_close_matches
+import re
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from string import ascii_letters
 
 import numpy as np
 
+from .vectorfiles import (_find, _naming, _plural, _read_npz, _some, _wanted, _write_npz,
+                                              read_rows)
+
 # %% ../../nbs/foundations/06_vectors.ipynb #262aec63
+def _real(M, dtype, name):
+    "`M` as an array of `dtype`; complex numbers are refused, for a cast would cut their imaginary part off."
+    M = np.asarray(M)
+    if np.iscomplexobj(M):
+        raise ValueError(f"{name} must be real numbers, but are complex; .real keeps that part")
+    with np.errstate(over="ignore"): return M.astype(dtype, order="C", copy=False)
+
 def _unit64(M, name):
     "The rows of `M` (n, d) in float64, each at length 1."
-    M = np.atleast_2d(np.asarray(M, dtype=np.float64))
-    if M.ndim != 2: raise ValueError(f"{name} must be a matrix with one row per word, but has {M.ndim} axes")
+    M = np.atleast_2d(_real(M, np.float64, f"the vectors of {name}"))
+    if M.ndim != 2:
+        raise ValueError(f"{name} must be a matrix, one row per word, but has the shape {M.shape}")
     top = np.abs(M).max(axis=1, initial=0)
     for bad, what in ((~np.isfinite(top), "has NaN or infinite numbers"),
                       (top == 0, "is all zeros: it has no direction, and no cosine")):
@@ -32,10 +41,11 @@ def cosine(
     A, # (n, d) one row per word, raw lengths; one vector counts as one row
     B, # (m, d) one row per word
 ): # (n, m) float64 in [-1, 1]
-    "Cosine of every row of `A` with every row of `B`; `ValueError` for zero or NaN rows and unequal dimensions."
+    "Cosine of every row of `A` with every row of `B`; `ValueError` for zero or NaN rows, unequal lengths."
     A, B = _unit64(A, "A"), _unit64(B, "B")
     if A.shape[1] != B.shape[1]:
-        raise ValueError(f"A has {A.shape[1]} dimensions and B has {B.shape[1]}: are they from the same vectors?")
+        raise ValueError(f"A has {_plural(A.shape[1], 'dimension')} and B has {B.shape[1]}: "
+                         "are they from the same vectors?")
     return np.clip(A @ B.T, -1, 1)
 
 # %% ../../nbs/foundations/06_vectors.ipynb #81f338c4
@@ -49,27 +59,25 @@ def coherence(
     return float((total @ total - n) / (n * (n - 1)))
 
 # %% ../../nbs/foundations/06_vectors.ipynb #ff8f8408
-def _some(items, most=5):
-    "The first `most` of `items` in words, and how many more there are."
-    more = f" and {len(items) - most} more" if len(items) > most else ""
-    return ", ".join(map(str, items[:most])) + more
-
 def _checked(words, vectors, at):
     "Words as a list, vectors as a read-only float32 matrix, and word -> row; or a `ValueError`."
-    if isinstance(words, str): raise ValueError(f"words must be a list of words, not the one string {words!r}")
+    if isinstance(words, str): raise ValueError(f"words must be a list, not the one string {words!r}")
     words = list(words)
     odd = [f"{w!r} at {at(i)}" for i, w in enumerate(words) if not isinstance(w, str)]
     if odd: raise ValueError(f"every word must be a string, but these are not: {_some(odd)}")
-    with np.errstate(over="ignore"): M = np.ascontiguousarray(vectors, dtype=np.float32).view()
-    if M.ndim != 2: raise ValueError(f"vectors must be a matrix with one row per word, but have {M.ndim} axes")
-    if len(words) != len(M): raise ValueError(f"{len(words)} words but {len(M)} rows: each word needs one row")
-    if not M.size: raise ValueError(f"nothing here: {M.shape[0]} words with {M.shape[1]} numbers each")
+    M = np.ascontiguousarray(_real(vectors, np.float32, "vectors")).view()
+    if M.ndim != 2:
+        raise ValueError(f"vectors must be a matrix, one row per word, but have the shape {M.shape}")
+    sizes = _plural(len(words), "word"), _plural(len(M), "row")
+    if len(words) != len(M): raise ValueError("{} but {}: each word needs one row".format(*sizes))
+    if not M.size: raise ValueError(f"nothing here: {sizes[0]} with {_plural(M.shape[1], 'number')} each")
     row, again = {}, []
     for i, w in enumerate(words):
         if row.setdefault(str(w), i) != i: again.append(f"{w!r} is at {at(row[w])} and {at(i)}")
     if again: raise ValueError(f"a word may occur once only: {_some(again)}")
-    bad = [f"{words[i]!r} at {at(i)}" for i in np.flatnonzero(~(np.isfinite(M.min(1)) & np.isfinite(M.max(1))))]
-    if bad: raise ValueError(f"NaN, infinite or too large for float32: {_some(bad)}")
+    fine = np.isfinite(M.min(1)) & np.isfinite(M.max(1))
+    if bad := [f"{words[i]!r} at {at(i)}" for i in np.flatnonzero(~fine)]:
+        raise ValueError(f"NaN, infinite or too large for float32: {_some(bad)}")
     M.flags.writeable = False
     return list(row), M, row
 
@@ -85,12 +93,13 @@ def _near(word, row):
     return sorted(found, key=row.get)[:3]
 
 class UnknownWord(KeyError):
-    "Words that some vectors do not have: `words` lists them all, the message names close spellings that are there."
+    "Words that some vectors do not have: `words` lists them all, the message names close spellings."
     def __str__(self): return self.args[0]
 
 def _unknown(words, name, row):
     near = {w: " or ".join(map(repr, _near(str(w), row))) for w in words[:10]}
-    error = UnknownWord(f"not in {name}: " + ", ".join(f"{w!r} (but {near[w]} is)" if near.get(w) else repr(w) for w in words))
+    said = [f"{w!r} (but {near[w]} is)" if near.get(w) else repr(w) for w in words]
+    error = UnknownWord(f"not in {name}: " + ", ".join(said))
     error.words = words
     return error
 
@@ -115,6 +124,9 @@ class _Table:
         if isinstance(words, (int, np.integer, slice)):
             raise TypeError("give a word or a list of words; rows by number are in .vectors")
         return self.vectors[self.rows([words])[0] if isinstance(words, str) else self.rows(words)]
+    def subset(self, words, name=None):
+        "These words only, in this order; `UnknownWord` if one is not there."
+        return type(self)(words := list(words), self[words], name or self.name, self.meta)
 
 # %% ../../nbs/foundations/06_vectors.ipynb #363687de
 def nearest(
@@ -127,7 +139,8 @@ def nearest(
     "Rows of `unit` with the largest cosine to each query; `ValueError` if `k` < 1 or dimensions differ."
     Q = _unit64(queries, "the queries")
     if k < 1: raise ValueError(f"k must be 1 or more, not {k}")
-    if Q.shape[1] != unit.shape[1]: raise ValueError(f"the queries have {Q.shape[1]} dimensions, the vectors {unit.shape[1]}")
+    if Q.shape[1] != unit.shape[1]:
+        raise ValueError(f"the queries have {_plural(Q.shape[1], 'dimension')}, the vectors {unit.shape[1]}")
     zero = np.flatnonzero(unit[:, 0] == 0)
     zero = zero[~unit[zero].any(axis=1)]
     k = max(0, min(k, len(unit) - len(zero) - (skip is not None)))
@@ -149,211 +162,86 @@ def _best(unit, Q, k, zero, skip):
 
 # %% ../../nbs/foundations/06_vectors.ipynb #12353132
 class WordVectors(_Table):
-    "`words` (list[str]), `vectors` ((n, d) float32, read-only), `name`, `meta`, `dim`; `v[word]`, `v[[words]]`, `word in v`."
+    "`words` (list[str]), `vectors` ((n, d) float32, read-only), `name`, `meta`, `dim`; `v[word]`."
     @cached_property
     def unit(self):
         "(n, d) float32, rows at length 1; a zero row stays zero."
         length = np.sqrt(np.einsum("nd,nd->n", self.vectors, self.vectors, dtype=np.float64))
         return self.vectors / np.where(length > 0, length, 1).astype(np.float32)[:, None]
-    def subset(self, words, name=None):
-        "These words only, in this order; `UnknownWord` if one is not there."
-        return type(self)(words := list(words), self[words], name or self.name, self.meta)
     def neighbors(self, query, k=10, block=None):
-        "(word, cosine) pairs, best first, for a word or vector; a list of such lists for several. No word is its own neighbour."
+        "(word, cosine) pairs, best first, for a word (never itself) or vector; a list of them for several."
         q, rows = np.asarray(query), None
         if q.dtype.kind in "UOT":
             rows = np.array(self.rows(q.ravel().tolist()), dtype=int)
             zero = [self.words[r] for r in rows if not self.vectors[r].any()]
-            if zero: raise ValueError(f"the vectors of these words are zero, so they have no neighbours: {_some([*map(repr, zero)])}")
+            if zero: raise ValueError(f"zero vectors, which have no neighbours: {_some([*map(repr, zero)])}")
         I, C = nearest(self.unit, q if rows is None else self.vectors[rows], k, rows, block)
         pairs = [[(self.words[i], c) for i, c in zip(*row)] for row in zip(I.tolist(), C.tolist())]
         return pairs[0] if q.ndim == (rows is None) else pairs
     def save(self, path, compress=False):
         "Write `path` as .npz: arrays `words`, `vectors`, and `about` (name and meta as JSON)."
-        _save(path, self.words, self.vectors, {"name": self.name, "meta": self.meta}, compress)
+        _write_npz(path, self.words, self.vectors, {"name": self.name, "meta": self.meta}, compress)
 
-# %% ../../nbs/foundations/06_vectors.ipynb #08073a7b
-def _save(path, words, vectors, about, compress):
-    "Write an .npz whose bytes depend on the content alone."
-    W, about = np.array(words), np.array(json.dumps(about, sort_keys=True, default=str))
-    if W.tolist() != words: raise ValueError("a word ends in a NUL character, which .npz cannot keep")
-    with zipfile.ZipFile(path, "w") as z:
-        for key, a in (("words", W), ("vectors", vectors), ("about", about)):
-            info = zipfile.ZipInfo(f"{key}.npy", (1980, 1, 1, 0, 0, 0))
-            info.compress_type, info.create_system = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED, 3
-            with z.open(info, "w", force_zip64=True) as f: np.lib.format.write_array(f, a, allow_pickle=False)
+# %% ../../nbs/foundations/06_vectors.ipynb #561b3398
+def _load_rows(path, want, name, limit):
+    "`load_vectors` of a text or binary file."
+    kind, unit, d, rows = read_rows(path, want, limit)
+    words, places, numbers = [], [], bytearray()
+    for place, word, row in rows:
+        words.append(word); places.append(place); numbers += row
+    with _naming(path):
+        if not words: raise ValueError(f"none of the words asked for is there: {_some(want)}")
+        name = name or Path(path.name.removesuffix(".gz")).stem
+        M = np.frombuffer(numbers, "<f4").reshape(-1, d)
+        return WordVectors(words, M, name, {"format": kind}, _at=lambda i: f"{unit} {places[i]}")
 
-# %% ../../nbs/foundations/06_vectors.ipynb #9443e121
-_REFUSED = {
-    b"\x80": "is a Python pickle (such as gensim's .kv), which can run code when opened and is never read; where it can be "
-             'trusted, convert it: KeyedVectors.load(path).save_word2vec_format("vectors.bin", binary=True)',
-    b"\x93NUMPY": "is an .npy: a matrix without words; use as_vectors((words, np.load(path)))",
-    b"\xba\x16\x4f\x2f": "is fastText's own .bin; use the .vec file that comes with it",
-    b"\xff\xfe": "is UTF-16 from byte 0 on; convert it to UTF-8", b"\xfe\xff": "is UTF-16 from byte 0 on; convert it to UTF-8"}
+# %% ../../nbs/foundations/06_vectors.ipynb #13b55a33
+def _load_some(path, want, name, limit):
+    "`load_vectors` of an .npz."
+    with _naming(path):
+        words, M, about = _read_npz(path)
+        meta, kept = {"format": ".npz", **about.get("meta", {})}, set(want or [])
+        v = WordVectors(words, M, name or about.get("name", path.stem), meta)
+        words = [w for w in v.words[:limit] if not want or w in kept]
+        if not words: raise ValueError(f"none of the words asked for is there: {_some(want)}")
+        return v if len(words) == len(v) else v.subset(words)
 
-def _open(path):
-    "The file, unpacked if gzipped, at its first content byte; formats that are not read are refused by their first bytes."
-    with open(path, "rb") as f: zipped = f.read(2) == b"\x1f\x8b"
-    f = gzip.open(path) if zipped else open(path, "rb")
-    head = f.peek(8)
-    for magic, what in (_REFUSED if head else {b"": "is empty"}).items():
-        if head.startswith(magic): f.close(); raise ValueError(what)
-    if head.startswith(b"\xef\xbb\xbf"): f.read(3)
-    return f
-
-# %% ../../nbs/foundations/06_vectors.ipynb #c89b13f5
-_NUMBER = re.compile(rb"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.I)
-
-def _count(fields):
-    "How many numbers end this row; the first field is always the word."
-    return next((i for i, x in enumerate(fields[:0:-1]) if not _NUMBER.fullmatch(x)), len(fields) - 1)
-
-def _row(line, d, said):
-    "The word (bytes) and the `d` numbers (float32) of one line of text."
-    word, _, rest = line.rstrip(b" \r\n").partition(b" ")
-    try:
-        if len(row := np.fromstring(rest, "<f4", sep=" ")) == d: return word, row
-    except (ValueError, DeprecationWarning): pass
-    fields = line.rstrip(b" \r\n").split(b" ")
-    if _count(fields) == d: return b" ".join(fields[:-d]), np.array(fields[-d:], dtype="<f4")
-    cut = "" if line.endswith(b"\n") else " (the last line, with no line end: the file may be cut short)"
-    odd = [x.decode(errors="replace") for x in fields[1:] if not _NUMBER.fullmatch(x)]
-    if len(fields) == d + 1: raise ValueError(f"holds {odd[0]!r}, which is not a number{cut}")
-    raise ValueError(f"has {_count(fields)} numbers, not {d} {said}{cut}")
-
-# %% ../../nbs/foundations/06_vectors.ipynb #3ba00406
-def _text_rows(f, first, n, d, want, limit):
-    "Yield (line number, byte offset, word, row), both as bytes, from GloVe text (`first` is a row) or word2vec text (it is the header)."
-    starts = want and {w.split(b" ")[0] for w in want}
-    said = "as the header says" if n else "as the lines before"
-    number, at, seen = (1, f.tell(), 0) if n else (0, f.tell() - len(first), 0)
-    for line in f if n else chain([first], f):
-        number, here, at = number + 1, at, at + len(line)
-        if not line.strip(): continue
-        if seen == limit: return
-        seen += 1
-        if starts and line.partition(b" ")[0] not in starts: continue
-        try: word, row = _row(line, d, said)
-        except ValueError as e: raise ValueError(f"line {number} {e}") from None
-        if not want or word in want: yield number, here, word, row.tobytes()
-    if n and seen != n:
-        raise ValueError(f"the header says {n} rows, but {seen} are there: the file is cut short or its header is wrong")
-
-# %% ../../nbs/foundations/06_vectors.ipynb #87c4f213
-def _binary_rows(f, n, d, want, limit, chunk=2**24, longest=4000):
-    "Yield (byte offset, byte offset, word, row), both as bytes, from word2vec binary."
-    buf, i, base, size = b"", 0, f.tell(), 4 * d
-    for seen in range(min(n, limit or n)):
-        if len(buf) - i < size + longest: base, buf, i = base + i, buf[i:] + f.read(chunk + size), 0
-        gap = buf.find(b" ", i, i + longest)
-        if gap < 0 and len(buf) - i >= longest:
-            raise ValueError(f"no word ends in {longest} bytes from byte {base + i} on: the header is wrong or the file damaged")
-        if gap < 0 or len(buf) < gap + 1 + size:
-            raise ValueError(f"ends at byte {base + len(buf)}, in row {seen + 1} of {n}: the file is cut short")
-        word, i = buf[i:gap].lstrip(b"\n"), gap + 1 + size
-        at = base + gap - len(word)
-        if not want or word in want: yield at, at, word, buf[gap + 1:i]
-    if (limit or n) >= n and (buf[i:] + f.read(9)).strip():
-        raise ValueError(f"goes on at byte {base + i} after the {n} rows of {d} numbers that its header says")
-
-# %% ../../nbs/foundations/06_vectors.ipynb #f37491a3
-def _rows(f, want, limit):
-    "Which format this is, what places in it are called, how many numbers a row has, and the rows."
-    first = f.readline(2**22)
-    if header := re.fullmatch(rb"(\d+) (\d+)\s*", first):
-        n, d = map(int, header.groups())
-        if not n * d: raise ValueError(f"the header says {n} rows of {d} numbers: nothing to load")
-        fields = f.peek(4 * d + 4000).partition(b"\n")[0].rstrip(b"\r").split(b" ")[1:]
-        if 2 * sum(_NUMBER.fullmatch(x) is not None for x in fields) < len(fields):
-            return "word2vec binary", "byte", d, _binary_rows(f, n, d, want, limit)
-        return "word2vec text", "line", d, _text_rows(f, first, n, d, want, limit)
-    d = _count(first.rstrip(b" \r\n").split(b" "))
-    if not d: raise ValueError("line 1 is no word followed by numbers with single spaces between: not a file of word vectors")
-    return "GloVe text", "line", d, _text_rows(f, first, 0, d, want, limit)
-
-# %% ../../nbs/foundations/06_vectors.ipynb #e4a0d4e5
-def _load_npz(path, name):
-    "All of an .npz as `WordVectors`."
-    with open(path, "rb") as f, np.load(f, allow_pickle=False) as z:
-        other = [n for n in z.zip.namelist() if not n.endswith(".npy")]
-        if other: raise ValueError(f"is a zip of {_some(other)}, not an .npz; unpack it and load the file inside")
-        if not {"words", "vectors"} <= set(z.files): raise ValueError(f"needs the arrays words and vectors, but has {_some(z.files)}")
-        try: words, M, about = z["words"], z["vectors"], json.loads(str(z["about"])) if "about" in z.files else {}
-        except ValueError as e: raise ValueError(f"save words with dtype=str and vectors as numbers, no objects ({e})") from None
-    if words.dtype.kind != "U" or M.dtype.kind not in "fiu":
-        raise ValueError(f"words must be strings and vectors numbers, but they are {words.dtype} and {M.dtype}")
-    return WordVectors(words.ravel().tolist(), M, name or about.get("name", path.stem), {"format": ".npz", **about.get("meta", {})})
-
-# %% ../../nbs/foundations/06_vectors.ipynb #fe533ff9
-def _find(source):
-    "The file that a bundled name, a path or a registered name stands for."
-    from biasbook.foundations.data import data_path, fetch, registry
-    if source == "googlenews-mini": return data_path("googlenews-mini.npz")
-    path = Path(source).expanduser()
-    if path.is_dir(): raise ValueError(f"{path.name} is a folder; give a file in it")
-    if path.exists(): return path
-    if str(source) in (names := list(registry().index)): return fetch(str(source))
-    names = ["googlenews-mini", *(n for n in names if n.startswith("vectors/"))]
-    close = " or ".join(map(repr, get_close_matches(str(source), names, cutoff=.5)))
-    raise FileNotFoundError(f"no file and no registered name {str(source)!r}" + (f", did you mean {close}?" if close else ".")
-                            + f" Registered are {_some(names, 20)}")
-
-# %% ../../nbs/foundations/06_vectors.ipynb #82e208cf
+# %% ../../nbs/foundations/06_vectors.ipynb #019a0c49
 def load_vectors(
-    source,     # a path, a registered name such as "vectors/glove_twitter_25d.txt", or "googlenews-mini" (bundled)
-    words=None, # keep only these; text and binary are streamed, and words not in the file stand in meta["missing"]
+    source,     # a path, a registered name, "vectors/glove_twitter_25d.txt", or "googlenews-mini" (bundled)
+    words=None, # keep only these; words that are not in the file stand in meta["missing"]
     name=None,  # what reports call the vectors; by default the name in an .npz, or the file's
     limit=None, # only the first rows of the file
 )->WordVectors: # rows in the file's order
-    "Vectors from GloVe or word2vec text, word2vec binary (each maybe .gz) or .npz; `ValueError` names the line or byte."
-    want = None if words is None else [words] if isinstance(words, str) else list(dict.fromkeys(words))
-    if want == []: raise ValueError("words is empty; leave it out to load all")
-    if limit is not None and limit < 1: raise ValueError(f"limit must be 1 row or more, not {limit}")
-    path = _find(source)
-    try: v = _load(path, want, name, limit)
-    except (EOFError, OSError, NotImplementedError, zlib.error, zipfile.BadZipFile) as e:
-        if isinstance(e, PermissionError): raise
-        raise ValueError(f"{path.name} is packed, and cut short or damaged: {e}") from e
-    except ValueError as e: raise ValueError(f"{path.name}: {e}") from None
+    "Vectors from GloVe or word2vec text, word2vec binary (any .gz) or .npz; `ValueError` names the place."
+    want, path = _wanted(words, limit), _find(source)
+    with open(path, "rb") as f: load = _load_some if f.read(4) == b"PK\3\4" else _load_rows
+    v = load(path, want, name, limit)
     v.meta = {"source": path.name, **v.meta, **({"missing": v.missing(want)} if want else {})}
     return v
 
-# %% ../../nbs/foundations/06_vectors.ipynb #13b55a33
-def _load(path, want, name, limit):
-    "`load_vectors` of one existing file; messages do not yet name it."
-    with open(path, "rb") as f: packed = f.read(4) == b"PK\3\4"
-    if packed:
-        v, kept = _load_npz(path, name), set(want or [])
-        words = [w for w in v.words[:limit] if not want or w in kept]
-    else:
-        words, places, numbers = [], [], bytearray()
-        with _open(path) as f, warnings.catch_warnings():
-            warnings.filterwarnings("error", "string or file could not be read", DeprecationWarning)
-            kind, unit, d, rows = _rows(f, want and {w.encode() for w in want}, limit)
-            for place, start, word, row in rows:
-                try: words.append(word.decode())
-                except UnicodeDecodeError as e:
-                    raise ValueError(f"byte {start + e.start} is not UTF-8 (in {word[:40]!r}): convert the file to UTF-8") from None
-                places.append(place); numbers += row
-    if not words: raise ValueError(f"none of the {len(want)} words asked for is there: {_some(want)}")
-    if packed: return v if len(words) == len(v) else v.subset(words)
-    name, M = name or Path(path.name.removesuffix(".gz")).stem, np.frombuffer(numbers, "<f4").reshape(-1, d)
-    return WordVectors(words, M, name, {"format": kind}, _at=lambda i: f"{unit} {places[i]}")
-
-# %% ../../nbs/foundations/06_vectors.ipynb #e05c7061
+# %% ../../nbs/foundations/06_vectors.ipynb #946b582d
 def as_vectors(
-    x,         # WordVectors, dict word -> vector, (words, matrix), gensim KeyedVectors, or a path or name for `load_vectors`
+    x,         # WordVectors, dict word -> vector, (words, matrix), KeyedVectors, or what `load_vectors` takes
     name=None, # what reports call the vectors; by default their own name
 )->WordVectors: # `x` itself if it is one already
     "`x` as `WordVectors`; `ValueError` if its vectors differ in length, `TypeError` if it is something else."
-    if isinstance(x, WordVectors): return x if name in (None, x.name) else WordVectors(x.words, x.vectors, name, x.meta)
+    if isinstance(x, WordVectors):
+        return x if name in (None, x.name) else WordVectors(x.words, x.vectors, name, x.meta)
     if isinstance(x, (str, Path)): return load_vectors(x, name=name)
     if hasattr(x, "index_to_key") and hasattr(x, "vectors"): x = x.index_to_key, x.vectors
-    if isinstance(x, dict):
-        d = next(map(np.size, x.values()), 0)
-        odd = [f"{w!r} has {np.size(row)}" for w, row in x.items() if np.size(row) != d]
-        if odd: raise ValueError(f"vectors of unequal length: {next(iter(x))!r} has {d} numbers, but {_some(odd)}")
-        x = list(x), np.reshape(list(x.values()), (len(x), d))
+    if isinstance(x, dict): x = _stacked(x)
     if isinstance(x, tuple) and len(x) == 2: return WordVectors(*x, name=name or "vectors")
-    raise TypeError("vectors may be WordVectors, a dict word -> vector, a tuple (words, matrix), gensim KeyedVectors, "
-                    f"a path or a registered name, but not {type(x).__name__}")
+    hint = "; the vectors of this model are in model.wv: pass that" if hasattr(x, "wv") else ""
+    raise TypeError("vectors may be WordVectors, a dict word -> vector, a tuple (words, matrix), "
+                    f"KeyedVectors, a path or a registered name, but not {type(x).__name__}{hint}")
+
+# %% ../../nbs/foundations/06_vectors.ipynb #14a3ac7f
+def _stacked(vectors):
+    "(words, matrix) from a dict word -> vector; `ValueError` names the words with vectors of another length."
+    rows = {w: np.asarray(row) for w, row in vectors.items()}
+    d = next((row.size for row in rows.values()), 0)
+    if odd := [f"{w!r} has {row.size}" for w, row in rows.items() if row.size != d]:
+        first = f"{next(iter(rows))!r} has {_plural(d, 'number')}"
+        raise ValueError(f"vectors of unequal length: {first}, but {_some(odd)}")
+    return list(rows), np.reshape(list(rows.values()), (len(rows), d))
