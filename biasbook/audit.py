@@ -28,7 +28,7 @@ class Measure(NamedTuple):
 # %% ../nbs/book/00_audit.ipynb #1f4b3ed0
 def weat_units(vectors, # `WordVectors`
               )->list: # (name, function) for each of the ten tests
-    "The ten tests of Caliskan et al. 2017, in the paper's lists; words that the vectors lack are left out and named."
+    "The ten tests of Caliskan et al. 2017; words that the vectors lack are left out and named."
     return [(q.name, partial(weat, vectors, q, missing='drop')) for q in weat_queries()]
 
 # %% ../nbs/book/00_audit.ipynb #7763cfab
@@ -73,9 +73,11 @@ def _finding(subject, results):
     "How many tests reach .05, after Holm, and beyond both placebos."
     t = results_table(results)
     placebos = t[[c for c in t if c.startswith('placebo') and c.endswith(': p')]]
-    survivors = t['name'].where(t['name'] != '', t['query'])[(t['p_holm'] < .05) & (placebos.max(axis=1, skipna=False) < .05)]
+    beyond = (t['p_holm'] < .05) & (placebos.max(axis=1, skipna=False) < .05)
+    survivors = t['name'].where(t['name'] != '', t['query'])[beyond]
     k = t['p'].notna().sum()
-    return (f'{subject}: {(t["p"] < .05).sum()} of {k} associations have p < .05, {(t["p_holm"] < .05).sum()} after '
+    raw, adjusted = (t['p'] < .05).sum(), (t['p_holm'] < .05).sum()
+    return (f'{subject}: {raw} of {k} associations have p < .05, {adjusted} after '
             f'adjustment for {k} tests; {len(survivors)} of these also beyond unrelated topics on both sides '
             '(placebo p < .05)' + (': ' + ', '.join(survivors) if len(survivors) else ''))
 
@@ -93,7 +95,7 @@ def audit(subjects=SUBJECTS, # one subject (a name, a path, vectors), or a list 
           *,
           progress=False, # show a bar on a terminal for what takes longer than a second
          )->Audit:
-    "Every measure on every subject that it takes. What one unit cannot do is kept in `failures`; nothing else is lost."
+    "Every measure on every subject that it takes; what one unit cannot do is kept in `failures`."
     results, failures = [], []
     for subject in subjects if isinstance(subjects, list) else [subjects]:
         found, failed = _one(subject, measures or MEASURES, progress)
@@ -106,7 +108,8 @@ def audit(subjects=SUBJECTS, # one subject (a name, a path, vectors), or a list 
 def _one(subject, measures, progress):
     "Results and failures of one subject, which is in memory only while this runs."
     from tqdm import tqdm
-    name = str(subject) if isinstance(subject, (str, Path)) else getattr(subject, 'name', type(subject).__name__)
+    known = isinstance(subject, (str, Path))
+    name = str(subject) if known else getattr(subject, 'name', type(subject).__name__)
     found, failed, errors = [], [], (ValueError, TypeError, KeyError, OSError)
     try:
         kind, opened = _open(subject)
@@ -117,7 +120,8 @@ def _one(subject, measures, progress):
         try:
             found.append(run())
         except errors as e:
-            failed.append({'subject': name, 'measure': f'{measure} {unit}', 'error': f'{type(e).__name__}: {e}'})
+            failed.append({'subject': name, 'measure': f'{measure} {unit}',
+                           'error': f'{type(e).__name__}: {e}'})
     return found, failed
 
 # %% ../nbs/book/00_audit.ipynb #de8ac2e1

@@ -28,7 +28,8 @@ def figure_html(ax, # axes of the figure; the figure is closed
 # %% ../nbs/book/01_report.ipynb #981da953
 def _figure(subject, results):
     "The forest plot of one subject's results."
-    alt = '; '.join(f'{r.label} {r.value:.2f} [{r.low:.2f}, {r.high:.2f}], p {format_p(r.pvalue)}' for r in results)
+    alt = '; '.join(f'{r.label} {r.value:.2f} [{r.low:.2f}, {r.high:.2f}], p {format_p(r.pvalue)}'
+                    for r in results)
     return figure_html(results_plot(results, title=subject), f'{results[0].metric} in {subject}: {alt}')
 
 # %% ../nbs/book/01_report.ipynb #a8fb1706
@@ -36,7 +37,8 @@ def _words(r):
     "A result as a sentence, with the words that it was measured with to unfold."
     sets = zip(r.meta.get('names', ()), r.meta.get('words', {}).values())
     lists = ''.join(f'<p><b>{escape(name)}</b>: {escape(", ".join(words))}</p>' for name, words in sets)
-    how = ''.join(f'<p>{escape(e.name)}: {escape(e.method)}</p>' for e in r.also if e.name.startswith('placebo'))
+    how = ''.join(f'<p>{escape(e.name)}: {escape(e.method)}</p>'
+                  for e in r.also if e.name.startswith('placebo'))
     return f'<details><summary>{escape(repr(r))}</summary>{lists}{how}</details>'
 
 # %% ../nbs/book/01_report.ipynb #270cddb8
@@ -57,14 +59,16 @@ def _table(frame):
 # %% ../nbs/book/01_report.ipynb #827c4aca
 STYLE = '''body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
 img{min-width:44rem;max-width:100%;height:auto}.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem}
-th,td{padding:.25rem .6rem;text-align:left;border-bottom:1px solid #ddd;vertical-align:top}td:nth-child(n+3):nth-child(-n+9){white-space:nowrap}h2{margin-top:2.5rem}
+th,td{padding:.25rem .6rem;text-align:left;border-bottom:1px solid #ddd;vertical-align:top}
+td:nth-child(n+3):nth-child(-n+9){white-space:nowrap}h2{margin-top:2.5rem}
 .note{color:#555;font-size:.9rem}li,details{margin:.4rem 0}
 details p{margin:.2rem 0 .2rem 1.5rem;font-size:.9rem}'''
 
 READING = '''<p>d is the difference of two mean associations in standard deviations of the target words; for sets
 of equal size it stays below 2. The interval says how d would vary over word sets of this size like these. p is the share of
 splits of the target words that reach d, in the direction of the hypothesis. A placebo p is the share of pairs of unrelated
-topics, as coherent as the lists of the query, that reach |d|: where it is large, unrelated topics differ as much. Holm and BH adjust p within one subject and one battery.</p>
+topics, as coherent as the lists of the query, that reach |d|: where it is large, unrelated topics differ as
+much. Holm and BH adjust p within one subject and one battery.</p>
 <p>These numbers are associations between words in a representation. They do not say where an association comes from, that it
 does harm, or what a system does that uses the representation; and an association that was not asked about is not here.</p>'''
 
@@ -77,8 +81,8 @@ def report_html(audit, # an `Audit`
     table = audit.table() if audit.results else None
     for subject in dict.fromkeys(r.subject for r in audit.results):
         mine = [r for r in audit.results if r.subject == subject]
-        parts += [f'<h2>{escape(subject)}</h2>', '<div class="wide">', _figure(subject, mine), '</div>', '<div class="wide">',
-                  _table(table[table['subject'] == subject]), '</div>',
+        parts += [f'<h2>{escape(subject)}</h2>', '<div class="wide">', _figure(subject, mine), '</div>',
+                  '<div class="wide">', _table(table[table['subject'] == subject]), '</div>',
                   *map(_words, mine)]
     if audit.failures:
         lines = (f'{f["subject"]} ({f["measure"]}): {f["error"]}' for f in audit.failures)

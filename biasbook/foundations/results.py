@@ -158,7 +158,7 @@ class Result(_Shown):
     n: str = '' # independent units, and what they are: "8 + 8 target words"
     also: tuple = () # further estimates
     details: object = None # a DataFrame: a row for each word, pair or sentence
-    meta: dict = field(default_factory=dict) # plain data: name, direction in words, battery, versions, missing words
+    meta: dict = field(default_factory=dict) # plain data: name, direction, battery, versions, missing words
 
 # %% ../../nbs/foundations/01_results.ipynb #22c4aa73
 def _family_columns(rows):
@@ -179,20 +179,23 @@ def results_table(results, # `Result`s, of any measures and subjects
                  ):
     """A tidy DataFrame, a row a result, with p-values adjusted within one subject × one battery.
 
-    `p_holm` is Holm's adjustment, `p_bh` that of Benjamini and Hochberg; `family` names what was adjusted together."""
+    `p_holm` is Holm's adjustment, `p_bh` that of Benjamini and Hochberg; `family` says what they were adjusted in."""
     import pandas as pd
     rows = []
     for r in results:
         rows.append({'subject': r.subject, 'metric': r.metric, 'name': r.meta.get('name') or '', 'query': r.query,
-                     'value': r.value, 'null': r.null, 'low': r.low, 'high': r.high, 'p': r.pvalue, 'p_holm': None, 'p_bh': None, 'alternative': r.alternative,
+                     'value': r.value, 'null': r.null, 'low': r.low, 'high': r.high, 'p': r.pvalue,
+                     'p_holm': None, 'p_bh': None, 'alternative': r.alternative,
                      'method': r.method, 'n': r.n, 'battery': r.meta.get('battery') or '', 'family': '',
-                     'family_size': 0, 'direction': r.meta.get('direction') or '', 'missing': ', '.join(r.meta.get('missing') or [])})
+                     'family_size': 0, 'direction': r.meta.get('direction') or '',
+                     'missing': ', '.join(r.meta.get('missing') or [])})
         for e in r.also:
             rows[-1].update({f'{e.name}: value': e.value, f'{e.name}: p': e.pvalue})
             if e.low is not None or e.high is not None:
                 rows[-1].update({f'{e.name}: low': e.low, f'{e.name}: high': e.high})
     _family_columns(rows)
-    frame = pd.DataFrame(rows, columns=None if rows else ['subject', 'metric', 'name', 'query', 'value', 'p', 'p_holm'])
+    empty = ['subject', 'metric', 'name', 'query', 'value', 'p', 'p_holm']
+    frame = pd.DataFrame(rows, columns=None if rows else empty)
     numbers = [c for c in frame if c in ('value', 'null', 'low', 'high', 'p', 'p_holm', 'p_bh') or ': ' in c]
     return frame.astype({c: float for c in numbers})
 
@@ -201,7 +204,7 @@ def results_plot(results, # `Result`s of one measure
                  title='', # what the figure says
                  ax=None, # axes to draw on; new ones by default
                 ):
-    "A forest plot of results with their p and placebo p; thin lines are each result's interval, thick ones a narrower one."
+    "A forest plot of results with their p and placebo p at the right; thick lines are a narrower interval."
     from biasbook.foundations.plots import forest_plot
     from biasbook.foundations.stats import INTERVALS
     inner = [next((e for e in r.also if e.name == INTERVALS[0]), Estimate('', None)) for r in results]

@@ -251,7 +251,7 @@ def _tables(path, text):
         items.setdefault(name, {'name': name}).setdefault(k, []).append(word)
         label = row.get('label')
         if label and (other := labels.setdefault((name, k), label)) != label:
-            raise ValueError(f'{file}: {k} of query {name!r} has the labels {other!r} and {label!r}; keep one')
+            raise ValueError(f'{file}: {k} of query {name!r} has the labels {other!r} and {label!r}')
     return [{**item, 'names': [labels.get((name, k), k) for k in 'XYAB']} for name, item in items.items()]
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #64928bfc
