@@ -70,16 +70,19 @@ class Audit:
 
 # %% ../nbs/book/00_audit.ipynb #06d1bc37
 def _finding(subject, results):
-    "How many tests reach .05, after Holm, and beyond both placebos."
+    "How many tests reach .05, how many after Holm, and how many of these beyond both placebos where there are any."
     t = results_table(results)
+    text = (f'{subject}: {(t["p"] < .05).sum()} of {t["p"].notna().sum()} associations have p < .05, '
+            f'{(t["p_holm"] < .05).sum()} after adjustment for the tests of one battery')
     placebos = t[[c for c in t if c.startswith('placebo') and c.endswith(': p')]]
-    beyond = (t['p_holm'] < .05) & (placebos.max(axis=1, skipna=False) < .05)
-    survivors = t['name'].where(t['name'] != '', t['query'])[beyond]
-    k = t['p'].notna().sum()
-    raw, adjusted = (t['p'] < .05).sum(), (t['p_holm'] < .05).sum()
-    return (f'{subject}: {raw} of {k} associations have p < .05, {adjusted} after '
-            f'adjustment for {k} tests; {len(survivors)} of these also beyond unrelated topics on both sides '
-            '(placebo p < .05)' + (': ' + ', '.join(survivors) if len(survivors) else ''))
+    known = placebos.notna().all(axis=1) & bool(placebos.size)
+    if not known.any():
+        return text + '; none could be compared with unrelated topics'
+    beyond = known & (t['p_holm'] < .05) & (placebos.max(axis=1) < .05)
+    names = t['name'].where(t['name'] != '', t['query'])[beyond]
+    return (f'{text}; of these, {len(names)} also beyond unrelated topics on both sides (placebo p < .05)'
+            + (': ' + ', '.join(names) if len(names) else '')
+            + (f'; {(~known).sum()} could not be compared with topics' if not known.all() else ''))
 
 # %% ../nbs/book/00_audit.ipynb #2066bbea
 def _unused(name, names):
@@ -98,7 +101,7 @@ def audit(subjects=SUBJECTS, # one subject (a name, a path, vectors), or a list 
     "Every measure on every subject that it takes; what one unit cannot do is kept in `failures`."
     results, failures = [], []
     for subject in subjects if isinstance(subjects, list) else [subjects]:
-        found, failed = _one(subject, measures or MEASURES, progress)
+        found, failed = _one(subject, MEASURES if measures is None else measures, progress)
         name = _unused(found[0].subject, {r.subject for r in results}) if found else ''
         results += [replace(r, subject=name) for r in found]
         failures += failed
@@ -145,7 +148,7 @@ def _save(audit, folder):
              'results.json': json.dumps(everything, ensure_ascii=False, allow_nan=False, indent=1),
              'report.html': report_html(audit)}
     files = {name: text.encode('utf-8') for name, text in files.items()}
-    folder = _folder(folder, files)
+    folder = _folder(folder.resolve(), files)
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         part = folder / (name + '.part')

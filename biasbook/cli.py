@@ -6,6 +6,7 @@
 __all__ = ['main', 'audit']
 
 # %% ../nbs/book/02_cli.ipynb #8de7e07d
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -48,9 +49,7 @@ def _writable(out):
         raise click.BadParameter(f'{out} is a file; give a folder to write the audit into', param_hint='--out')
     try:
         out.mkdir(parents=True, exist_ok=True)
-        probe = out / '.biasbook'
-        probe.touch()
-        probe.unlink()
+        tempfile.TemporaryFile(dir=out).close()
     except OSError as e:
         raise click.BadParameter(f'{out} cannot be written to: {e.strerror}', param_hint='--out') from e
 
@@ -73,11 +72,11 @@ def audit(ctx, subjects, out, quiet):
         folder = a.save(out)
     except OSError as e:
         raise click.ClickException(f'the results could not be written to {out}: {e.strerror or e}') from e
-    if folder != out:
+    if folder != out.resolve():
         click.echo(f'{out} holds other results, which were left as they are; these are in {folder}.', err=True)
     if not quiet:
         click.echo('\n'.join(_lines(a) if a.results else ['Nothing was measured.']) + '\n')
-        click.echo(f'Wrote results.csv, results.json and report.html to {folder}')
+        click.echo(f'Wrote results.csv, results.json and report.html to {out if folder == out.resolve() else folder}')
         if not find_spec('torch') or not find_spec('transformers'):
             click.echo("This audit covers word vectors; pip install 'biasbook[lm]' adds what language models need.")
     for f in a.failures:

@@ -66,8 +66,8 @@ details p{margin:.2rem 0 .2rem 1.5rem;font-size:.9rem}'''
 
 READING = '''<p>d is the difference of two mean associations in standard deviations of the target words; for sets
 of equal size it stays below 2. The interval says how d would vary over word sets of this size like these. p is the share of
-splits of the target words that reach d, in the direction of the hypothesis. A placebo p is the share of pairs of unrelated
-topics, as coherent as the lists of the query, that reach |d|: where it is large, unrelated topics differ as
+splits of the target words that reach d; where it is one-sided, in the direction of the hypothesis. A placebo p is the share of pairs of unrelated
+topics, as coherent as the lists of the query, that reach |d| in either direction: where it is large, unrelated topics differ as
 much. Holm and BH adjust p within one subject and one battery.</p>
 <p>These numbers are associations between words in a representation. They do not say where an association comes from, that it
 does harm, or what a system does that uses the representation; and an association that was not asked about is not here.</p>'''

@@ -117,6 +117,8 @@ def _partners(query, sets, lost):
     "The words at the place of a lost one in the other set; ValueError where the sets differ in size."
     out = []
     for k, l in ((0, 1), (2, 3)):
+        if not set(sets[k] + sets[l]) & set(lost):
+            continue
         if len(sets[k]) != len(sets[l]):
             raise ValueError(f"{query.name}: missing='drop-pairs' needs sets of one size, but {'XYAB'[k]} and "
                              f"{'XYAB'[l]} have {len(sets[k])} and {len(sets[l])} words; use missing='drop'")
@@ -127,7 +129,7 @@ def _partners(query, sets, lost):
 
 # %% ../nbs/00_weat.ipynb #1e2c751f
 def _case_hint(vectors, words):
-    "Says so where most of the missing words are there in lower case."
+    "A hint if most of the missing words are there in lower case, or ''."
     lower = sum(w.lower() in vectors for w in words)
     return f'; {lower} of them are there in lower case, so a query in lower case would find them' * (2 * lower > len(words))
 
@@ -141,7 +143,7 @@ def _present(vectors, query, missing):
     if lost and missing == 'error':
         raise ValueError(f'{query.name}: {len(lost)} words are not in {vectors.name}: {", ".join(lost)}; pass '
                          "missing='drop' to go on without them, or 'drop-pairs' to drop their partners too")
-    if missing == 'drop-pairs':
+    if lost and missing == 'drop-pairs':
         lost = lost + _partners(query, sets, lost)
     kept = [[w for w in s if w not in lost] for s in sets]
     for letter, least, before, after in zip('XYAB', [query.min_words] * 2 + [1] * 2, sets, kept):
@@ -164,12 +166,11 @@ def _rows(vectors, words):
 
 # %% ../nbs/00_weat.ipynb #d2d58216
 def _direction(d, x, y, a, b):
-    "Which way d points, in words: 'math is nearer to male than arts are'. The verb follows the label."
+    "Which way d points, in words that need no verb: 'toward male rather than female: math more than arts'."
     if d == 0:
-        return 'neither target is nearer to either attribute'
-    def verb(w):
-        return 'are' if w.endswith('s') and not w.endswith(('ss', 'us', 'is', 'ics')) else 'is'
-    return f'{x} {verb(x)} nearer to {a if d > 0 else b} than {y} {verb(y)}'
+        return f'neither {x} nor {y} more toward either'
+    one, other = (a, b) if d > 0 else (b, a)
+    return f'toward {one} rather than {other}: {x} more than {y}'
 
 # %% ../nbs/00_weat.ipynb #891d35a5
 def weat(vectors, # `WordVectors`, or a dict, a gensim KeyedVectors, a (words, matrix) pair, a path or a name

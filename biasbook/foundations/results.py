@@ -18,7 +18,7 @@ def format_p(p, # a p-value, or None
         return '–'
     if p >= .995:
         return '1'
-    if p >= .001:
+    if round(p, 5) >= .001:
         return (f'{p:#.2g}' if p < .0995 else f'{p:.2f}').removeprefix('0')
     return f'{p:.1e}'.replace('e-0', 'e-')
 
@@ -70,6 +70,9 @@ class _Json:
         "The inverse of `to_dict`; ValueError for a field that is not known."
         if unknown := sorted(set(data) - {f.name for f in fields(cls)}):
             raise ValueError(f'not fields of a Result: {unknown}; the file may come from a later version')
+        known = {f.name for f in fields(Estimate)}
+        if unknown := sorted({name for e in data.get('also', ()) for name in e} - known):
+            raise ValueError(f'not fields of an Estimate: {unknown}; the file may come from a later version')
         data = dict(data, also=tuple(Estimate(**e) for e in data.get('also', ())))
         data.update({k: math.nan for k in ('value', 'low', 'high') if k in data and data[k] is None})
         if data.get('details') is not None:
@@ -207,12 +210,15 @@ def results_plot(results, # `Result`s of one measure
     "A forest plot of results with their p and placebo p at the right; thick lines are a narrower interval."
     from biasbook.foundations.plots import forest_plot
     from biasbook.foundations.stats import INTERVALS
+    if not results:
+        raise ValueError('there are no results to draw')
     inner = [next((e for e in r.also if e.name == INTERVALS[0]), Estimate('', None)) for r in results]
     notes = []
     for r in results:
         placebos = [format_p(e.pvalue) for e in r.also if e.name.startswith('placebo')]
         notes.append(f'p {format_p(r.pvalue)}' + (f', placebo {" and ".join(placebos)}' if placebos else ''))
-    label = f'{results[0].metric} (thick: targets vary; thin: attributes vary too)'
+    thick = any(e.low is not None for e in inner)
+    label = results[0].metric + ' (thick: targets vary; thin: attributes vary too)' * thick
     return forest_plot([r.label for r in results], [r.value for r in results],
                        [e.low for e in inner], [e.high for e in inner], [r.low for r in results],
                        [r.high for r in results], null=results[0].null, notes=notes, xlabel=label, title=title, ax=ax)

@@ -22,7 +22,8 @@ def _chosen(words, limit):
     "Numbers of the first words of letters, or of an even sample where the words are in alphabetical order."
     rows = np.array([i for i, w in enumerate(words) if w.isalpha()], int)
     names = [words[i] for i in rows[:1000]]
-    if len(rows) > limit and names == sorted(names):
+    folded = [w.casefold() for w in names]
+    if len(rows) > limit and (names == sorted(names) or folded == sorted(folded)):
         return rows[np.linspace(0, len(rows) - 1, limit).astype(int)]
     return rows[:limit]
 
@@ -96,7 +97,7 @@ def topic_lists(pool, # a `TopicPool`
                 exclude=(), # words that no list may use, in any spelling of case
                 tolerance=.05, # how far from the wanted coherence a list may be
                 most=60, # stop at this many
-                rng=0, # seed of the order in which words are tried as centres
+                rng=0, # seed (or seeds) of the order in which words are tried as centres
                )->list: # `TopicList`s, no word in two of them
     "Disjoint lists of neighbouring words at a given coherence. ValueError for lists of less than 2 words."
     if size < 2:
@@ -167,8 +168,8 @@ def given_list(words, # words of a query
 def _matched(pool, own, fixed, exclude, tolerance, rng):
     "Topic lists like each of two lists of the query; unrelated to the two that stay, if the query's own are."
     out, apart = [], unrelated(pool, own, fixed).all()
-    for given in own:
-        lists = topic_lists(pool, len(given.words), given.coherence, exclude, tolerance, MOST_LISTS, rng)
+    for k, given in enumerate(own):                       # a seed of its own for each side
+        lists = topic_lists(pool, len(given.words), given.coherence, exclude, tolerance, MOST_LISTS, (rng, k))
         keep = unrelated(pool, lists, fixed).all(1) if lists and apart else [True] * len(lists)
         out.append([t for t, k in zip(lists, keep) if k])
     return out
