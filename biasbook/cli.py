@@ -6,6 +6,7 @@
 __all__ = ['main', 'audit']
 
 # %% ../nbs/book/02_cli.ipynb #8de7e07d
+import os
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -72,11 +73,12 @@ def audit(ctx, subjects, out, quiet):
         folder = a.save(out)
     except OSError as e:
         raise click.ClickException(f'the results could not be written to {out}: {e.strerror or e}') from e
-    if folder != out.resolve():
-        click.echo(f'{out} holds other results, which were left as they are; these are in {folder}.', err=True)
+    shown = out if folder == out.resolve() else Path(os.path.relpath(folder))
+    if shown != out:
+        click.echo(f'{out} holds other results, which were left as they are; these are in {shown}.', err=True)
     if not quiet:
         click.echo('\n'.join(_lines(a) if a.results else ['Nothing was measured.']) + '\n')
-        click.echo(f'Wrote results.csv, results.json and report.html to {out if folder == out.resolve() else folder}')
+        click.echo(f'Wrote results.csv, results.json and report.html to {shown}')
         if not find_spec('torch') or not find_spec('transformers'):
             click.echo("This audit covers word vectors; pip install 'biasbook[lm]' adds what language models need.")
     for f in a.failures:

@@ -44,7 +44,7 @@ def _words(r):
 # %% ../nbs/book/01_report.ipynb #270cddb8
 COLUMNS = {'name': 'test', 'query': 'query', 'value': 'value', 'low': 'low', 'high': 'high', 'p': 'p', 'p_holm': 'p, Holm',
            'p_bh': 'p, BH', 'placebo: p': 'p, placebo targets', 'placebo attributes: p': 'p, placebo attributes',
-           'n': 'over', 'direction': 'direction', 'missing': 'missing words'}
+           'missing': 'missing words'}
 
 
 def _table(frame):
