@@ -149,7 +149,7 @@ def _present(vectors, query, missing):
     for letter, least, before, after in zip('XYAB', [query.min_words] * 2 + [1] * 2, sets, kept):
         if len(after) < least:
             gone = [w for w in before if w in lost]
-            raise ValueError(f'{query.name}: {letter} needs at least {least} words (for X and Y min_words='
+            raise ValueError(f'{query.name}: {letter} needs {least} or more words (for X and Y min_words='
                              f'{query.min_words}), but has {len(after)} left after {len(gone)} were missing '
                              f'from {vectors.name}: {", ".join(gone)}{_case_hint(vectors, gone)}')
     return kept, lost
