@@ -80,13 +80,13 @@ def test_import_time():
 # -- floors -----------------------------------------------------------------------------------------------------------
 
 def notebooks():
-    "(folder, number, module) of each notebook that exports."
+    "(folder, name, module) of each notebook that exports; names sort in the order of the pages."
     for nb in sorted((root / 'nbs').rglob('*.ipynb')):
         if '.ipynb_checkpoints' in nb.parts:
             continue
         for cell in json.loads(nb.read_text(encoding='utf-8'))['cells']:
             if found := re.search(r'^#\|\s*default_exp\s+(\S+)', ''.join(cell['source']), re.M):
-                yield nb.parent.relative_to(root / 'nbs').as_posix(), int(nb.name[:2]), found[1]
+                yield nb.parent.relative_to(root / 'nbs').as_posix(), nb.stem, found[1]
 
 
 def imported(module):
@@ -105,7 +105,7 @@ def imported(module):
 
 def test_imports_run_downwards():
     floor = {'foundations': 0, '.': 1, 'book': 2}
-    place = {module: (floor[folder], number) for folder, number, module in notebooks()}
+    place = {module: (floor[folder], name) for folder, name, module in notebooks()}
     assert len(place) >= 10
     # What a figure, a table or a report of a higher room is needed for is imported when it is called, and named here.
     late = {('foundations.results', 'foundations.stats'), ('audit', 'report')}
