@@ -13,8 +13,10 @@ from string import ascii_letters
 
 import numpy as np
 
-from .vectorfiles import (_find, _naming, _plural, _read_npz, _some, _wanted, _write_npz,
-                                              read_rows)
+from .matrixfiles import (_CACHE_FROM, _copied, _entry, _keep, _kept, _kind, _write_npz,
+                                              read_matrix)
+from .packedfiles import _find, _inside, _label, _naming, _plural, _some
+from .vectorfiles import _notes, _wanted, read_table
 
 # %% ../../nbs/foundations/06_vectors.ipynb #262aec63
 def _real(M, dtype, name):
@@ -59,7 +61,7 @@ def coherence(
     return float((total @ total - n) / (n * (n - 1)))
 
 # %% ../../nbs/foundations/06_vectors.ipynb #ff8f8408
-def _checked(words, vectors, at):
+def _checked(words, vectors, at, top):
     "Words as a list, vectors as a read-only float32 matrix, and word -> row; or a `ValueError`."
     if isinstance(words, str): raise ValueError(f"words must be a list, not the one string {words!r}")
     words = list(words)
@@ -75,9 +77,11 @@ def _checked(words, vectors, at):
     for i, w in enumerate(words):
         if row.setdefault(str(w), i) != i: again.append(f"{w!r} is at {at(row[w])} and {at(i)}")
     if again: raise ValueError(f"a word may occur once only: {_some(again)}")
-    fine = np.isfinite(M.min(1)) & np.isfinite(M.max(1))
-    if bad := [f"{words[i]!r} at {at(i)}" for i in np.flatnonzero(~fine)]:
-        raise ValueError(f"NaN, infinite or too large for float32: {_some(bad)}")
+    parts = [M[i:i + 4096] for i in range(0, len(M), 4096)] if top else []
+    fine = [(part.min(1) > -top) & (part.max(1) < top) for part in parts]
+    if bad := [f"{words[i]!r} at {at(i)}" for i in np.flatnonzero(~np.concatenate([[], *fine]).astype(bool))]:
+        most = "too large for float32" if top == np.inf else f"beyond {top:g}, as in a damaged file"
+        raise ValueError(f"NaN, infinite or {most}: {_some(bad)}")
     M.flags.writeable = False
     return list(row), M, row
 
@@ -106,8 +110,8 @@ def _unknown(words, name, row):
 # %% ../../nbs/foundations/06_vectors.ipynb #e3bc05ec
 class _Table:
     "Words with one row of numbers each."
-    def __init__(self, words, vectors, name="vectors", meta=None, _at="row {}".format):
-        self.words, self.vectors, self._row = _checked(words, vectors, _at)
+    def __init__(self, words, vectors, name="vectors", meta=None, _at="row {}".format, _top=np.inf):
+        self.words, self.vectors, self._row = _checked(words, vectors, _at, _top)
         self.name, self.meta, self.dim = str(name), dict(meta or {}), self.vectors.shape[1]
     def __len__(self): return len(self.words)
     def __iter__(self): return iter(self.words)
@@ -182,42 +186,49 @@ class WordVectors(_Table):
         "Write `path` as .npz: arrays `words`, `vectors`, and `about` (name and meta as JSON)."
         _write_npz(path, self.words, self.vectors, {"name": self.name, "meta": self.meta}, compress)
 
-# %% ../../nbs/foundations/06_vectors.ipynb #561b3398
-def _load_rows(path, want, name, limit):
-    "`load_vectors` of a text or binary file."
-    kind, unit, d, rows = read_rows(path, want, limit)
-    words, places, numbers = [], [], bytearray()
-    for place, word, row in rows:
-        words.append(word); places.append(place); numbers += row
-    with _naming(path):
-        if not words: raise ValueError(f"none of the words asked for is there: {_some(want)}")
-        name = name or Path(path.name.removesuffix(".gz")).stem
-        M = np.frombuffer(numbers, "<f4").reshape(-1, d)
-        return WordVectors(words, M, name, {"format": kind}, _at=lambda i: f"{unit} {places[i]}")
-
 # %% ../../nbs/foundations/06_vectors.ipynb #13b55a33
-def _load_some(path, want, name, limit):
-    "`load_vectors` of an .npz."
-    with _naming(path):
-        words, M, about = _read_npz(path)
-        meta, kept = {"format": ".npz", **about.get("meta", {})}, set(want or [])
-        v = WordVectors(words, M, name or about.get("name", path.stem), meta)
-        words = [w for w in v.words[:limit] if not want or w in kept]
-        if not words: raise ValueError(f"none of the words asked for is there: {_some(want)}")
-        return v if len(words) == len(v) else v.subset(words)
+def _picked(words, M, about, want, limit):
+    "What `read_table` gives, of a matrix: the rows of the words that are wanted, or all, of the first `limit`."
+    if not want: return words[:limit], M[:limit], about, "row {}".format
+    kept = set(want)
+    rows = [i for i, w in enumerate(words[:limit]) if w in kept]
+    if not rows: raise ValueError(f"none of the words asked for is there: {_some(want)}")
+    return [words[i] for i in rows], _copied(M, rows), about, lambda i: f"row {rows[i]}"
+
+def _found(path, entry, want, limit, vocabulary, tensor):
+    "Words, matrix, notes and places from the cache, a matrix or rows, and how large a number may be."
+    if kept := entry and _kept(*entry):
+        kind, words, M = kept
+        return *_picked(words, M, _notes(path, kind), want, limit), None
+    if kind := _kind(path):
+        found = _picked(*read_matrix(path, vocabulary, tensor), want, limit)
+        return *found, np.inf if kind == ".npz" else 1e18
+    if vocabulary is not None or tensor is not None:
+        raise ValueError("has its words in it; vocabulary= and tensor= are for an .npy or .safetensors")
+    found = read_table(path, want, limit)
+    return *found, 1e18 if found[2]["meta"]["format"] == "word2vec binary" else np.inf
 
 # %% ../../nbs/foundations/06_vectors.ipynb #019a0c49
 def load_vectors(
-    source,     # a path, a registered name, "vectors/glove_twitter_25d.txt", or "googlenews-mini" (bundled)
-    words=None, # keep only these; words that are not in the file stand in meta["missing"]
-    name=None,  # what reports call the vectors; by default the name in an .npz, or the file's
-    limit=None, # only the first rows of the file
+    source,          # a path (on into a .zip, if need be), a registered name, or "googlenews-mini" (bundled)
+    words=None,      # keep only these; words that are not in the file stand in meta["missing"]
+    name=None,       # what reports call the vectors; by default the name in an .npz, or the file's
+    limit=None,      # only the first rows of the file
+    *,
+    vocabulary=None, # the words of an .npy or .safetensors; by default a file beside it, such as NAME.txt
+    tensor=None,     # which matrix of a .safetensors that has several
+    cache=True,      # keep the matrix of a big text in the cache folder, and map it from there the next time
 )->WordVectors: # rows in the file's order
-    "Vectors from GloVe or word2vec text, word2vec binary (any .gz) or .npz; `ValueError` names the place."
+    "Vectors from GloVe or word2vec files, .npz, .npy or .safetensors; `ValueError` names file and place."
     want, path = _wanted(words, limit), _find(source)
-    with open(path, "rb") as f: load = _load_some if f.read(4) == b"PK\3\4" else _load_rows
-    v = load(path, want, name, limit)
-    v.meta = {"source": path.name, **v.meta, **({"missing": v.missing(want)} if want else {})}
+    with _naming(path):
+        entry = _entry(path) if cache and _inside(path)[0].stat().st_size >= _CACHE_FROM / 16 else None
+        found, M, about, at, top = _found(path, entry, want, limit, vocabulary, tensor)
+        meta = {"source": _label(path), **about["meta"]}
+        v = WordVectors(found, M, name or about["name"], meta, _at=at, _top=top)
+    if want: v.meta["missing"] = v.missing(want)
+    if entry and top and not (want or limit) and "text" in meta["format"] and M.nbytes >= _CACHE_FROM:
+        _keep(*entry, meta["format"], v.words, v.vectors)
     return v
 
 # %% ../../nbs/foundations/06_vectors.ipynb #946b582d
