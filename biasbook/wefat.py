@@ -31,8 +31,8 @@ def standardized_association(cos_a, # cosines with A, one row a word, one column
     ValueError for no cosines, NaN, rows of different words, and rows without spread."""
     cos_a, cos_b = np.asarray(cos_a, float), np.asarray(cos_b, float)
     if not cos_a.size or not cos_b.size or cos_a.shape[:-1] != cos_b.shape[:-1]:
-        raise ValueError(f'the cosines have shapes {cos_a.shape} and {cos_b.shape}: give both for the same words, '
-                         'with one attribute word or more on each side')
+        raise ValueError(f'the cosines have shapes {cos_a.shape} and {cos_b.shape}: give both for the same '
+                         'words, with one attribute word or more on each side')
     both = np.concatenate([cos_a, cos_b], axis=-1)
     if not np.isfinite(both).all():
         raise ValueError('the cosines have NaN or infinite among them: leave the words without a vector out')
@@ -42,7 +42,7 @@ def standardized_association(cos_a, # cosines with A, one row a word, one column
 
 # %% ../nbs/00b_wefat.ipynb #ed016304
 def _sets(vectors, words, A, B, missing):
-    "Words, A and B as the vectors have them, the lost words, the lost attributes; ValueError as `missing` asks."
+    "Words, A and B as the vectors have them, lost words, lost attributes; ValueError as `missing` asks."
     if missing not in ('error', 'drop'):
         raise ValueError(f"missing={missing!r} is not known; it is 'error' or 'drop'")
     sets = {k: _words(s, k) for k, s in (('words', words), ('A', A), ('B', B))}
@@ -51,13 +51,14 @@ def _sets(vectors, words, A, B, missing):
             raise ValueError(f'{k} and {l} share {", ".join(both)}; take each out of one')
     lost = vectors.missing(sum(sets.values(), []))
     if lost and missing == 'error':
-        raise ValueError(f'{len(lost)} words are not in {vectors.name}: {", ".join(lost)}; '
-                         "pass missing='drop' to go on without them")
+        raise ValueError(f'not in {vectors.name}: {", ".join(lost)}; '
+                         "leave out, or pass missing='drop' to go on without")
     kept = [[w for w in s if w not in lost] for s in sets.values()]
     for (k, s), least, found in zip(sets.items(), (1, 2, 2), kept):
         if len(found) < least:
+            lacks = f'; it lacks {", ".join(w for w in s if w in lost)}' * bool(lost)
             raise ValueError(f'{k} needs {least} or more words, but {len(found)} of {len(s)} are in '
-                             f'{vectors.name}' + f'; it lacks {", ".join(w for w in s if w in lost)}' * bool(lost))
+                             f'{vectors.name}{lacks}')
     return *kept, [w for w in lost if w in sets['words']], [w for w in lost if w not in sets['words']]
 
 # %% ../nbs/00b_wefat.ipynb #7d175b4a
@@ -78,7 +79,8 @@ def _direction(value, names):
 
 def _note(first, lost):
     "A clause, and one for the attribute words that were lost."
-    return '; '.join(s for s in (first, f'without the attribute words {", ".join(lost)}' if lost else '') if s)
+    without = f'without the attribute word{"s" * (len(lost) > 1)} {", ".join(lost)}' if lost else ''
+    return '; '.join(filter(None, (first, without)))
 
 # %% ../nbs/00b_wefat.ipynb #9c098250
 def _single(subject, word, cos_a, cos_b, sets, names, alternative, level, lost):
@@ -135,7 +137,7 @@ def _reached(values, r, alternative):
 
 
 def _order_pvalue(x, y, r, alternative, n_resamples, rng):
-    "p over the orders of y, and how it was got: all up to nine numbers, else drawn, with the given one among them."
+    "p over the orders of y, and how it was got: all up to nine, else drawn, with the given one among them."
     if (n := len(y)) <= 9:
         orders = np.array(list(permutations(range(n))))
         p = float(_reached(_pearson(x, y[orders]), r, alternative).mean())
@@ -156,16 +158,16 @@ def _intervals(x, y, r, left_out, level):
     with np.errstate(divide='ignore'):
         theta, *sets = (np.arctanh(np.round(s, 12)) for s in (r, words, *(_pearson(s, y) for s in left_out)))
     wide = bool(sets[1:]) and min(map(len, sets)) >= 4
-    return [_jackknife(float(theta), s, 1., level) if s else (math.nan, math.nan) for s in (sets[:1], sets * wide)]
+    return [_jackknife(float(theta), s, 1., level) if s else (math.nan, math.nan)
+            for s in (sets[:1], sets * wide)]
 
 
-def _widest(intervals):
-    "The name and the ends of the interval that lets most vary, and a clause about it."
-    known = [(name, ends) for name, ends in zip(WORD_INTERVALS, intervals) if all(map(math.isfinite, ends))]
-    if not known:
-        return WORD_INTERVALS[0], (math.nan, math.nan), 'no interval: r or a replicate of it is at its bound'
-    name, ends = known[-1]
-    return name, ends, f'the interval is for {name}' * (name == WORD_INTERVALS[0])
+def _widest(estimates):
+    "Of the two intervals the one that lets most vary: its name and ends, and a clause about it."
+    for e in reversed(estimates):
+        if e.low is not None and e.high is not None:
+            return e.name, e.low, e.high, f'the interval is for {e.name}' * (e.name == WORD_INTERVALS[0])
+    return WORD_INTERVALS[0], math.nan, math.nan, 'no interval: r or a replicate of it is at its bound'
 
 # %% ../nbs/00b_wefat.ipynb #e110d29c
 def _options(alternative='two-sided', n_resamples=99_999, rng=0, confidence_level=.95):
@@ -179,16 +181,6 @@ def _options(alternative='two-sided', n_resamples=99_999, rng=0, confidence_leve
             raise ValueError(f'{name} must be a whole number from {least} up, but is {value}')
 
 
-def _numbers(name, values):
-    "Values as an array; ValueError for NaN, no spread or fewer than 8."
-    values = _scores(name, values)
-    if len(values) < 8:
-        raise ValueError(f'a correlation over {len(values)} words says nearly nothing; give 8 or more')
-    if np.ptp(values) <= 1e-12 * np.abs(values).max():
-        raise ValueError(f'{name} is {values[0]:.6g} for all {len(values)} words, and has no correlation')
-    return values
-
-
 def _columns(name, rows, n):
     "Rows of n finite numbers each, as an array, or ValueError."
     rows = np.array(rows, float)
@@ -197,45 +189,55 @@ def _columns(name, rows, n):
                          + ' and NaN or infinite among them' * (not np.isfinite(rows).all()))
     return rows
 
+# %% ../nbs/00b_wefat.ipynb #d458ca1f
+def _both(**given):
+    "Association and property as arrays; ValueError for NaN, unequal lengths, fewer than 8, no spread."
+    x, y = (_scores(name, values) for name, values in given.items())
+    if len(x) != len(y):
+        raise ValueError(f'{len(x)} associations and {len(y)} numbers of the property: give both for each word')
+    if len(x) < 8:
+        raise ValueError(f'a correlation over {len(x)} words says nearly nothing; give 8 or more')
+    for name, values in zip(given, (x, y)):
+        if np.ptp(values) <= 1e-12 * np.abs(values).max():
+            raise ValueError(f'{name} is {values[0]:.6g} for all {len(values)} words, and has no correlation')
+    return x, y
+
 # %% ../nbs/00b_wefat.ipynb #9b2320cc
-def _also(x, y, r, intervals, unit, alternative, level):
-    "The further estimates of a WEFAT; the slope is that of x and y times two to the `unit`."
+def _also(x, y, r, left_out, alternative, level):
+    "The two intervals of a WEFAT, and the further estimates."
     from scipy.stats import pearsonr, spearmanr
+    intervals = _intervals(x, y, r, left_out, level)
     fisher = map(float, pearsonr(x, y).confidence_interval(level))
     p = float(pearsonr(x, y, alternative=alternative).pvalue)
-    return (*(Estimate(name, r, *(e if math.isfinite(e) else None for e in ends), method='jackknife of atanh(r)')
-              for name, ends in zip(WORD_INTERVALS, intervals)),
+    return [*(Estimate(name, r, *(e if math.isfinite(e) else None for e in ends),
+                       method='jackknife of atanh(r)') for name, ends in zip(WORD_INTERVALS, intervals)),
             Estimate('normal theory', r, *fisher, p, 'Fisher z interval and t test'),
-            Estimate('Spearman', float(spearmanr(x, y).statistic), method='correlation of the ranks'),
-            Estimate('slope', float(np.ldexp(np.polyfit(y, x, 1)[0], unit)), method='association for one unit of the property'))
+            Estimate('Spearman', float(spearmanr(x, y).statistic), method='correlation of the ranks')]
 
 # %% ../nbs/00b_wefat.ipynb #81942ba8
 def wefat_arrays(association, # one number a word: how much it leans to A rather than B
                  property, # one number a word, in any unit
                  *,
-                 left_out=(), # associations without each attribute word: an array for each set, one column a word
+                 left_out=(), # associations without each attribute word: an array a set, one column a word
                  alternative='two-sided', # of r: "two-sided", "greater" or "less"
                  n_resamples=99_999, # random orders, where there are more than nine words
-                 rng=0, # their seed
+                 rng=0, # their seed, a whole number
                  confidence_level=.95, # of the intervals
                 )->Result: # value r; details has one row a word
     "The WEFAT of two arrays (Caliskan et al. 2017). ValueError for NaN, no spread, or fewer than 8 words."
     from pandas import DataFrame
     _options(alternative, n_resamples, rng, confidence_level)
-    given = {'association': _numbers('association', association), 'property': _numbers('property', property)}
-    n, other = map(len, given.values())
-    if n != other:
-        raise ValueError(f'{n} associations and {other} numbers of the property: give both for each word')
-    x, y, *left_out = map(_scaled, (*given.values(), *(_columns('left_out', s, n) for s in left_out)))
-    unit = np.subtract(*(math.frexp(np.abs(s).max())[1] for s in given.values()))
+    given = _both(association=association, property=property)
+    x, y, *left_out = map(_scaled, (*given, *(_columns('left_out', s, len(given[0])) for s in left_out)))
     r = float(np.clip(_pearson(x, y), -1, 1))
     p, method = _order_pvalue(x, y, r, alternative, n_resamples, rng)
-    intervals = _intervals(x, y, r, left_out, confidence_level)
-    which, (low, high), note = _widest(intervals)
-    also = _also(x, y, r, intervals, unit, alternative, confidence_level)
-    return Result('WEFAT r', 'arrays', 'property × A/B', r, low=low, high=high, confidence_level=confidence_level,
-                  pvalue=p, alternative=alternative, method=method, n=f'{n} words', also=also,
-                  details=DataFrame(given),
+    also = _also(x, y, r, left_out, alternative, confidence_level)
+    which, low, high, note = _widest(also[:2])
+    slope = r * x.std() / y.std() * (np.ptp(given[0]) / np.ptp(x)) / (np.ptp(given[1]) / np.ptp(y))
+    also.append(Estimate('slope', float(slope), method='association for one unit of the property'))
+    return Result('WEFAT r', 'arrays', 'property × A/B', r, low=low, high=high, pvalue=p, method=method,
+                  confidence_level=confidence_level, alternative=alternative, n=f'{len(x)} words',
+                  also=tuple(also), details=DataFrame(dict(zip(('association', 'property'), given))),
                   meta={'interval': which, 'note': note, 'seed': int(rng), 'versions': _versions()})
 
 # %% ../nbs/00b_wefat.ipynb #5fb437ee
@@ -246,7 +248,8 @@ def _checked(a):
     if not (isinstance(a.topics_method, str) and isinstance(a.meta, dict)):
         raise ValueError(f'{a.subject}: topics_method must be text and meta a dict')
     words = _words(a.words, f'{a.subject}: words')
-    missing = [] if isinstance(a.missing, list) and not a.missing else _words(a.missing, f'{a.subject}: missing')
+    none = hasattr(a.missing, '__len__') and len(a.missing) == 0
+    missing = [] if none else _words(a.missing, f'{a.subject}: missing')
     if both := [w for w in missing if w in words]:
         raise ValueError(f'{a.subject}: {", ".join(both)} cannot be among the words and missing')
     try:
@@ -262,7 +265,7 @@ def _checked(a):
 # %% ../nbs/00b_wefat.ipynb #528c6b62
 @dataclass(frozen=True, eq=False)
 class Associations:
-    "The association of words with A rather than B, as one subject has it; ValueError for fields that do not fit."
+    "The association of words with A rather than B, as one subject has it; ValueError for unfit fields."
     subject: str # its name
     words: list # the words that it has
     association: np.ndarray # one number a word, above zero toward A
@@ -280,16 +283,12 @@ class Associations:
 def _topic_associations(vectors, words, A, B):
     "The association of words with pairs of unrelated topic lists, one row a pair, and how they were drawn."
     *own, fixed = (given_list(s, _rows(vectors, s)) for s in (A, B, words))
-    draws, method = matched_draws(topic_pool(vectors), own, [fixed], [*words, *A, *B])     # not of the words' topics
-    rows = [np.empty((0, len(words)))]
+    draws, method = matched_draws(topic_pool(vectors), own, [fixed], [*words, *A, *B])
+    rows = []
     for first, second, pairs in draws:
-        sides = [np.array([t.unit @ fixed.unit.T for t in lists]) for lists in (first, second)]
-        (n, mean, square), (m, mean2, square2) = ((s.shape[1], s.mean(1), (s ** 2).mean(1)) for s in sides)
-        i, j = np.array(pairs).T
-        centre = (n * mean[i] + m * mean2[j]) / (n + m)
-        variance = (n * square[i] + m * square2[j] - (n + m) * centre ** 2) / (n + m - 1)
-        rows.append((mean[i] - mean2[j]) / np.sqrt(variance))
-    return np.concatenate(rows), method
+        cos = [[fixed.unit @ t.unit.T for t in lists] for lists in (first, second)]
+        rows += [standardized_association(cos[0][i], cos[1][j]) for i, j in pairs]
+    return np.reshape(rows, (-1, len(words))), method
 
 # %% ../nbs/00b_wefat.ipynb #d3d22fea
 def vector_associations(vectors, # anything that `as_vectors` takes
@@ -319,11 +318,12 @@ def _placebo(found, y, r):
         return Estimate('placebo attributes', None, method=found.topics_method),
     other = _pearson(found.topics, _scaled(y))
     p = (1 + int(_reached(other, r, 'two-sided').sum())) / (1 + len(other))
-    return Estimate('placebo attributes', float(np.quantile(np.abs(other), .95)), None, None, p, found.topics_method),
+    point = float(np.quantile(np.abs(other), .95))
+    return Estimate('placebo attributes', point, pvalue=p, method=found.topics_method),
 
 
 def _property(property):
-    "A mapping from words to numbers as a dict; TypeError for something else, ValueError for a number that is none."
+    "A mapping from words to numbers as a dict; TypeError for something else, ValueError for no finite number."
     if not hasattr(property, 'items') or hasattr(property, 'columns'):
         raise TypeError(f'the property must be a mapping of words to numbers, not {type(property).__name__}; '
                         'of a table pass one column, with the words as its index')
@@ -331,7 +331,7 @@ def _property(property):
     words = _words(words, 'property')                                  # a Series can have a word twice
     for w, y in zip(words, numbers):
         if isinstance(y, bool) or not isinstance(y, Real) or not math.isfinite(y):
-            raise ValueError(f'the property of {w} is {y!r}; give a finite number, without a unit, or leave {w} out')
+            raise ValueError(f'the property of {w} is {y!r}; give a finite number, or leave {w} out')
     return dict(zip(words, map(float, numbers)))
 
 # %% ../nbs/00b_wefat.ipynb #38d9a154
@@ -341,8 +341,9 @@ def _correlated(found, property, names, label, least, options):
     if not isinstance(label, str) or not label.strip():
         raise ValueError(f'label must be text that says what the property is, but is {label!r}')
     if len(found.words) < least:
-        raise ValueError(f'{len(found.words)} of {len(property)} words are in {found.subject}, {least} are needed'
-                         + f'; it lacks {", ".join(found.missing)}' * bool(found.missing))
+        lacks = f'; it lacks {", ".join(found.missing)}' * bool(found.missing)
+        raise ValueError(f'{len(found.words)} of {len(property)} words are in {found.subject}, '
+                         f'{least} are needed{lacks}')
     r = wefat_arrays(found.association, [property[w] for w in found.words], left_out=found.left_out, **options)
     details = r.details.copy()
     details.insert(0, 'word', found.words)
@@ -389,11 +390,10 @@ def _roomy(words, x, y, order):
 
 def _drawable(result):
     "Words, property and association of a result; ValueError for one that has no such columns."
-    columns, details = ('word', 'property', 'association'), getattr(result, 'details', None)
+    columns, details = ['word', 'property', 'association'], getattr(result, 'details', None)
     if details is None or not set(columns) <= set(details):
-        what = getattr(result, 'metric', '') or type(result).__name__
-        raise ValueError(f'wefat_plot draws a result of wefat or occupation_gap, which has words with their property; '
-                         f'this is {what}')
+        raise ValueError('wefat_plot draws a result of wefat or occupation_gap, with a property for each word; '
+                         f'this is {getattr(result, "metric", type(result).__name__)}')
     return [details[c].to_numpy() for c in columns]
 
 # %% ../nbs/00b_wefat.ipynb #68bef304
@@ -401,14 +401,14 @@ def wefat_plot(result, # a `Result` of `wefat` or `occupation_gap`
                title='', # what the figure says
                ax=None, # axes to draw on; new ones by default
               ):
-    "Each word at its property and association, with the least-squares line; returns the axes. ValueError: no words."
+    "Each word at its property and association, with the least-squares line, or ValueError; returns the axes."
     import matplotlib.pyplot as plt
     from biasbook.foundations.plots import COLORS, style
     words, x, y = _drawable(result)
     slope, start = np.polyfit(x, y, 1)
     ends, edge = np.array([x.min(), x.max()]), x.min() - .03 * np.ptp(x)
     with style():
-        ax = ax or plt.subplots(figsize=(6.5, 4))[1]
+        ax = plt.subplots(figsize=(6.5, 4))[1] if ax is None else ax
         ax.axhline(0, color=COLORS['grey'], lw=1, ls='--', zorder=0)
         ax.plot(x, y, 'o', color=COLORS['blue'], ms=4)
         ax.plot(ends, start + slope * ends, color=COLORS['vermillion'], lw=1.5)
