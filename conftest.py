@@ -7,6 +7,7 @@ is not bundled: they run where the environment variable BIASBOOK_DATA_DIR names 
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -39,8 +40,10 @@ class Run(pytest.Item):
     def runtest(self):
         opt = self.config.getoption
         flags = opt('flags').split() + ['data'] * Path(os.environ.get('BIASBOOK_DATA_DIR') or '-').is_dir()
-        run = subprocess.run([sys.executable, __file__, str(self.path), ' '.join(flags), str(opt('save'))],
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        with tempfile.TemporaryDirectory() as cache:                    # nothing from an earlier run, nothing left behind
+            run = subprocess.run([sys.executable, __file__, str(self.path), ' '.join(flags), str(opt('save'))],
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                 env={**os.environ, 'BIASBOOK_CACHE_DIR': cache})
         if run.returncode:
             raise CellFailed(run.stdout[-20_000:])
 

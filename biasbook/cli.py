@@ -8,6 +8,8 @@ __all__ = ['main', 'audit']
 # %% ../nbs/book/02_cli.ipynb #8de7e07d
 import os
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -58,17 +60,27 @@ def _writable(out):
 @main.command(context_settings={'help_option_names': ['-h', '--help']})
 @click.argument('subjects', nargs=-1, metavar='[SUBJECT]...')
 @click.option('--out', 'out', default='biasbook-audit', show_default=True, type=click.Path(path_type=Path),
-              help='Folder for results.csv, results.json and report.html.')
+              help='Folder for report.html and results (json, csv, md, tex).')
+@click.option('--measure', 'measures', multiple=True, metavar='NAME', help='Only this measure; may be repeated.')
+@click.option('--jobs', default=1, show_default=True, type=click.IntRange(1), help='Processes to work in.')
+@click.option('--fresh', is_flag=True, help='Compute everything anew, also what an earlier audit finished.')
 @click.option('--quiet', is_flag=True, help='Print nothing but errors.')
 @click.pass_context
-def audit(ctx, subjects, out, quiet):
+def audit(ctx, subjects, out, measures, jobs, fresh, quiet):
     """Measure associations in each SUBJECT: a file of word vectors (.npz, word2vec, GloVe), or a registered name.
 
     Without a SUBJECT the bundled vectors are audited. The exit code is 0 if everything was measured, 1 if something was not,
     2 if the command itself was wrong."""
     from biasbook.audit import SUBJECTS, audit as run
     _writable(out)
-    a = run(list(subjects) or SUBJECTS, progress=not quiet)
+    try:
+        with ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext() as pool:
+            a = run(list(subjects) or SUBJECTS, measures or None, executor=pool, resume=not fresh, progress=not quiet)
+    except ValueError as e:                     # a measure that is not known
+        raise click.UsageError(str(e)) from e
+    except KeyboardInterrupt:
+        click.echo('Interrupted; what was finished is kept, and the same command goes on from there.', err=True)
+        ctx.exit(130)
     try:
         folder = a.save(out)
     except OSError as e:
@@ -78,7 +90,7 @@ def audit(ctx, subjects, out, quiet):
         click.echo(f'{out} holds other results, which were left as they are; these are in {shown}.', err=True)
     if not quiet:
         click.echo('\n'.join(_lines(a) if a.results else ['Nothing was measured.']) + '\n')
-        click.echo(f'Wrote results.csv, results.json and report.html to {shown}')
+        click.echo(f'Wrote report.html and results (json, csv, md, tex) to {shown}')
         if not find_spec('torch') or not find_spec('transformers'):
             click.echo("This audit covers word vectors; pip install 'biasbook[lm]' adds what language models need.")
     for f in a.failures:

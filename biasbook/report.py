@@ -32,6 +32,11 @@ def _figure(subject, results):
                     for r in results)
     return figure_html(results_plot(results, title=subject), f'{results[0].metric} in {subject}: {alt}')
 
+def _figures(subject, results):
+    "A forest plot for each measure of one subject."
+    metrics = dict.fromkeys(r.metric for r in results)
+    return [_figure(subject, [r for r in results if r.metric == m]) for m in metrics]
+
 # %% ../nbs/book/01_report.ipynb #a8fb1706
 def _words(r):
     "A result as a sentence, with the words that it was measured with to unfold."
@@ -81,7 +86,7 @@ def report_html(audit, # an `Audit`
     table = audit.table() if audit.results else None
     for subject in dict.fromkeys(r.subject for r in audit.results):
         mine = [r for r in audit.results if r.subject == subject]
-        parts += [f'<h2>{escape(subject)}</h2>', '<div class="wide">', _figure(subject, mine), '</div>',
+        parts += [f'<h2>{escape(subject)}</h2>', '<div class="wide">', *_figures(subject, mine), '</div>',
                   '<div class="wide">', _table(table[table['subject'] == subject]), '</div>',
                   *map(_words, mine)]
     if audit.failures:
