@@ -10,6 +10,7 @@ import hashlib
 import json
 import sqlite3
 import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -41,22 +42,36 @@ def _naming(path):
         raise ValueError(f'{path.name} is damaged or no store ({e}); move it away, and a new one is made') from e
 
 # %% ../../nbs/foundations/03a_store.ipynb #5e52598b
+def _made(db, path):
+    "Mark a new file and make its table, under a lock, since another process may do the same now."
+    db.execute('PRAGMA page_size = 32768')               # of a file that is still empty
+    db.execute('BEGIN IMMEDIATE')
+    mark, = db.execute('PRAGMA application_id').fetchone()
+    tables, = db.execute('SELECT count(*) FROM sqlite_master').fetchone()
+    if mark != _MARK and (mark or tables):
+        raise ValueError(f'{path.name} is a database of another program, not a store; name another file')
+    db.execute(f'PRAGMA application_id = {_MARK}')
+    db.execute(_TABLE)
+    db.execute('COMMIT')
+
+
 def _connect(path):
     "A connection to a store that is made if it is not there; ValueError for a database of something else."
     path.parent.mkdir(parents=True, exist_ok=True)
     with _naming(path):
         db = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
         try:
-            mark, = db.execute('PRAGMA application_id').fetchone()
-            tables, = db.execute('SELECT count(*) FROM sqlite_master').fetchone()
-            if mark != _MARK:
-                if mark or tables:
-                    raise ValueError(f'{path.name} is a database of another program, not a store; name another file')
-                db.execute('PRAGMA page_size = 32768')
-                db.execute(f'PRAGMA application_id = {_MARK}')
-            db.execute('PRAGMA journal_mode = WAL')
+            if db.execute('PRAGMA application_id').fetchone() != (_MARK,):
+                _made(db, path)
+            for attempt in range(200):                   # SQLite does not wait for this lock by itself
+                try:
+                    db.execute('PRAGMA journal_mode = WAL')
+                    break
+                except sqlite3.OperationalError as e:
+                    if 'locked' not in str(e) or attempt == 199:
+                        raise
+                    time.sleep(.05)
             db.execute('PRAGMA synchronous = NORMAL')
-            db.execute(_TABLE)
         except BaseException:
             db.close()
             raise
