@@ -249,7 +249,8 @@ def _outcome(future):
     except Exception as e:                       # the executor's own: a dead worker, what cannot be pickled
         return False, f'{type(e).__name__}: {e}; what was finished is kept, so the same audit goes on from here'
 
-class _Run:
+# %% ../nbs/book/00_audit.ipynb #06eb7f81
+class _Units:
     "Units under way: those that are there already, those that run here, and those handed to an executor."
     def __init__(self, executor, resume, progress):
         from tqdm import tqdm
@@ -272,6 +273,10 @@ class _Run:
         if outcome[0]:
             self.kept.put(key, outcome[1])
         self.bar.update()
+
+# %% ../nbs/book/00_audit.ipynb #ba209e97
+class _Run(_Units):
+    "Units under way, waited for at the end."
     def __enter__(self): return self
     def __exit__(self, *error):
         "Wait for what is under way, or after an error take back what has not begun."

@@ -83,8 +83,8 @@ def _digest(key, value):
     return hashlib.blake2b(value, digest_size=8, key=key.encode()[:64]).digest()
 
 # %% ../../nbs/foundations/03a_store.ipynb #649695dc
-class Store:
-    "Bytes by key in one SQLite file. OSError for disk and permission, ValueError for a damaged or foreign file."
+class _Items:
+    "Bytes by key in one SQLite file: reading and writing."
     def __init__(self, path=None): # by default store.sqlite in `cache_dir()`
         self.path = Path(path) if path else cache_dir() / 'store.sqlite'
         self._db, self._lock = _connect(self.path), threading.Lock()
@@ -113,6 +113,12 @@ class Store:
             except BaseException:
                 if self._db.in_transaction: self._db.execute('ROLLBACK')
                 raise
+
+# %% ../../nbs/foundations/03a_store.ipynb #1f45526d
+class Store(_Items):
+    """Bytes by key in one SQLite file: `get(keys)`, `put(items, kind)`.
+
+    OSError for disk and permission, ValueError for a damaged or foreign file."""
     def kinds(self):
         "How many values there are of each kind, and their bytes."
         with self._lock, _naming(self.path):
