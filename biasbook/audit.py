@@ -7,6 +7,7 @@ __all__ = ['MEASURES', 'SUBJECTS', 'OPENERS', 'LATER', 'Measure', 'fingerprint',
 
 # %% ../nbs/book/00_audit.ipynb #f87ff57a
 import hashlib
+import shlex
 import warnings
 from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass, field, replace
@@ -23,6 +24,7 @@ from .foundations.store import Store, store_key
 from .foundations.vectors import WordVectors, as_vectors, load_vectors
 from .occupations import occupation_gap, occupation_shares
 from .weat import weat
+from .wefat import wefat_plot
 
 # %% ../nbs/book/00_audit.ipynb #0ff74183
 class Measure(NamedTuple):
@@ -33,6 +35,7 @@ class Measure(NamedTuple):
     run: Callable # subject, specification -> `Result`
     page: str = '' # the chapter, without its suffix
     limits: str = '' # what a number of this measure does not license, in a sentence or two
+    figure: Callable | None = None # (`Result`) -> axes: the chapter's own figure of one result
 
 # %% ../nbs/book/00_audit.ipynb #1f4b3ed0
 def _weat_units():
@@ -40,6 +43,11 @@ def _weat_units():
 
 def _weat_run(vectors, spec):
     return weat(vectors, Query(**spec), missing='drop')
+
+def _weat_figure(r):
+    from biasbook.foundations.plots import words_plot
+    return words_plot(r.details['word'], r.details['association'], r.details['set'], title=r.label,
+                      xlabel='association of each target word: difference of two mean cosines')
 
 def _gap_units():
     return {'occupation gap': occupation_shares()}
@@ -51,10 +59,10 @@ def _gap_run(vectors, spec):
 MEASURES = [
     Measure('weat', ('vectors',), _weat_units, _weat_run, '00_weat',
             'An association between word lists is no cause and no harm; unrelated topics often differ as much, as the '
-            'placebo p says. Effect sizes of different queries cannot be ranked by magnitude.'),
-    Measure('occupation_gap', ('vectors',), _gap_units, _gap_run, '00b_wefat',
+            'placebo p says. Effect sizes of different queries cannot be ranked by magnitude.', _weat_figure),
+    Measure('occupation_gap', ('vectors',), _gap_units, _gap_run, '00c_occupations',
             'A correlation with the labour market of one country in 2015/16 says that the subject follows it, and not '
-            'whether it should; it ignores how large the associations are.')]
+            'whether it should; it ignores how large the associations are.', wefat_plot)]
 
 # %% ../nbs/book/00_audit.ipynb #dc6acede
 def _nearest(what, name, known):
@@ -142,7 +150,7 @@ class Audit:
     "What an audit found: results, and the failures of what could not be measured."
     results: tuple # `Result`s, in the order of subjects, measures and units
     failures: tuple # dictionaries with subject, measure and error
-    about: dict = field(default_factory=dict) # versions, and for each subject what it was
+    about: dict = field(default_factory=dict) # versions, the command, and for each subject and measure what it was
     reused: int = 0 # how many results were there already
 
     def table(self):
@@ -299,27 +307,38 @@ def audit(subjects=SUBJECTS, # one subject (a name, a path, vectors), or a list 
           progress=False, # show a bar on a terminal for what takes longer than a second
          )->Audit:
     "Every measure on every subject that takes it; what cannot be done is kept in `failures`. ValueError: no such measure."
-    measures, rows, about = _measures(measures), [], {}
+    measures, rows, about = _measures(measures), [], dict[str, dict]()
+    subjects = subjects if isinstance(subjects, list) else [subjects]
     with _Run(executor, resume, progress) as work:
-        for subject in subjects if isinstance(subjects, list) else [subjects]:
+        for subject in subjects:
             try:
                 plan = _plan(subject, measures, about)
             except Exception as e:               # as for a unit: it costs no other subject
-                rows.append((_label(subject), '', '', f'{type(e).__name__}: {e}'))
+                rows.append((_label(subject), '', '', (False, f'{type(e).__name__}: {e}')))
                 continue
             about[plan.name] = plan.about
-            rows += [(plan.name, f'{m.name} {unit}', key, '') for m, unit, _, key in plan.units]
+            rows += [(plan.name, m.name, unit, key) for m, unit, _, key in plan.units]
             work.start(plan)
-    return _collected(rows, work, about)
+    known = {m.name: {'page': m.page, 'limits': m.limits} for m in measures}
+    command = _command(subjects, None if measures == MEASURES else measures)
+    return _collected(rows, work, {'versions': _code(), 'command': command, 'measures': known, 'subjects': about})
 
 # %% ../nbs/book/00_audit.ipynb #52cd6332
+def _command(subjects, measures):
+    "The command line of an audit of subjects that have a name; empty if one of them is an object."
+    if not all(isinstance(s, (str, Path)) for s in subjects) or any(m not in MEASURES for m in measures or ()):
+        return ''
+    return shlex.join(['biasbook', 'audit', *map(str, subjects), *(f'--measure={m.name}' for m in measures or ())])
+
+# %% ../nbs/book/00_audit.ipynb #6a77b352
 def _collected(rows, work, about):
     "Results and failures in the order of subjects, measures and units, whoever finished first."
     results, failures = [], []
-    for name, unit, key, error in rows:
-        ok, value = work.done[key] if key else (False, error)
+    for name, measure, unit, key in rows:
+        ok, value = work.done[key] if isinstance(key, str) else key
         if ok:
-            results.append(replace(Result.from_json(value.decode('utf-8')), subject=name))
+            r = Result.from_json(value.decode('utf-8'))
+            results.append(replace(r, subject=name, meta={**r.meta, 'measure': measure}))
         else:
-            failures.append({'subject': name, 'measure': unit, 'error': value})
-    return Audit(tuple(results), tuple(failures), {'versions': _code(), 'subjects': about}, work.reused)
+            failures.append({'subject': name, 'measure': f'{measure} {unit}'.strip(), 'error': value})
+    return Audit(tuple(results), tuple(failures), about, work.reused)
