@@ -1,2 +1,59 @@
-"""Measure social bias in word embeddings, language models and embedding APIs: a book whose chapters run."""
+"""Measure social bias in word embeddings, language models and embedding APIs: a book whose chapters run.
+
+The names of `__all__` are what most work needs, as in `import biasbook as bb; bb.weat('googlenews-mini', 'weat7')`. Each
+is imported when it is first used. A name that is a module's too, such as `bb.weat`, is that module, and can be called."""
 __version__ = "0.1.0"
+
+import sys
+from importlib import import_module
+from inspect import signature
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from biasbook.audit import audit as audit
+    from biasbook.foundations.results import Result as Result, results_table as results_table
+    from biasbook.foundations.stimuli import Query as Query, load_queries as load_queries, weat_query as weat_query
+    from biasbook.foundations.vectors import WordVectors as WordVectors, load_vectors as load_vectors
+    from biasbook.influence import compare_results as compare_results, leave_one_out as leave_one_out
+    from biasbook.occupations import occupation_gap as occupation_gap
+    from biasbook.weat import weat as weat, weat_battery as weat_battery
+    from biasbook.wefat import wefat as wefat
+
+_WHERE = {'audit': 'audit', 'Result': 'foundations.results', 'results_table': 'foundations.results',
+          'Query': 'foundations.stimuli', 'load_queries': 'foundations.stimuli', 'weat_query': 'foundations.stimuli',
+          'WordVectors': 'foundations.vectors', 'load_vectors': 'foundations.vectors',
+          'compare_results': 'influence', 'leave_one_out': 'influence', 'occupation_gap': 'occupations',
+          'weat': 'weat', 'weat_battery': 'weat', 'wefat': 'wefat'}
+
+__all__ = ['__version__', *_WHERE]
+
+
+def __getattr__(name):
+    if name not in _WHERE:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}; it has {", ".join(sorted(_WHERE))}')
+    module = import_module(f'{__name__}.{_WHERE[name]}')
+    return module if name == _WHERE[name] else getattr(module, name)
+
+
+def __dir__():
+    return sorted({*globals(), *_WHERE})
+
+
+class _Callable(ModuleType):
+    "A module that is called as the function of its own name."
+    def _function(self): return getattr(self, self.__name__.rpartition('.')[2])
+    def __call__(self, *args, **kwargs): return self._function()(*args, **kwargs)
+    def __reduce__(self): return import_module, (self.__name__,)
+    __signature__ = property(lambda self: signature(self._function()))
+
+
+class _Package(ModuleType):
+    "A package whose submodules can be called where they share a name with what they are about."
+    def __setattr__(self, name, value):
+        if type(value) is ModuleType and _WHERE.get(name) == name:
+            value.__class__ = _Callable
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

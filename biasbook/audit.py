@@ -124,7 +124,7 @@ def _code():
     return {'biasbook': __version__, 'code': h.hexdigest(), 'numpy': numpy.__version__, 'scipy': scipy.__version__}
 
 # %% ../nbs/book/00_audit.ipynb #ff9fbbc2
-_last = {} # the subject that this process opened last, for it has many units
+_last: dict = {} # the subject that this process opened last, for it has many units
 
 def _opened(subject, mark):
     "A subject given as a string, opened once in a row; ValueError if it is no longer what it was."

@@ -153,7 +153,7 @@ def fewest_words(vectors, # anything that `as_vectors` takes
         spare = [at for at in d if math.isfinite(d[at])]
         if not spare:
             break
-        k, i = (min if up == below else max)(spare, key=d.get)
+        k, i = (min if up == below else max)(spare, key=d.__getitem__)
         d, p, _ = _without(r, cos, k, i)
         cos, word = _drop(cos, k, i), sets[k].pop(i)
         rows.append({'word': word, 'set': names[k], 'd': d, 'p': p, 'crosses': (p < level) != below})
@@ -171,7 +171,8 @@ def _contributions(a, b, ddof):
 # %% ../nbs/00a_influence.ipynb #469ce40b
 def _change(a, b, ddof):
     "d(b) - d(a), from the associations of X and Y in each."
-    return weat_effect_size(*b, ddof) - weat_effect_size(*a, ddof)
+    (x_a, y_a), (x_b, y_b) = a, b
+    return weat_effect_size(x_b, y_b, ddof) - weat_effect_size(x_a, y_a, ddof)
 
 
 def _change_interval(a, b, ddof, level):
@@ -179,8 +180,8 @@ def _change_interval(a, b, ddof, level):
     from scipy.special import stdtrit
     if min(map(len, a)) < 4:
         return math.nan, math.nan
-    def without(k, i): return [[np.delete(s, i) if j == k else s for j, s in enumerate(r)] for r in (a, b)]
-    sets = [np.array([_change(*without(k, i), ddof) for i in range(len(a[k]))]) for k in (0, 1)]
+    def without(r, k, i): return [np.delete(s, i) if j == k else s for j, s in enumerate(r)]
+    sets = [np.array([_change(without(a, k, i), without(b, k, i), ddof) for i in range(len(a[k]))]) for k in (0, 1)]
     V = np.array([(len(r) - 1) * r.var() for r in sets])
     df = V.sum() ** 2 / max(sum(u * u / (len(r) - 1) for u, r in zip(V, sets)), 1e-300)
     half = float(stdtrit(max(df, 1), .5 + level / 2)) * math.sqrt(V.sum())
@@ -238,7 +239,7 @@ def compare_results(a, # a `Result` of `weat`
     one, two = ([s.loc[words[k]].to_numpy() for k in 'XY'] for s in scores)
     u, s_a, s_b = _contributions(one, two, ddof), np.concatenate(one), np.concatenate(two)
     test = sign_flip_pvalue(u, alternative=alternative)
-    value, low, high = b.value - a.value, *_change_interval(one, two, ddof, a.confidence_level)
+    value, (low, high) = b.value - a.value, _change_interval(one, two, ddof, a.confidence_level)
     if not u.any():
         value, low, high = 0., abs(0 * low), abs(0 * high)
     details = a.details[['word', 'set']].assign(association_a=s_a, association_b=s_b, difference=s_b - s_a,
@@ -273,12 +274,12 @@ def list_agreement(vectors, # anything that `as_vectors` takes
     if not lists:
         raise ValueError('lists is empty; name editions, such as "paper" and "full"')
     for queries in zip(*map(weat_queries, lists)):
-        results, lost = [weat(vectors, q, missing='drop', ddof=ddof, placebos=False) for q in queries], {}
+        results = [weat(vectors, q, missing='drop', ddof=ddof, placebos=False) for q in queries]
+        lost: dict[str, list] = {}
         for w in dict.fromkeys(w for r in results for w in r.meta['missing']):
             where = [e for e, r in zip(lists, results) if w in r.meta['missing']]
-            where = ', '.join(where) if len(where) < len(lists) else 'all'
-            lost.setdefault(where, []).append(w)
-        d, p = [r.value for r in results], [r.pvalue for r in results]
+            lost.setdefault(', '.join(where) if len(where) < len(lists) else 'all', []).append(w)
+        d, p = [r.value for r in results], [r.pvalue for r in results if r.pvalue is not None]
         words = {w for q in queries for w in q.words}
         rows.append({'name': queries[0].name, 'query': queries[0].label, **dict(zip(lists, d)),
                      'spread': max(d) - min(d), 'interval_width': results[0].high - results[0].low,

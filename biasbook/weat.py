@@ -30,17 +30,16 @@ def association(W, # vectors of the words, one row a word
 # %% ../nbs/00_weat.ipynb #621eae91
 def _also(cos, s_x, s_y, d, ddof, confidence_level):
     "The further estimates of a WEAT (two-sided p, both intervals, Cohen's d, the two sums), and the intervals."
-    intervals = jackknife_intervals(*cos, ddof=ddof, confidence_level=confidence_level)
+    xa, xb, ya, yb = cos
+    intervals = jackknife_intervals(xa, xb, ya, yb, ddof, confidence_level)
     two = permutation_pvalue(s_x, s_y, 'two-sided')
     estimates = [Estimate('two-sided', d, pvalue=two.pvalue, method=two.method),
-                 *(Estimate(name, d, *(e if math.isfinite(e) else None for e in ends),
-                            method='jackknife of atanh(d / its bound)')
-                   for name, ends in zip(INTERVALS, intervals))]
+                 *(Estimate(name, d, low, high, method='jackknife of atanh(d / its bound)')
+                   for name, (low, high) in zip(INTERVALS, intervals))]
     if abs(d) < effect_size_bound(len(s_x), len(s_y), ddof) * (1 - 1e-9):
         c = cohen_d(s_x, s_y)
-        ends = noncentral_t_interval(c, len(s_x), len(s_y), confidence_level)
-        estimates.append(Estimate('Cohen d', c, *ends, method='pooled deviation; noncentral t, normal scores'))
-    xa, xb, ya, yb = cos
+        low, high = noncentral_t_interval(c, len(s_x), len(s_y), confidence_level)
+        estimates.append(Estimate('Cohen d', c, low, high, method='pooled deviation; noncentral t, normal scores'))
     by_attribute = (xa.mean(0) - ya.mean(0)).sum() - (xb.mean(0) - yb.mean(0)).sum()
     estimates += [Estimate('target sum', float(s_x.sum() - s_y.sum()), method='s(X, Y, A, B) of the paper'),
                   Estimate('attribute sum', float(by_attribute), method='the same with the roles exchanged')]
@@ -247,7 +246,7 @@ def placebo_reference(vectors, # anything that `as_vectors` takes
     draws, method = matched_draws(pool, own, fixed, query.words)
     if not draws:
         return PlaceboReference(np.empty(0), np.empty(0, int), [], method)
-    d = [_pair_effect_sizes(*draw, fixed, side, ddof) for draw in draws]
+    d = [_pair_effect_sizes(x, y, numbers, fixed, side, ddof) for x, y, numbers in draws]
     pairs = [(x[i], y[j]) for x, y, numbers in draws for i, j in numbers]
     return PlaceboReference(np.concatenate(d), np.repeat(np.arange(len(d)), list(map(len, d))), pairs, method)
 

@@ -87,8 +87,8 @@ def _single(subject, word, cos_a, cos_b, sets, names, alternative, level, lost):
     "The result of one word, from its cosines with A and with B."
     import pandas as pd
     d, test = float(standardized_association(cos_a, cos_b)), permutation_pvalue(cos_a, cos_b, alternative)
-    columns = [c for s in (cos_a, cos_b) for c in (s[:, None], np.zeros((len(s), 1)))]
-    (low, high), _ = jackknife_intervals(*columns, confidence_level=level)
+    xa, xb, ya, yb = (c for s in (cos_a, cos_b) for c in (s[:, None], np.zeros((len(s), 1))))
+    (low, high), _ = jackknife_intervals(xa, xb, ya, yb, confidence_level=level)
     n, m = len(cos_a), len(cos_b)
     none = 'no interval: a set has fewer than 4 words, or d is at its bound' * (not math.isfinite(low + high))
     details = pd.DataFrame({'word': sum(sets, []), 'set': [names[0]] * n + [names[1]] * m,
@@ -118,8 +118,8 @@ def sc_weat(vectors, # anything that `as_vectors` takes
     vectors, one, names = as_vectors(vectors), isinstance(words, str), _pair(names)
     words, A, B, *lost = _sets(vectors, [words] if one else words, A, B, missing)
     cos_a, cos_b = (cosine(_rows(vectors, words), _rows(vectors, s)) for s in (A, B))
-    results = [_single(vectors.name, w, *rows, (A, B), names, alternative, confidence_level, lost)
-               for w, *rows in zip(words, cos_a, cos_b)]
+    results = [_single(vectors.name, w, a, b, (A, B), names, alternative, confidence_level, lost)
+               for w, a, b in zip(words, cos_a, cos_b)]
     return results[0] if one else results
 
 # %% ../nbs/00b_wefat.ipynb #d880a12e
@@ -207,11 +207,11 @@ def _also(x, y, r, left_out, alternative, level):
     "The two intervals of a WEFAT, and the further estimates."
     from scipy.stats import pearsonr, spearmanr
     intervals = _intervals(x, y, r, left_out, level)
-    fisher = map(float, pearsonr(x, y).confidence_interval(level))
+    fisher = pearsonr(x, y).confidence_interval(level)
     p = float(pearsonr(x, y, alternative=alternative).pvalue)
-    return [*(Estimate(name, r, *(e if math.isfinite(e) else None for e in ends),
-                       method='jackknife of atanh(r)') for name, ends in zip(WORD_INTERVALS, intervals)),
-            Estimate('normal theory', r, *fisher, p, 'Fisher z interval and t test'),
+    return [*(Estimate(name, r, low, high, method='jackknife of atanh(r)')
+              for name, (low, high) in zip(WORD_INTERVALS, intervals)),
+            Estimate('normal theory', r, float(fisher.low), float(fisher.high), p, 'Fisher z interval and t test'),
             Estimate('Spearman', float(spearmanr(x, y).statistic), method='correlation of the ranks')]
 
 # %% ../nbs/00b_wefat.ipynb #81942ba8
@@ -271,7 +271,7 @@ class Associations:
     association: np.ndarray # one number a word, above zero toward A
     missing: list = field(default_factory=list) # words that it lacks
     left_out: tuple = () # associations without each attribute word, an array for each set, one column a word
-    topics: object = None # associations with pairs of unrelated topics in place of A and B, one row a pair
+    topics: np.ndarray | None = None # associations with pairs of unrelated topics in place of A and B, one row a pair
     topics_method: str = '' # how these were drawn, or why there are none
     meta: dict = field(default_factory=dict) # plain data: the attribute words, and those that it lacks
 

@@ -1,7 +1,10 @@
 """What no notebook can test: the built package, what an import loads, which floor imports which, and the README."""
 import ast
+import importlib
+import inspect
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -61,12 +64,53 @@ def test_wheel_metadata(installed):
     assert 'biasbook = biasbook.cli:main' in (meta / 'entry_points.txt').read_text()
 
 
+# -- types ------------------------------------------------------------------------------------------------------------
+
+def test_wheel_is_typed(installed):
+    assert (installed / 'biasbook' / 'py.typed').is_file()
+
+
+def test_types(tmp_path):
+    code = "import biasbook as bb\nreveal_type(bb.weat('googlenews-mini', 'weat7'))\nreveal_type(bb.audit())\n"
+    (tmp_path / 'user.py').write_text(code)
+    run = subprocess.run([sys.executable, '-m', 'mypy', '--check-untyped-defs', '--ignore-missing-imports', '--cache-dir',
+                          str(tmp_path / 'cache'), str(tmp_path / 'user.py'), str(package)], cwd=root, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert re.findall('Revealed type is "(.*)"', run.stdout) == ['biasbook.foundations.results.Result', 'biasbook.audit.Audit']
+
+
+# -- the names of the package -----------------------------------------------------------------------------------------
+
+def test_names_are_what_they_say():
+    import biasbook as bb
+    block, = (n for n in ast.parse(Path(bb.__file__).read_text(encoding='utf-8')).body if isinstance(n, ast.If))
+    typed = {a.asname: n.module for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names}
+    assert typed == {name: f'biasbook.{where}' for name, where in bb._WHERE.items()}
+    assert set(bb.__all__) - {'__version__'} == set(typed) and set(typed) <= set(dir(bb))
+    for name, where in typed.items():
+        meant, got = getattr(importlib.import_module(where), name), getattr(bb, name)
+        assert got is meant or got is sys.modules[where] and inspect.signature(got) == inspect.signature(meant), name
+        assert pickle.loads(pickle.dumps(got)) is got
+    with pytest.raises(AttributeError, match='no attribute .waet.*weat_battery'):
+        bb.waet
+
+
+def test_a_module_that_is_called():
+    import biasbook as bb
+    import biasbook.audit as module
+    from biasbook.weat import weat
+    assert bb.weat('googlenews-mini', 'weat7', placebos=False).to_json() == weat('googlenews-mini', 'weat7', placebos=False).to_json()
+    assert module.Measure is module.MEASURES[0].__class__ and bb.audit is module and bb.audit.audit is module.audit
+    with pytest.raises(TypeError, match='not callable'):
+        bb.influence()
+
+
 # -- what an import costs ---------------------------------------------------------------------------------------------
 
 HEAVY = {'torch', 'transformers', 'sentence_transformers', 'matplotlib', 'sklearn', 'pandas', 'scipy.stats', 'pooch'}
 
 
-@pytest.mark.parametrize('statement', ['import biasbook', 'from biasbook.weat import weat'])
+@pytest.mark.parametrize('statement', ['import biasbook', 'from biasbook.weat import weat', 'import biasbook as bb; bb.weat'])
 def test_import_loads_nothing_heavy(statement):
     loaded = json.loads(python('-c', f'{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))', cwd=root))
     assert not HEAVY & set(loaded)

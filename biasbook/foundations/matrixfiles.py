@@ -135,7 +135,7 @@ def _words(file):
         return [line.removesuffix("\r") for line in lines] if text else []
     found = json.loads(text, object_pairs_hook=_once)
     if not isinstance(found, dict) or not isinstance(model := found.get("model"), dict): return found
-    vocab, added = model.get("vocab"), found.get("added_tokens") or []
+    vocab, added = model["vocab"], found.get("added_tokens") or []
     if isinstance(vocab, list): vocab = {token: i for i, (token, *_) in enumerate(vocab)}
     return {**vocab, **{token["content"]: token["id"] for token in added}}
 
@@ -165,7 +165,7 @@ def _listed(words, said, path, n):
         rows = [r for r in words.values() if isinstance(r, (int, np.integer)) and not isinstance(r, bool)]
         if len(words) == n and sorted(rows) != list(range(n)):
             raise ValueError(f"{said} should give each of the rows 0 to {n - 1} to one word, but does not")
-        words = sorted(words, key=words.get) if len(words) == n else list(words)
+        words = sorted(words, key=words.__getitem__) if len(words) == n else list(words)
     if isinstance(words, str) or not hasattr(words, "__len__"):
         raise ValueError(f"{said} should be a list of words or a dict word -> row, not {type(words).__name__}")
     if odd := [w for w in words if not isinstance(w, str)]:
@@ -200,10 +200,10 @@ def _copied(M, rows):
     "`M[rows]`; of a mapped matrix, read from the file row by row."
     if not isinstance(M, np.memmap) or not M.flags.c_contiguous: return M[rows]
     out = np.empty((len(rows), M.shape[1]), M.dtype)
-    with open(M.filename, "rb", buffering=0) as f:
+    with open(str(M.filename), "rb", buffering=0) as f:
         for i, row in enumerate(rows):
             f.seek(M.offset + row * M.strides[0])
-            f.readinto(out[i])
+            f.readinto(out[i].data)
     return out
 
 # %% ../../nbs/foundations/04a_matrixfiles.ipynb #cd559355
@@ -230,19 +230,19 @@ def _keep(entry, now, kind, words, M):
     head = {"__metadata__": {"notes": notes, "crc": str(zlib.crc32(notes.encode()))},
             "vectors": {"dtype": "F32", "shape": M.shape, "data_offsets": ends[:2]},
             "words": {"dtype": "U8", "shape": [len(listed)], "data_offsets": ends[1:]}}
-    head = json.dumps(head).encode()
-    head += b" " * (-len(head) % 8)
+    text = json.dumps(head).encode()
+    text += b" " * (-len(text) % 8)
     try:
         entry.parent.mkdir(parents=True, exist_ok=True)
         handle, part = tempfile.mkstemp(".part", entry.stem, entry.parent)
         with open(handle, "wb") as f:
-            for piece in (struct.pack("<Q", len(head)), head, M.data, listed): f.write(piece)
+            for piece in (struct.pack("<Q", len(text)), text, M.data, listed): f.write(piece)
         os.replace(part, entry)
     except OSError as e:
         warnings.warn(f"the matrix could not be kept for the next load ({e.strerror}); name another folder in "
                       "BIASBOOK_CACHE_DIR, or give cache=False", stacklevel=2)
     finally:
-        with suppress(OSError, TypeError): os.unlink(part)
+        with suppress(OSError): os.unlink(part or "")
     with suppress(OSError):
         for old in entry.parent.glob("*.part"):
             if old.stat().st_mtime < time.time() - 86400: old.unlink()

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from errno import EINVAL
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 # %% ../../nbs/foundations/03b_packedfiles.ipynb #9773d05c
 def _plural(n, what):
@@ -82,7 +83,7 @@ def _member(file, name):
         return z.open(name)
 
 # %% ../../nbs/foundations/03b_packedfiles.ipynb #afdeb742
-_PACKED = {rb"\x1f\x8b": gzip.open,
+_PACKED: dict[bytes, Any] = {rb"\x1f\x8b": gzip.open,
            rb"BZh[1-9](1AY&SY|\x17rE8P\x90)": partial(_Streams, new=bz2.BZ2Decompressor),
            rb"\xfd7zXZ\x00": partial(_Streams, new=partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, 2**28))}
 
@@ -93,7 +94,7 @@ def open_packed(
     "Open a file to read its bytes, unpacked; `ValueError` for a zip of several files, or one with a password."
     file, member = _inside(path := Path(path))
     with open(file, "rb") as f: head = f.read(16)
-    plain = partial(open, mode="rb", buffering=0)
+    plain: Any = partial(open, mode="rb", buffering=0)
     opens = next((opens for magic, opens in _PACKED.items() if re.match(magic, head)), plain)
     f = io.BufferedReader(_member(file, member) if member or head.startswith(b"PK\3\4") else opens(file), 2**20)
     try:

@@ -9,6 +9,7 @@ __all__ = ['format_p', 'Estimate', 'Result', 'results_table', 'results_plot']
 import json
 import math
 from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar
 
 # %% ../../nbs/foundations/01_results.ipynb #7cd65f7c
 def format_p(p, # a p-value, or None
@@ -33,6 +34,11 @@ class Estimate:
     pvalue: float | None = None # p-value of the test that `method` names
     method: str = '' # how value, interval and p were got, in words
 
+    def __post_init__(self):
+        for end in ('low', 'high'):
+            if (x := getattr(self, end)) is not None and not math.isfinite(x):
+                object.__setattr__(self, end, None)
+
 # %% ../../nbs/foundations/01_results.ipynb #abcfac0b
 def _none_if_nan(x):
     "JSON has no NaN: it is null there, at any depth; numpy scalars become plain numbers and tuples lists."
@@ -52,6 +58,11 @@ def _frame(columns, dtypes):
 # %% ../../nbs/foundations/01_results.ipynb #ecb7d022
 class _Json:
     "To plain data and back, for a dataclass with `also`, `details` and `meta`."
+    __dataclass_fields__: ClassVar[dict]
+    also: tuple
+    details: Any
+    meta: dict
+
     def to_dict(self):
         "Plain data that JSON can hold: NaN is None, `details` is a mapping of columns with their types."
         out = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -113,6 +124,15 @@ def _sentence(r):
 # %% ../../nbs/foundations/01_results.ipynb #1bad46d3
 class _Shown(_Json):
     "How a result is read, printed and drawn."
+    metric: str
+    subject: str
+    query: str
+    value: float
+    null: float
+    low: float
+    high: float
+    n: str
+
     def confidence_interval(self):
         "The interval as (low, high)."
         return self.low, self.high
@@ -160,14 +180,14 @@ class Result(_Shown):
     method: str = '' # how p was got, in words; "exact" only where it was counted
     n: str = '' # independent units, and what they are: "8 + 8 target words"
     also: tuple = () # further estimates
-    details: object = None # a DataFrame: a row for each word, pair or sentence
+    details: Any = None # a DataFrame: a row for each word, pair or sentence
     meta: dict = field(default_factory=dict) # plain data: name, direction, battery, versions, missing words
 
 # %% ../../nbs/foundations/01_results.ipynb #22c4aa73
 def _family_columns(rows):
     "Holm and Benjamini–Hochberg p-values within each family, its name and its size, written into the rows."
     from biasbook.foundations.stats import benjamini_hochberg, holm
-    families = {}
+    families: dict[tuple, list] = {}
     for row in rows:
         if row['p'] is not None and not math.isnan(row['p']):
             families.setdefault((row['subject'], row['battery']), []).append(row)

@@ -264,7 +264,7 @@ def _cluster_sums(d, clusters):
     "Sum of the differences with each label, in the order of their first appearance"
     if len(clusters) != len(d):
         raise ValueError(f"{len(clusters)} cluster labels for {len(d)} differences: give one for each")
-    code = {}
+    code: dict = {}
     keys = [math.nan if isinstance(c, (float, np.floating)) and c != c else c for c in clusters]
     return np.bincount([code.setdefault(c, len(code)) for c in keys], weights=d)
 
@@ -449,13 +449,13 @@ def jackknife_intervals(
 
     NaN with fewer than 4 targets in a set, the second one also with fewer than 4 attributes, and on the inner
     side at the bound of d. ValueError on bad shapes, NaN, another `ddof` or level, and equal associations."""
-    xa, xb, ya, yb = cosines = _cosines(cos_xa, cos_xb, cos_ya, cos_yb)
+    xa, xb, ya, yb = _cosines(cos_xa, cos_xb, cos_ya, cos_yb)
     _level("confidence_level", confidence_level)
     s_x, s_y, none = xa.mean(1) - xb.mean(1), ya.mean(1) - yb.mean(1), (math.nan, math.nan)
     weat_effect_size(s_x, s_y, ddof) # refuses NaN, another ddof and equality
     if min(len(xa), len(ya)) < 4: return none, none
     theta, bound = float(_theta(s_x, s_y, ddof)), effect_size_bound(len(xa), len(ya), ddof)
-    sets = _replicates(*cosines, ddof)
+    sets = _replicates(xa, xb, ya, yb, ddof)
     targets = _jackknife(theta, sets[:2], bound, confidence_level)
     return targets, _jackknife(theta, sets, bound, confidence_level) if len(sets) == 4 else none
 

@@ -227,7 +227,7 @@ def _query(item, file):
 # %% ../../nbs/foundations/05_stimuli.ipynb #fef25eb3
 def _blocks(path, text):
     "Mappings from blocks of `key: value` lines; in word sets and names the value is split at commas."
-    items, file = [[]], Path(path).name
+    items, file = list[list]([[]]), Path(path).name
     for line in _uncommented(text):
         key, colon, value = (part.strip() for part in line.partition(':'))
         if line and not colon:
@@ -245,7 +245,7 @@ def _blocks(path, text):
 # %% ../../nbs/foundations/05_stimuli.ipynb #d4a09b93
 def _tables(path, text):
     "Mappings from the rows of a CSV text with the columns query, set and word, and if wanted label."
-    items, labels, file = {}, {}, Path(path).name
+    items, labels, file = dict[str, dict](), dict[tuple, str](), Path(path).name
     for row in _rows(path, text, ['query', 'set', 'word']):
         name, k, word = row['query'], row['set'], row['word']
         if k not in ('X', 'Y', 'A', 'B'):

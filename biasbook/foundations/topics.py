@@ -43,8 +43,8 @@ class TopicPool:
         n = len(rows)
         total = self.unit.sum(0, dtype=float)
         self.background = float((total @ total - n) / (n * (n - 1))) if n > 1 else 0.
-        self.near = [self._near(start, min(near, n - 1)) for start in range(0, n, 1000)] if n > 1 else []
-        self.near = np.concatenate(self.near) if n > 1 else np.empty((n, 0))
+        parts = [self._near(start, min(near, n - 1)) for start in range(0, n, 1000)] if n > 1 else []
+        self.near = np.concatenate(parts) if n > 1 else np.empty((n, 0))
 
     def _near(self, start, k):
         "The k largest cosines of each of 1000 words to others, largest first."
@@ -102,7 +102,7 @@ def topic_lists(pool, # a `TopicPool`
     "Disjoint lists of neighbouring words at a given coherence. ValueError for lists of less than 2 words."
     if size < 2:
         raise ValueError(f'a topic list needs at least 2 words, not {size}: one word has no coherence')
-    out, banned = [], {w.casefold() for w in exclude}
+    out, banned = list[TopicList](), {w.casefold() for w in exclude}
     free = np.array([w not in banned for w in pool.folded], bool)
     tight = pool.near[:, :size - 1].mean(1) if pool.near.size else np.empty(0)
     centres = np.random.default_rng(rng).permutation(len(tight))
@@ -170,8 +170,8 @@ def _matched(pool, own, fixed, exclude, tolerance, rng):
     out, apart = [], unrelated(pool, own, fixed).all()
     for k, given in enumerate(own):                       # a seed of its own for each side
         lists = topic_lists(pool, len(given.words), given.coherence, exclude, tolerance, MOST_LISTS, (rng, k))
-        keep = unrelated(pool, lists, fixed).all(1) if lists and apart else [True] * len(lists)
-        out.append([t for t, k in zip(lists, keep) if k])
+        keep = np.flatnonzero(unrelated(pool, lists, fixed).all(1)) if lists and apart else range(len(lists))
+        out.append([lists[i] for i in keep])
     return out
 
 # %% ../../nbs/foundations/07_topics.ipynb #f987021d

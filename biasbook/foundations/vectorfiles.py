@@ -91,7 +91,7 @@ def _parsed(name, kept, d, said, want):
             for number, line in zip(numbers, lines):
                 try: rows.append(_row(line, d, said))
                 except ValueError as e: raise ValueError(f"line {number} {e}") from None
-        words, M = [word for word, _ in rows], np.stack([row for _, row in rows])
+        words, M = tuple(word for word, _ in rows), np.stack([row for _, row in rows])
     if not lines[-1].endswith(b"\n"):
         warnings.warn(f"{name}: the last line ({numbers[-1]}) has no line end: if the file is cut short, "
                       "its last number may be too", stacklevel=2)
@@ -256,11 +256,11 @@ def read_table(
     path, words = Path(path), _wanted(words, limit)
     kind, unit, d, blocks = read_blocks(path, words, limit)
     found, places, numbers = [], [], bytearray()
-    for at, some, M in blocks:
-        found += some; places.append(np.array(at)); numbers += M.data
+    for lines, some, M in blocks:
+        found += some; places.append(np.array(lines)); numbers += M.data
     if not found: raise ValueError(f"{_label(path)}: none of the words asked for is there: {_some(words)}")
-    places, M = np.concatenate(places), np.frombuffer(numbers, "<f4").reshape(-1, d)
-    return found, M, _notes(path, kind), lambda i: f"{unit} {places[i]}"
+    at, M = np.concatenate(places), np.frombuffer(numbers, "<f4").reshape(-1, d)
+    return found, M, _notes(path, kind), lambda i: f"{unit} {at[i]}"
 
 def _notes(path, kind):
     "What is known of a file of rows: its name without the suffixes, and its format."

@@ -73,7 +73,7 @@ def _checked(words, vectors, at, top):
     sizes = _plural(len(words), "word"), _plural(len(M), "row")
     if len(words) != len(M): raise ValueError("{} but {}: each word needs one row".format(*sizes))
     if not M.size: raise ValueError(f"nothing here: {sizes[0]} with {_plural(M.shape[1], 'number')} each")
-    row, again = {}, []
+    row, again = dict[str, int](), []
     for i, w in enumerate(words):
         if row.setdefault(str(w), i) != i: again.append(f"{w!r} is at {at(row[w])} and {at(i)}")
     if again: raise ValueError(f"a word may occur once only: {_some(again)}")
@@ -98,6 +98,7 @@ def _near(word, row):
 
 class UnknownWord(KeyError):
     "Words that some vectors do not have: `words` lists them all, the message names close spellings."
+    words: list[str]
     def __str__(self): return self.args[0]
 
 def _unknown(words, name, row):
@@ -201,7 +202,8 @@ def _found(path, entry, want, limit, vocabulary, tensor):
         kind, words, M = kept
         return *_picked(words, M, _notes(path, kind), want, limit), None
     if kind := _kind(path):
-        found = _picked(*read_matrix(path, vocabulary, tensor), want, limit)
+        words, M, about = read_matrix(path, vocabulary, tensor)
+        found = _picked(words, M, about, want, limit)
         return *found, np.inf if kind == ".npz" else 1e18
     if vocabulary is not None or tensor is not None:
         raise ValueError("has its words in it; vocabulary= and tensor= are for an .npy or .safetensors")
@@ -228,7 +230,8 @@ def load_vectors(
         v = WordVectors(found, M, name or about["name"], meta, _at=at, _top=top)
     if want: v.meta["missing"] = v.missing(want)
     if entry and top and not (want or limit) and "text" in meta["format"] and M.nbytes >= _CACHE_FROM:
-        _keep(*entry, meta["format"], v.words, v.vectors)
+        file, now = entry
+        _keep(file, now, meta["format"], v.words, v.vectors)
     return v
 
 # %% ../../nbs/foundations/06_vectors.ipynb #946b582d
