@@ -107,9 +107,10 @@ def _method_sentence(pvalue, method, alternative):
 # %% ../../nbs/foundations/01_results.ipynb #2145f577
 def _sentence(r):
     "A result in one sentence: what, how much, how sure, which way, beside its placebo, and what was missing."
-    parts = [f'{r.query} in {r.subject}: {r.metric} = {r.value:.2f}']
+    k = r.meta.get('digits', 2)
+    parts = [f'{r.query} in {r.subject}: {r.metric} = {r.value:.{k}f}']
     if math.isfinite(r.low) and math.isfinite(r.high):
-        parts.append(f'{100 * r.confidence_level:g} % interval [{r.low:.2f}, {r.high:.2f}]')
+        parts.append(f'{100 * r.confidence_level:g} % interval [{r.low:.{k}f}, {r.high:.{k}f}]')
     if r.pvalue is not None:
         parts.append(_method_sentence(r.pvalue, r.method, r.alternative))
     more = [r.meta[k] for k in ('direction', 'note') if r.meta.get(k)]
