@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from biasbook.audit import audit as audit
+    from biasbook.comparing import compare_audits as compare_audits
+    from biasbook.directions import bias_direction as bias_direction
     from biasbook.foundations.results import Result as Result, results_table as results_table
     from biasbook.foundations.stimuli import Query as Query, load_queries as load_queries, weat_query as weat_query
     from biasbook.foundations.vectors import WordVectors as WordVectors, load_vectors as load_vectors
     from biasbook.influence import compare_results as compare_results, leave_one_out as leave_one_out
     from biasbook.occupations import occupation_gap as occupation_gap
+    from biasbook.projection import direct_bias as direct_bias
+    from biasbook.saving import load_audit as load_audit
     from biasbook.weat import weat as weat, weat_battery as weat_battery
     from biasbook.wefat import wefat as wefat
 
@@ -24,6 +28,7 @@ _WHERE = {'audit': 'audit', 'Result': 'foundations.results', 'results_table': 'f
           'Query': 'foundations.stimuli', 'load_queries': 'foundations.stimuli', 'weat_query': 'foundations.stimuli',
           'WordVectors': 'foundations.vectors', 'load_vectors': 'foundations.vectors',
           'compare_results': 'influence', 'leave_one_out': 'influence', 'occupation_gap': 'occupations',
+          'bias_direction': 'directions', 'direct_bias': 'projection', 'compare_audits': 'comparing', 'load_audit': 'saving',
           'weat': 'weat', 'weat_battery': 'weat', 'wefat': 'wefat'}
 
 __all__ = ['__version__', *_WHERE]

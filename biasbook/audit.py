@@ -287,14 +287,15 @@ class _Run(_Units):
     "Units under way, waited for at the end."
     def __enter__(self): return self
     def __exit__(self, *error):
-        "Wait for what is under way, or after an error take back what has not begun."
+        "Wait for what is under way; after an error or an interrupt keep what is finished, and let nothing else begin."
+        keys = {future: key for key, future in self.waiting.items()}
         try:
-            keys = {future: key for key, future in self.waiting.items()}
-            if error[0]:
-                for future in keys: future.cancel()
-            else:
-                for future in as_completed(keys): self.finish(keys[future], _outcome(future))
+            for future in [] if error[0] else as_completed(keys):
+                self.finish(keys[future], _outcome(future))
         finally:
+            for future in keys:
+                if not future.cancel() and future.done() and keys[future] not in self.done:
+                    self.finish(keys[future], _outcome(future))
             self.bar.close()
             self.kept.close()
 

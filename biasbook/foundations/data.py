@@ -108,8 +108,8 @@ def _download(name, url, sha256):
     except ValueError as e:
         raise ValueError(f'{name} from {url} is not the registered file ({e}); {to_do}') from e
     except OSError as e:                        # the disk, not the network
-        raise OSError(f'{name} could not be written to the cache folder {cache_dir()} ({e.strerror or e}); make room there, '
-                      'or name another folder in BIASBOOK_CACHE_DIR') from e
+        raise OSError(f'{name} could not be written to the cache folder {cache_dir()} ({e.strerror or e}); make room '
+                      'there, or name another folder in BIASBOOK_CACHE_DIR') from e
 
 # %% ../../nbs/foundations/03_data.ipynb #46aae4ff
 def fetch(name:str, # a name in the registry, such as "vectors/glove_twitter_25d.txt"
@@ -127,9 +127,11 @@ def fetch(name:str, # a name in the registry, such as "vectors/glove_twitter_25d
 def verify(name:str, # a name in the registry, or "googlenews-mini"
           )->str: # "ok", "missing" or "damaged"
     "Is the file that would be used here, and is it the right one? ValueError for a name that is not known."
+    path: Path | None
     if name == 'googlenews-mini':
         import yaml
-        path, entry = data_path(f'{name}.npz'), yaml.safe_load(data_path(f'{name}.yaml').read_text(encoding='utf-8'))
+        path = data_path(f'{name}.npz')
+        entry = yaml.safe_load(data_path(f'{name}.yaml').read_text(encoding='utf-8'))
     else:
         path, entry = located(name), _entry(name)
     return 'missing' if path is None else 'ok' if _sha256(path) == entry['sha256'] else 'damaged'

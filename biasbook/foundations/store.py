@@ -35,7 +35,7 @@ def _naming(path):
         yield
     except sqlite3.OperationalError as e:
         advice = {'full': 'make room', 'readonly': 'it cannot be written to', 'unable to open': 'is the folder there, and yours?',
-                  'locked': 'another process holds it for long'}
+                  'locked': 'another process holds it for long', 'disk I/O': 'is there room on the disk?'}
         said = next((a for word, a in advice.items() if word in str(e)), 'try again')
         raise OSError(f'the store {path.name}: {e}; {said}, or name another folder in BIASBOOK_CACHE_DIR') from e
     except sqlite3.DatabaseError as e:

