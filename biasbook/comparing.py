@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 from . import __version__
+from .audit import unit_name
 from .foundations.results import Estimate, Result, format_p, results_table
 from .influence import compare_results
 from .saving import text_table
@@ -78,7 +79,7 @@ def _by_key(audit, subject):
 
 def _absent(key, subject, audit):
     "Why a result is not there: the failure that the audit noted, or nothing known."
-    unit = f'{key[0]} {key[3]}'.strip()
+    unit = unit_name(key[0], key[3])
     errors = [f['error'] for f in audit.failures if f['subject'] == subject and f['measure'] == unit]
     return f'not measured: {errors[0]}' if errors else 'not there'
 

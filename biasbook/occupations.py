@@ -95,8 +95,10 @@ def occupation_gap(subject, # word vectors, `Associations`, or a kind of subject
     share = _shares(occupations)
     found, least = _found(subject, share, options), max(8, math.ceil(len(share) / 2))
     r = _correlated(found, share, ('female', 'male'), _table()['label'], least, core)
+    bundled = share in (occupation_shares('wefat'), occupation_shares('winogender'))
+    source = {'source': f'{_table()["source"]}, doi:{_table()["doi"]}'} if bundled else {}
     return replace(r, metric='occupation gap r', meta={**r.meta, 'name': 'occupation gap',
-                                                       'battery': 'occupation gap'})
+                                                       'battery': 'occupation gap', **source})
 
 # %% ../nbs/00c_occupations.ipynb #758e333c
 def occupation_gaps(subjects, # a list of subjects, each as in `occupation_gap`

@@ -95,11 +95,11 @@ def _heights(labels, subjects, wrap):
     for label in dict.fromkeys(labels):
         lines = wrapped(_clipped(label, 3 * wrap), wrap) or ['']
         heads.append((y - .02, '\n'.join(lines)))
-        y -= .17 * len(lines) + .06
+        y -= .17 * len(lines) + .03
         for i in sorted((i for i, other in enumerate(labels) if other == label), key=lambda i: order[subjects[i]]):
             y -= .2
-            at[i] = y + .06
-        y -= .1
+            at[i] = y + .07
+        y -= .13
     return heads, at, y
 
 # %% ../../nbs/foundations/00_plots.ipynb #5cc73470
@@ -127,13 +127,14 @@ def subjects_plot(labels, # the query of each row; rows of one query stand toget
                   null=0., # the value that means no association: the dashed line
                   xlabel='', # the quantity and its unit of analysis
                   width=9.6, # of the figure, in inches; below 6 it is laid out for a phone
+                  among=(), # all subjects of several figures, so that each has its marks in all of them
                  ):
     "Estimates of several subjects, grouped by query; returns the axes. ValueError for columns of unequal length."
     n = len(labels)
     c = _columns(n, subjects=range(len(subjects)), values=values, low=low, high=high, low2=low2, high2=high2, band=band,
                  sure=[True] * n if sure is None else sure, notes=None if notes is None else range(len(notes)))
-    names, most = list(dict.fromkeys(subjects)), 16 if width < 6 else 26
-    left = .15 if len(names) == 1 else .2 + .068 * min(most, max(map(len, names), default=0))
+    names, most, many = list(dict.fromkeys([*among, *subjects])), 16 if width < 6 else 26, len(set(subjects)) > 1
+    left = .2 + .068 * min(most, max(map(len, subjects))) if many else .15
     right = .15 + .068 * max((len(note) for note in notes or ()), default=0)
     with style():
         heads, at, bottom = _heights(labels, subjects, int(11 * (width - .2)))
@@ -143,7 +144,8 @@ def subjects_plot(labels, # the query of each row; rows of one query stand toget
         ax.axvline(null, color=COLORS['grey'], lw=1, ls='--', zorder=.5)
         for y, text in heads:
             ax.annotate(text, (0, y), (8 - 72 * left, 0), xycoords=('axes fraction', 'data'), va='top',
-                        textcoords='offset points', fontsize=9, weight='bold', parse_math=False)
+                        textcoords='offset points', fontsize=9, weight='bold', parse_math=False,
+                        bbox={'fc': 'white', 'ec': 'none', 'pad': .5})
         for i, y in enumerate(at):
             k = names.index(subjects[i])
             color = list(COLORS.values())[(k + k // 6) % 6]
@@ -152,9 +154,10 @@ def subjects_plot(labels, # the query of each row; rows of one query stand toget
             ax.hlines(y, c['low2'][i], c['high2'][i], color=color, lw=1)
             ax.hlines(y, c['low'][i], c['high'][i], color=color, lw=3.5, alpha=.6)
             ax.plot(c['values'][i], y, MARKERS[k % 6], color=color, mfc=color if c['sure'][i] else 'white', ms=6.5)
-            for text, x, side in ((_clipped(subjects[i], most) * (len(names) > 1), 0, -1), (notes[i] if notes else '', 1, 1)):
+            for text, x, side in ((_clipped(subjects[i], most) * many, 0, -1), (notes[i] if notes else '', 1, 1)):
                 ax.annotate(text, (x, y), (5 * side, 0), xycoords=('axes fraction', 'data'), textcoords='offset points',
-                            ha='left' if side > 0 else 'right', va='center', fontsize=8.5, color='#333333', parse_math=False)
+                            ha='left' if side > 0 else 'right', va='center', fontsize=8.5, color='#333333',
+                            parse_math=False)
         ax.set_xlabel(xlabel, parse_math=False, fontsize=9)
     return ax
 

@@ -1,0 +1,236 @@
+"""The report in a browser: headless Chromium at the width of a desk and of a phone, on paper, and without scripts."""
+import math
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from biasbook.audit import Audit
+from biasbook.foundations.results import Estimate, Result
+from biasbook.foundations.vectors import load_vectors
+from biasbook.occupations import occupation_gap
+from biasbook.report import report_html
+from biasbook.weat import weat
+
+WIDTHS = (1280, 390)
+ARGS = ('--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking '
+        '--disable-component-update --disable-sync').split()
+EVIL = '<script>alert(1)</script></style>" onerror="x\' $_^$ \u202e\udc80 javascript:alert(1) 10.1/"><img src=x>'
+
+
+def audits():
+    "Audits by name: two real subjects, one, hostile texts, nothing at all."
+    v = load_vectors('googlenews-mini')
+    real = [weat(v, name, missing='drop', placebos=False) for name in ('weat1', 'weat6', 'weat7', 'weat8', 'weat9', 'weat10')]
+    real = [replace(r, meta={**r.meta, 'measure': 'weat'}, also=(*r.also, Estimate('placebo', 1.3, pvalue=.02 * k + .01, method='given')))
+            for k, r in enumerate(real)]
+    gap = occupation_gap(v, placebos=False, n_resamples=999)
+    real.append(replace(gap, meta={**gap.meta, 'measure': 'occupation_gap'}))
+    other = [replace(r, subject='a-name-without-a-space-in-it-anywhere-that-is-too-long-for-a-phone', value=-r.value, pvalue=None) for r in real[:3]]
+    about = {'versions': {'biasbook': '0'}, 'subjects': {'googlenews-mini': {'size': 6300, 'doi': '10.48550/arXiv.1310.4546'}},
+             'measures': {'weat': {'limits': 'An association is no cause.'}}, 'command': 'biasbook audit ' + 'vectors:x ' * 40}
+    failures = ({'subject': 's', 'measure': 'weat1', 'error': 'ValueError: ' + 'word, ' * 300},)
+    meta = dict.fromkeys(('direction', 'source', 'name', 'note', 'interval', 'seed', 'property'), EVIL)
+    meta.update(missing=[EVIL, 'x' * 5000], names=[EVIL] * 4, words={k: [EVIL, 'x' * 5000] for k in 'XYAB'})
+    hostile = [replace(r, subject=s, query=s, metric=EVIL, n=s, method=s, meta={**r.meta, **meta}) for r in real[:3] for s in (EVIL, 'x' * 5000)]
+    odd = {'versions': {EVIL: 'x' * 5000}, 'subjects': {EVIL: {'doi': 'javascript:alert(1)', 'x' * 5000: EVIL}},
+           'measures': {'weat': {'limits': EVIL, 'source': EVIL}}, 'command': 'x' * 5000 + EVIL}
+    return {'two': Audit((*real, *other), failures, about), 'one': Audit(tuple(real), ()), 'empty': Audit((), ()),
+            'hostile': Audit(tuple(hostile), tuple({'subject': s, 'measure': s, 'error': s} for s in (EVIL, 'x' * 5000)), odd),
+            'bare': Audit((Result('m', 's', 'q', math.nan), Result('m', 't', 'q', 1.)), ())}
+
+
+@pytest.fixture(scope='module')
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('report')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('biasbook.chapters.FIGURES', 3)
+        for name, audit in audits().items():
+            (folder / f'{name}.html').write_text(report_html(audit), encoding='utf-8')
+    return folder
+
+
+@pytest.fixture(scope='module')
+def browser():
+    api = pytest.importorskip('playwright.sync_api', reason='needs playwright')
+    path = next(filter(None, map(shutil.which, ('chromium', 'google-chrome', 'chromium-browser', 'chrome'))), None)
+    if path is None:
+        pytest.skip('needs Chromium or Chrome')
+    with api.sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=path, args=ARGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser, pages):
+    "Opens a page by name and width; at the end, nothing was complained of and nothing was asked of the network."
+    seen, contexts = [], []
+
+    def open_page(name, width=1280, **options):
+        contexts.append(browser.new_context(viewport={'width': width, 'height': 900}, **options))
+        page = contexts[-1].new_page()
+        page.on('console', lambda m: m.type in ('error', 'warning') and seen.append(m.text))
+        page.on('pageerror', lambda e: seen.append(str(e)))
+        page.on('request', lambda r: r.url.startswith(('file:', 'data:')) or seen.append(r.url))
+        page.goto((pages / f'{name}.html').as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not seen
+
+
+CONTRAST = '''() => {
+  document.querySelectorAll('details').forEach(d => d.open = true);
+  const numbers = c => c.match(/[\\d.]+/g).map(Number);
+  const light = c => { const [r, g, b] = c.map(x => (x /= 255) <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4);
+                       return .2126 * r + .7152 * g + .0722 * b; };
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), bad = [];
+  let count = 0;
+  while (walk.nextNode()) {
+    const parent = walk.currentNode.parentElement;
+    if (!walk.currentNode.textContent.trim() || !parent.getClientRects().length || parent.closest('script, style')) continue;
+    let back = parent, ground = [255, 255, 255];
+    for (; back; back = back.parentElement) {
+      const c = numbers(getComputedStyle(back).backgroundColor);
+      if (c.length < 4 || c[3] > 0) { ground = c.slice(0, 3); break; }
+    }
+    const [a, b] = [light(numbers(getComputedStyle(parent).color).slice(0, 3)), light(ground)].sort((x, y) => y - x);
+    count += 1;
+    if ((a + .05) / (b + .05) < 4.5) bad.push([walk.currentNode.textContent.slice(0, 40), (a + .05) / (b + .05)]);
+  }
+  return [count, bad];
+}'''
+
+OVER = '''() => [...document.querySelectorAll('body *')].filter(e => !e.closest('.wide, .own, .skip, pre, script, style')
+  && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(e => e.outerHTML.slice(0, 80))'''
+
+
+def until(page, expression):
+    "Wait for what a page is about to do; its policy lets no poll of the browser's run."
+    for _ in range(100):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError(f'not within two seconds: {expression}')
+
+
+@pytest.mark.parametrize('width', WIDTHS)
+@pytest.mark.parametrize('name', ['two', 'one', 'hostile', 'empty', 'bare'])
+def test_fits_and_can_be_read(opened, name, width):
+    page = opened(name, width)
+    count, faint = page.evaluate(CONTRAST)                                # this unfolds what is folded
+    assert count > 20 and not faint
+    assert page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')
+    assert page.evaluate(OVER) == []
+    assert page.evaluate('[...document.images].every(i => i.alt.length > 10 && i.complete && i.naturalWidth > 0)')
+    figures = page.evaluate('document.images.length')
+    assert figures == {'two': 7, 'one': 5, 'empty': 0, 'bare': 1}.get(name, figures)
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids))
+    targets = page.evaluate("[...document.querySelectorAll('a[href^=\"#\"], [aria-labelledby]')].map(e => e.hash?.slice(1) || e.getAttribute('aria-labelledby'))")
+    assert set(targets) <= set(ids)
+    levels = page.evaluate("[...document.querySelectorAll('h1, h2, h3, h4')].map(e => +e.tagName[1])")
+    assert levels[0] == 1 and levels.count(1) == 1 and all(b - a <= 1 for a, b in zip(levels, levels[1:]))
+    assert page.evaluate("document.querySelectorAll('script, style').length") == 2
+    assert page.evaluate("[...document.querySelectorAll('a')].every(a => a.protocol === 'https:' && a.host === 'doi.org' || a.protocol === 'file:')")
+    assert page.evaluate("[...document.querySelectorAll('table')].every(t => t.caption && t.querySelectorAll('th:not([scope])').length === 0)")
+
+
+def column(page, table, name):
+    "The numbers of a column, None where there is none, and its button."
+    head = page.locator(f'#{table} thead th', has=page.get_by_role('button', name=name, exact=True))
+    k = head.evaluate('e => e.cellIndex')
+    values = page.eval_on_selector_all(f'#{table} tbody tr', f'rows => rows.map(r => r.cells[{k}].dataset.value ?? null)')
+    return [None if v is None else float(v) for v in values], head
+
+
+def test_columns_sort_by_number_with_mouse_and_keys(opened):
+    page = opened('two')
+    before, head = column(page, 'm0', 'p')
+    numbers = sorted(v for v in before if v is not None)
+    gone = [None] * before.count(None)
+    assert len(numbers) == 6 and len(gone) == 3 and before != numbers + gone and head.get_attribute('aria-sort') is None
+    assert sorted(numbers, key=str) != numbers                            # as text they would have another order
+    head.get_by_role('button').click()
+    assert column(page, 'm0', 'p')[0] == numbers + gone and head.get_attribute('aria-sort') == 'ascending'
+    head.get_by_role('button').focus()
+    page.keyboard.press('Enter')
+    assert column(page, 'm0', 'p')[0] == numbers[::-1] + gone and head.get_attribute('aria-sort') == 'descending'
+    page.keyboard.press('Space')
+    assert head.get_attribute('aria-sort') == 'ascending'
+    query = column(page, 'm0', 'query')[1]
+    query.get_by_role('button').click()
+    first = page.eval_on_selector_all('#m0 tbody th', 'heads => heads.map(h => h.textContent.split(":")[0])')
+    assert first == sorted(first, key=lambda name: int(name[4:])) and first[-1] == 'weat10'
+    assert head.get_attribute('aria-sort') is None and query.get_attribute('aria-sort') == 'ascending'
+
+
+def test_filter_hides_and_counts(opened):
+    page = opened('two', 390)
+    box = page.get_by_label('Filter rows').first
+    shown = lambda: page.eval_on_selector_all('#m0 tbody tr', 'rows => rows.filter(r => r.getClientRects().length).length')
+    count = page.locator('.filter output').first
+    assert (shown(), count.inner_text()) == (9, '9 of 9 rows')
+    box.fill('CAREER googlenews')
+    assert (shown(), count.inner_text()) == (1, '1 of 9 rows')
+    column(page, 'm0', 'p')[1].get_by_role('button').click()
+    assert shown() == 1
+    box.fill('no such row')
+    assert (shown(), count.inner_text()) == (0, '0 of 9 rows')
+    box.fill('')
+    assert shown() == 9
+
+
+def test_paper_shows_everything(opened):
+    page = opened('two')
+    page.get_by_label('Filter rows').first.fill('no such row')
+    details = lambda: page.eval_on_selector_all('details', 'all => all.map(d => d.open)')
+    hidden = "e => e.filter(x => x.getClientRects().length).length"
+    assert not any(details()) and len(details()) == 10
+    page.emulate_media(media='print')
+    until(page, '[...document.querySelectorAll("details")].every(d => d.open)')
+    assert page.eval_on_selector_all('.filter, nav, .skip', hidden) == 0
+    assert page.eval_on_selector_all('tr', hidden) == page.locator('tr').count()
+    assert page.eval_on_selector_all('.facts, .own', hidden) == page.locator('.facts, .own').count()
+    assert page.evaluate(CONTRAST)[1] == []
+    assert len(page.pdf()) > 10_000
+    page.emulate_media(media='screen')
+    until(page, '![...document.querySelectorAll("details")].some(d => d.open)')
+
+
+def test_reads_without_scripts(opened):
+    page = opened('two', java_script_enabled=False)
+    assert page.locator('thead button, .filter').count() == 0
+    assert page.locator('#m0 tbody tr').count() == 9 and page.locator('#m0 thead th').first.inner_text() == 'query'
+    page.locator('summary').first.click()
+    assert page.locator('details').first.get_by_text('flowers', exact=True).is_visible()
+
+
+def test_keys_reach_what_matters(opened):
+    page = opened('two')
+    page.keyboard.press('Tab')
+    assert page.evaluate('document.activeElement.className') == 'skip'
+    assert page.evaluate('getComputedStyle(document.activeElement).outlineStyle') == 'solid'
+    page.keyboard.press('Enter')
+    assert page.evaluate('location.hash') == '#s0'
+
+
+def test_nothing_else_may_run_or_load(browser, pages):
+    "The policy of the page is in force: what somebody adds does not run, and is not fetched."
+    page, asked, refused = browser.new_page(), [], []
+    page.on('request', lambda r: r.url.startswith(('file:', 'data:')) or asked.append(r.url))
+    page.on('requestfailed', lambda r: r.failure == 'csp' and refused.append(r.url))
+    page.goto((pages / 'two.html').as_uri())
+    page.evaluate('''() => {
+      window.broken = [];
+      document.addEventListener('securitypolicyviolation', e => window.broken.push(e.effectiveDirective));
+      document.body.insertAdjacentHTML('beforeend', '<img src="https://example.org/x.png"><p style="color:red">x</p>');
+      const script = document.createElement('script'); script.textContent = 'window.ran = 1'; document.body.append(script);
+    }''')
+    until(page, 'window.broken.length >= 3')
+    assert sorted(page.evaluate('window.broken')) == ['img-src', 'script-src-elem', 'style-src-attr']
+    assert page.evaluate('window.ran') is None and asked == refused == ['https://example.org/x.png']
+    page.close()
