@@ -155,12 +155,23 @@ def nearest(
     return tuple(np.concatenate(part) for part in zip(*found))
 
 # %% ../../nbs/foundations/06_vectors.ipynb #2347b5d9
+def _largest(scores, k):
+    "(q, k) column numbers of the k largest scores of each row."
+    q, n = scores.shape
+    if n < 64 * k or not k: return np.argpartition(scores, min(n - k, n - 1), axis=1)[:, n - k:]
+    top = scores[:, :n // (8 * k) * 8 * k].reshape(q, -1, 8 * k).max(1)
+    least = np.partition(top, 7 * k, axis=1)[:, 7 * k]
+    row, column = np.divmod(np.flatnonzero(scores >= least[:, None]), n)
+    order = np.lexsort((-scores[row, column], row))
+    return column[order][np.searchsorted(row, np.arange(q))[:, None] + np.arange(k)]
+
+# %% ../../nbs/foundations/06_vectors.ipynb #45ed5997
 def _best(unit, Q, k, zero, skip):
     "`nearest` for one block of unit queries."
     scores = Q.astype(np.float32) @ unit.T
     scores[:, zero] = -np.inf
     if skip is not None: scores[np.arange(len(Q)), skip] = -np.inf
-    top = np.argpartition(scores, min(len(unit) - k, len(unit) - 1), axis=1)[:, len(unit) - k:]
+    top = _largest(scores, k)
     cos = np.einsum("qd,qkd->qk", Q, unit[top], dtype=np.float64)
     order = np.lexsort((top, -cos), axis=1)
     return np.take_along_axis(top, order, 1), np.clip(np.take_along_axis(cos, order, 1), -1, 1)
