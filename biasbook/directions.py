@@ -9,6 +9,7 @@ __all__ = ['gender_pairs', 'professions', 'principal_direction', 'mean_direction
 # %% ../nbs/01_directions.ipynb #cd2d62e9
 from dataclasses import dataclass, field
 from functools import cache
+from numbers import Integral
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from .foundations.data import data_path
 from .foundations.topics import _chosen
 from .foundations.vectors import as_vectors
 from .weat import _rows
+from .wefat import _pair
 
 # %% ../nbs/01_directions.ipynb #aeeda4b3
 @cache
@@ -42,21 +44,34 @@ def professions(which='neutral', # the 303 that are not gendered by definition, 
             if which == 'all' or w not in _lists()['gendered']}
 
 # %% ../nbs/01_directions.ipynb #fa4ab866
+_CANCEL, _ORDER = 'the differences of the pairs cancel', '; is each pair given with its two words in the same order?'
+
+def _sound(differences):
+    "Differences as rows of numbers; ValueError if there are none, or one is zero or not finite."
+    D = np.asarray(differences, float)
+    if D.ndim != 2 or not len(D) or not np.isfinite(D).all() or not D.any(1).all():
+        raise ValueError(f'differences have shape {D.shape}: give a row of finite numbers a pair, none of them all zeros')
+    return D
+
+# %% ../nbs/01_directions.ipynb #fa1a3ebc
 def principal_direction(differences, # one row a pair: the first word's vector minus the second's
                        ): # the direction (length 1), and the share of variance of each component
-    "First principal component of pairs around their own centres, turned toward the first words."
+    "First principal component of pairs around their own centres, toward the first words. ValueError: no first side."
+    differences = _sound(differences)
     _, s, components = np.linalg.svd(differences, full_matrices=False)
     side = float(differences.sum(0) @ components[0])
+    if abs(side) <= 1e-9 * s[0]:
+        raise ValueError(f'{_CANCEL}: along their first component their sum is zero{_ORDER}')
     return components[0] * (-1 if side < 0 else 1), s ** 2 / (s ** 2).sum()
 
 
 def mean_direction(differences, # one row a pair
                   ): # the direction (length 1)
     "The mean difference at length 1. ValueError if the differences cancel."
+    differences = _sound(differences)
     mean, size = differences.mean(0), np.linalg.norm(differences, axis=1).mean()
     if np.linalg.norm(mean) <= 1e-9 * size:
-        raise ValueError(f'the differences of {len(differences)} pairs cancel: their mean is zero, so that they have '
-                         'no direction; is each pair given with its two words in the same order?')
+        raise ValueError(f'{_CANCEL}: their mean is zero{_ORDER}')
     return mean / np.linalg.norm(mean)
 
 # %% ../nbs/01_directions.ipynb #8bb83f9d
@@ -93,18 +108,31 @@ def _vector(differences, method):
     "The direction of some differences by one method."
     return principal_direction(differences)[0] if method == 'pca' else mean_direction(differences)
 
-def _pairs(vectors, pairs, missing):
-    "The pairs that are there, and those that are not; ValueError for what is no list of pairs of two words."
-    pairs = [pairs] if len(pairs) == 2 and all(isinstance(w, str) for w in pairs) else list(pairs)
+def _listed(pairs):
+    "Pairs as a list of tuples, of one pair too; ValueError for what is no list of pairs of two words."
+    if isinstance(pairs, str) or not hasattr(pairs, '__iter__'):
+        raise ValueError(f'pairs must be a list such as [("she", "he")], but is {pairs!r}')
+    pairs = list(pairs)
+    pairs = [pairs] if len(pairs) == 2 and all(isinstance(w, str) for w in pairs) else pairs
     if bad := [p for p in pairs if isinstance(p, str) or len(p) != 2 or not all(isinstance(w, str) for w in p)]:
         raise ValueError(f'a pair has two words, but {bad[0]!r} is none')
-    lost = [tuple(p) for p in pairs if vectors.missing(p)]
+    if not pairs:
+        raise ValueError('there is no pair; give one or more, such as [("she", "he")]')
+    return [tuple(p) for p in pairs]
+
+def _pairs(vectors, pairs, missing):
+    "The pairs that are there, and those that are not; ValueError for a pair that comes twice, in either order."
+    pairs = _listed(pairs)
+    if twice := [p for i, p in enumerate(pairs) if {*p} in [{*q} for q in pairs[:i]]]:
+        raise ValueError(f'{", ".join(map("–".join, twice))}: the same two words come twice; keep them once')
+    lost = [p for p in pairs if vectors.missing(p)]
     if missing == 'error':
         vectors.rows([w for p in lost for w in p])                  # an error with near spellings
     elif missing != 'drop':
         raise ValueError(f"missing={missing!r} is not known; it is 'error' or 'drop'")
-    return [tuple(p) for p in pairs if tuple(p) not in lost], lost
+    return [p for p in pairs if p not in lost], lost
 
+# %% ../nbs/01_directions.ipynb #e74f83e6
 def _unit(W):
     "Rows at length 1, in double precision."
     return W / np.linalg.norm(W, axis=1, keepdims=True)
@@ -133,26 +161,56 @@ def bias_direction(vectors, # anything that `as_vectors` takes
         raise ValueError(f'method={method!r} is not known; it is {", ".join(map(repr, METHODS))}')
     kept, lost = _pairs(vectors, gender_pairs() if pairs is None else pairs, missing)
     if not kept:
-        raise ValueError(f'no pair is left: {vectors.name} lacks a word of {", ".join(map("–".join, lost)) or "none"}')
+        raise ValueError(f'no pair is left: {vectors.name} lacks a word of {", ".join(map("–".join, lost))}')
     if method == 'pair' and len(kept) != 1:
         raise ValueError(f'method="pair" takes one pair, but got {len(kept)}; give one, or take "pca" or "mean"')
     differences = _differences(vectors, kept)
-    return Direction(_vector(differences, method), tuple(names or kept[0]), kept, differences, method,
-                     principal_direction(differences)[1], lost)
+    size = np.linalg.svd(differences, compute_uv=False) ** 2
+    return Direction(_vector(differences, method), kept[0] if names is None else _pair(names), kept, differences, method,
+                     size / size.sum(), lost)
+
+# %% ../nbs/01_directions.ipynb #84d59099
+def _count(name, value, least):
+    "ValueError for what is no whole number from `least` up."
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f'{name} must be a whole number from {least} up, but is {value!r}')
+
+def as_direction(vectors, direction):
+    "The direction, by default that of `gender_pairs()`. TypeError for another kind of object, ValueError: other vectors."
+    if direction is None:
+        return bias_direction(vectors)
+    if not isinstance(direction, Direction):
+        raise TypeError(f'direction must be what bias_direction returns, but is {type(direction).__name__}; '
+                        'write bias_direction(vectors, pairs)')
+    if len(direction.vector) != vectors.dim:
+        raise ValueError(f'the direction has {len(direction.vector)} dimensions and {vectors.name} {vectors.dim}: '
+                         'it was made in other vectors')
+    return direction
 
 # %% ../nbs/01_directions.ipynb #59266a8d
+def _drawn(vectors, pool, k, draw):
+    "Differences of k random pairs; drawn again if the two words of one point the same way."
+    for _ in range(100):
+        rows = draw.choice(pool, 2 * k, replace=False)
+        D = np.subtract(*_unit(vectors.vectors[rows].astype(float)).reshape(2, k, -1))
+        if np.linalg.norm(D, axis=1).min() > 1e-6:
+            return D
+    raise ValueError(f'too many words of {vectors.name} point the same way to draw random pairs of them')
+
+# %% ../nbs/01_directions.ipynb #e5909c2b
 def random_directions(vectors, # anything that `as_vectors` takes
                       direction, # a `Direction`: as many pairs, by the same method
                       n=100, # how many directions
                       rng=0, # seed
+                      exclude=(), # words that are not to be drawn: those that are to be measured
                      ): # (n, dimensions), rows of length 1; and the shares of variance of each, a row a direction
     "Directions of random pairs among the 10 000 most frequent words, in place of pairs that were chosen."
-    vectors, k, rng = as_vectors(vectors), len(direction.pairs), np.random.default_rng(rng)
-    pool = _chosen(vectors.words, 10_000)
-    pool = pool[vectors.vectors[pool].any(1)]
+    _count('n', n, 1), _count('rng', rng, 0)
+    vectors, k, draw = as_vectors(vectors), len(direction.pairs), np.random.default_rng(rng)
+    apart, pool = set(exclude), _chosen(vectors.words, 10_000)
+    pool = pool[vectors.vectors[pool].any(1) & np.array([vectors.words[i] not in apart for i in pool], bool)]
     if len(pool) < 2 * k:
         raise ValueError(f'{vectors.name} has {len(pool)} words for random pairs, but {2 * k} are needed')
-    draws = [rng.choice(pool, 2 * k, replace=False) for _ in range(n)]
-    differences = [np.subtract(*_unit(vectors.vectors[rows].astype(float)).reshape(2, k, -1)) for rows in draws]
+    differences = [_drawn(vectors, pool, k, draw) for _ in range(n)]
     return (np.array([_vector(d, direction.method) for d in differences]),
             np.array([principal_direction(d)[1] for d in differences]))

@@ -11,27 +11,37 @@ import math
 
 import numpy as np
 
-from .directions import METHODS, _pairs, _vector, bias_direction, gender_pairs, professions, random_directions
+from .directions import (METHODS, _count, _listed, as_direction, bias_direction, gender_pairs, professions,
+                                 random_directions)
 from .foundations.results import Estimate, Result
 from .foundations.stats import _level
+from .foundations.stimuli import _words
 from .foundations.vectors import as_vectors, cosine
 from .weat import _rows, _versions
 
 # %% ../nbs/01_projection.ipynb #731e9150
+def _given(words):
+    "Words as a list, of a mapping its keys; ValueError for text, for other things, and for a word given twice."
+    return _words(list(words) if isinstance(words, dict) else words, 'words')
+
+# %% ../nbs/01_projection.ipynb #1483cbf5
 def project(vectors, # anything that `as_vectors` takes
             words, # a list of words
             direction, # a `Direction`
            )->np.ndarray: # one number a word: above zero toward `direction.names[0]`
     "Cosine of each word with a direction. ValueError: words that the vectors lack, zero vectors."
-    return cosine(_rows(as_vectors(vectors), list(words)), direction.vector[None])[:, 0]
+    vectors = as_vectors(vectors)
+    return cosine(_rows(vectors, _given(words)), as_direction(vectors, direction).vector[None])[:, 0]
 
 # %% ../nbs/01_projection.ipynb #bb338d43
 def direct_bias_score(cosines, # of words with a direction, one row a word
                       c=1, # strictness: the larger, the less do small components count
                      )->np.ndarray: # one number a direction, or one number
     "Mean of |cos|^c over words (Bolukbasi et al. 2016). ValueError for c that is not above 0."
-    if not c > 0:
+    if not 0 < c < math.inf:
         raise ValueError(f'c is {c!r}, but must be above 0; 1 is what is mostly reported')
+    if not np.size(cosines) or not np.isfinite(cosines).all():
+        raise ValueError('the cosines are empty, or some are not finite')
     return (np.abs(cosines) ** c).mean(0)
 
 # %% ../nbs/01_projection.ipynb #0881eee5
@@ -93,58 +103,71 @@ def direct_bias(vectors, # anything that `as_vectors` takes
 
     ValueError: fewer than 2 words, words that are missing or given twice, zero vectors, c not above 0."""
     vectors = as_vectors(vectors)
-    direction = bias_direction(vectors) if direction is None else direction
+    direction = as_direction(vectors, direction)
     _level('confidence_level', confidence_level), direct_bias_score(np.zeros(1), c)
     kept, lost = _present(vectors, words, missing)
+    leave, others = direction.without_each(), _others(vectors, direction, placebos, rng, kept if words is not None else ())
     rows = range(len(vectors)) if words is None else np.array(vectors.rows(kept))
-    leave = direction.without_each()
-    others = random_directions(vectors, direction, placebos, rng)[0] if placebos else leave[:0]
-    (value, mean, square), squares, cosines = _sums(vectors, rows, np.vstack([direction.vector, leave, others]), c)
-    k, spread = len(leave), np.sqrt(np.maximum(square - mean ** 2, 0))
-    intervals = _direct_intervals(value[0], squares, len(rows), value[1:k + 1], confidence_level)
-    also = [*(Estimate(name, float(value[0]), low, high, method='jackknife of the logarithm')
-              for name, (low, high) in zip(DIRECT_INTERVALS, intervals)),
-            Estimate('spread', float(spread[0]), method='standard deviation of the projections over words'),
-            *_beyond('placebo directions', value[k + 1:], value[0]),
-            *_beyond('placebo spread', spread[k + 1:], spread[0])]
-    null = float(np.median(value[k + 1:])) if placebos else 0.
-    return _direct_result(vectors, direction, kept, lost, cosines, value[0], null, intervals, also,
-                          {'c': c, 'confidence_level': confidence_level, 'seed': int(rng)})
+    sums = _sums(vectors, rows, np.vstack([direction.vector, leave, others]), c)
+    options = {'c': c, 'confidence_level': confidence_level, 'seed': int(rng)}
+    return _direct_result(vectors, direction, kept, lost, sums, len(leave), options)
 
 # %% ../nbs/01_projection.ipynb #ffd8cbc0
 def _present(vectors, words, missing):
-    "Words that are there and those that are not; ValueError: fewer than 2, or one given twice."
+    "Words that are there and those that are not; ValueError: fewer than 2, or no list of different words."
     if missing not in ('error', 'drop'):
         raise ValueError(f"missing={missing!r} is not known; it is 'error' or 'drop'")
-    words = vectors.words if words is None else list(words)
+    words = vectors.words if words is None else _given(words)
     lost = vectors.missing(words)
     if missing == 'error':
         vectors.rows(lost)                                          # an error with near spellings
     kept = [w for w in words if w not in set(lost)] if lost else words
-    if len(set(kept)) < len(kept):
-        raise ValueError(f'given twice: {", ".join(sorted({w for w in kept if kept.count(w) > 1})[:5])}')
     if len(kept) < 2:
         raise ValueError(f'{len(kept)} of {len(words)} words are in {vectors.name}, 2 are needed')
     return kept, lost
 
 # %% ../nbs/01_projection.ipynb #70a1c9b4
+def _others(vectors, direction, placebos, rng, words=()):
+    "Random directions without these words, one row each; none if no placebos are asked for."
+    _count('placebos', placebos, 0), _count('rng', rng, 0)
+    return (random_directions(vectors, direction, placebos, rng, words)[0] if placebos
+            else np.empty((0, len(direction.vector))))
+
+
 def _beyond(name, others, value):
     "The 95 % point of what random directions give, and the share of them that reach the value, which counts as one."
     if not len(others):
         return []
+    if math.isnan(value):
+        return [Estimate(name, None, method='the value is undefined, so that nothing can be compared')]
     p = (1 + int((others >= value).sum())) / (1 + len(others))
     return [Estimate(name, float(np.quantile(others, .95)), pvalue=p,
                      method=f'{len(others)} directions from random pairs of words; the value is their 95 % point')]
 
 
-def _direct_result(vectors, direction, words, lost, cosines, value, null, intervals, also, options):
+def _estimates(sums, n, k, level):
+    "The two intervals, and all estimates, from `_sums` of the direction, k without a pair, and random ones."
+    (value, mean, square), squares, _ = sums
+    spread = np.sqrt(np.maximum(square - mean ** 2, 0))
+    intervals = _direct_intervals(value[0], squares, n, value[1:k + 1], level)
+    return intervals, (*(Estimate(name, float(value[0]), low, high, method='jackknife of the logarithm')
+                         for name, (low, high) in zip(DIRECT_INTERVALS, intervals)),
+                       Estimate('spread', float(spread[0]), method='standard deviation of the projections over words'),
+                       *_beyond('placebo directions', value[k + 1:], value[0]),
+                       *_beyond('placebo spread', spread[k + 1:], spread[0]))
+
+# %% ../nbs/01_projection.ipynb #ff731cef
+def _direct_result(vectors, direction, words, lost, sums, k, options):
     "The result in words."
     import pandas as pd
-    level, which = options.pop('confidence_level'), int(math.isfinite(intervals[1][0]))
+    level, (values, *_), cosines = options.pop('confidence_level'), sums[0], sums[2]
+    intervals, also = _estimates(sums, len(words), k, level)
+    which = int(math.isfinite(intervals[1][0]))
     note = '' if which else 'the interval is over words alone: for pairs it needs 4 of them'
-    return Result('direct bias', vectors.name, f'{len(words)} words × {"/".join(direction.names)}', float(value), null,
-                  intervals[which][0], intervals[which][1], level, n=f'{len(words)} words',
-                  also=tuple(also), details=pd.DataFrame({'word': words, 'projection': cosines}),
+    null = float(np.median(values[k + 1:])) if len(values) > k + 1 else 0.
+    return Result('direct bias', vectors.name, f'{len(words)} words × {"/".join(direction.names)}', float(values[0]), null,
+                  intervals[which][0], intervals[which][1], level, n=f'{len(words)} words', also=also,
+                  details=pd.DataFrame({'word': words, 'projection': cosines}),
                   meta={'name': 'direct bias', 'battery': 'direct bias', 'interval': DIRECT_INTERVALS[which],
                         'direction': _leaning(cosines, direction.names), 'note': note, 'digits': 4,
                         'names': list(direction.names), 'pairs': [list(p) for p in direction.pairs],
@@ -155,18 +178,19 @@ def direction_spread(vectors, # anything that `as_vectors` takes
                      pairs=None, # as in `bias_direction`
                      words=None, # for their direct bias; by default `professions()`
                      c=1, # as in `direct_bias`
-                    ): # a DataFrame, a row a direction: direction, cosine with the first, direct_bias, low, high, spread
+                    ): # a DataFrame, a row a direction: direction, cosine with the first, direct_bias, low, high, spread, null
     "Direct bias under each method and each pair alone. ValueError as for `direct_bias`."
     import pandas as pd
     vectors, rows, first = as_vectors(vectors), [], None
-    pairs, words = gender_pairs() if pairs is None else list(pairs), professions() if words is None else words
+    pairs = gender_pairs() if pairs is None else _listed(pairs)
+    words = list(professions()) if words is None else _given(words)
     tried = [*((f'{m} of {len(pairs)} pairs', pairs, m) for m in METHODS[:2]), *(('–'.join(p), [p], 'pair') for p in pairs)]
     for name, some, method in tried:
         d = bias_direction(vectors, some, method)
-        r = direct_bias(vectors, words, d, c, placebos=0)
+        r = direct_bias(vectors, words, d, c)
         first = d.vector if first is None else first
         rows.append({'direction': name, 'cosine': float(d.vector @ first), 'direct_bias': r.value, 'low': r.low,
-                     'high': r.high, 'spread': r.estimate('spread').value})
+                     'high': r.high, 'spread': r.estimate('spread').value, 'null': r.null})
     return pd.DataFrame(rows)
 
 # %% ../nbs/01_projection.ipynb #e1981078
@@ -191,7 +215,7 @@ def _indirect(vectors, pairs, direction, placebos, rng, level):
     from scipy.special import stdtrit
     _level('confidence_level', level)
     leave = direction.without_each()
-    others = random_directions(vectors, direction, placebos, rng)[0] if placebos else leave[:0]
+    others = _others(vectors, direction, placebos, rng, {w for p in pairs for w in p})
     W, V = (_rows(vectors, list(words)) for words in zip(*pairs))
     beta, k = indirect_bias_score(W, V, np.vstack([direction.vector, leave, others])), len(leave)
     variance = (k - 1) * beta[:, 1:k + 1].var(1) if k else np.full(len(pairs), math.nan)
@@ -213,17 +237,18 @@ def indirect_bias(vectors, # anything that `as_vectors` takes
 
     ValueError: words that the vectors lack, zero vectors, a word that lies on the direction itself."""
     vectors = as_vectors(vectors)
-    direction = bias_direction(vectors) if direction is None else direction
+    direction = as_direction(vectors, direction)
     dots, beta, half, others = _indirect(vectors, [(w, v)], direction, placebos, rng, confidence_level)
     size = np.abs(others[0])
     near = f'the similarity, {dots[0]:.3f}, is near 0, so that a share of it is unstable'
+    said = (f'{beta[0]:.0%} of their similarity is gone without the direction'.replace('%', ' %')
+            if dots[0] else 'undefined: the words have no similarity that a share could be gone of')
     also = [Estimate('similarity', dots[0], method='cosine of the two words'),
             *_beyond('placebo directions', size, abs(beta[0]))]
     return Result('indirect bias', vectors.name, f'{w}, {v} × {"/".join(direction.names)}', float(beta[0]),
                   low=float(beta[0] - half[0]), high=float(beta[0] + half[0]), confidence_level=confidence_level,
                   n=f'{len(direction.pairs)} definitional pairs', also=tuple(also),
-                  meta={'direction': f'{beta[0]:.0%} of their similarity is gone without the direction'.replace('%', ' %'),
-                        'note': near if abs(dots[0]) < UNSTABLE else '', 'names': list(direction.names),
+                  meta={'direction': said, 'note': near if abs(dots[0]) < UNSTABLE else '', 'names': list(direction.names),
                         'pairs': [list(p) for p in direction.pairs], 'seed': int(rng), 'versions': _versions()})
 
 # %% ../nbs/01_projection.ipynb #433099c4
@@ -238,12 +263,13 @@ def indirect_bias_table(vectors, # anything that `as_vectors` takes
     "`indirect_bias` of many pairs; `placebo` is the 95 % point of |β| on random directions, and p their share beyond β."
     import pandas as pd
     vectors = as_vectors(vectors)
-    direction = bias_direction(vectors) if direction is None else direction
-    pairs = _pairs(vectors, pairs, 'error')[0]
+    direction = as_direction(vectors, direction)
+    pairs = _listed(pairs)
     dots, beta, half, others = _indirect(vectors, pairs, direction, placebos, rng, confidence_level)
     frame = pd.DataFrame({'w': [p[0] for p in pairs], 'v': [p[1] for p in pairs], 'similarity': dots,
                           'indirect_bias': beta, 'low': beta - half, 'high': beta + half})
     if placebos:
         frame['placebo'] = np.quantile(np.abs(others), .95, axis=1)
-        frame['p'] = (1 + (np.abs(others) >= np.abs(beta)[:, None]).sum(1)) / (1 + placebos)
+        p = (1 + (np.abs(others) >= np.abs(beta)[:, None]).sum(1)) / (1 + placebos)
+        frame['p'] = np.where(np.isnan(beta), math.nan, p)
     return frame.assign(note=np.where(np.abs(dots) < UNSTABLE, 'similarity near 0: unstable', ''))

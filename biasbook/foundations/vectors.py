@@ -96,7 +96,7 @@ def _near(word, row):
         found = {a + c + b[k:] for a, b in cuts for c in (*ascii_letters, "") for k in (0, 1)} & row.keys()
     return sorted(found, key=row.get)[:3]
 
-class UnknownWord(KeyError):
+class UnknownWord(KeyError, ValueError):
     "Words that some vectors do not have: `words` lists them all, the message names close spellings."
     words: list[str]
     def __str__(self): return self.args[0]
