@@ -51,6 +51,7 @@ class _Callable(ModuleType):
     def __call__(self, *args, **kwargs): return self._function()(*args, **kwargs)
     def __reduce__(self): return import_module, (self.__name__,)
     __signature__ = property(lambda self: signature(self._function()))
+    __doc__ = property(lambda self: self._function().__doc__)       # type: ignore[assignment]
 
 
 class _Package(ModuleType):

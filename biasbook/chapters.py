@@ -10,7 +10,7 @@ import math
 
 from .foundations.stats import INTERVALS
 from .page import escaped, facts_html, figure_html, image_data, number_text, plain, table_html
-from .summary import READINGS, _names
+from .summary import READINGS, _names, p_text
 from .wefat import WORD_INTERVALS
 
 # %% ../nbs/book/00d_chapters.ipynb #6a8a85d9
@@ -28,7 +28,7 @@ def _inner(row, end):
     found = (row.get(f'{name}: {end}') for name in (INTERVALS[0], WORD_INTERVALS[0]))
     return next((x for x in found if x is not None and x == x), None)
 
-
+# %% ../nbs/book/00d_chapters.ipynb #9ca75140
 def _alt(rows):
     "What the figure of a metric shows, in words."
     known = [r for r in rows if math.isfinite(r['value'])]
@@ -58,7 +58,7 @@ def forest_html(rows, # of a `summary_table`, as dictionaries, of one metric
                    low=column(lambda r: _inner(r, 'low')), high=column(lambda r: _inner(r, 'high')),
                    sure=column(lambda r: bool(r) and r['p_holm'] < .05), null=rows[0]['null'],
                    xlabel=plain(rows[0]['metric'], 60), among=[plain(s, 200) for s in among])
-    full = column(lambda r: f'{_value(r)}, p {number_text(r["p_holm"], True)}' if r else 'not measured')
+    full = column(lambda r: f'{_value(r)}, p {p_text(r, "p_holm")}' if r else 'not measured')
     short = column(lambda r: number_text(r.get('value')))
     wide, narrow = (image_data(subjects_plot([c[0] for c in cells], [c[1] for c in cells], notes=notes, width=width,
                                              **columns), 'svg') for notes, width in ((full, 9.6), (short, 3.7)))
@@ -92,10 +92,12 @@ def own_figures(rows, # of a `summary_table`, as dictionaries; `at` is the numbe
     rank = {k: i for i, k in enumerate(READINGS)}
     topics = lambda r: -r['against topics'] if r['against topics'] > 0 else 0
     order = sorted(rows, key=lambda r: (rank[r['reading']], topics(r)))
-    return {r['at']: _own(results[r['at']]) for r in order[:FIGURES]}
+    left = (f'<p class="note">The figure of its words is left out: this report draws those of the {FIGURES} strongest '
+            'readings.</p>')
+    return {r['at']: _own(results[r['at']]) if k < FIGURES else left for k, r in enumerate(order)}
 
 # %% ../nbs/book/00d_chapters.ipynb #1afb789d
-PLACEBOS = {'placebo: p': 'placebo p, targets', 'placebo attributes: p': 'placebo p, attributes'}
+PLACEBOS = {'placebo: p': 'targets', 'placebo attributes: p': 'attributes'}
 
 
 def _how(row, r):
@@ -105,9 +107,8 @@ def _how(row, r):
     if r.details is not None and 'word' in r.details:
         if not set(r.details['word']) <= {w for s in sets.values() for w in s}:
             sets['words'] = r.details['word'].tolist()
-    size = row['pairs'] and f'{row["probability"]:.0%}: {row["pairs"]}; {row["facts"]}'
     return {**{k: ', '.join(map(str, s)) for k, s in sets.items()}, 'missing': row['missing'],
-            'note': r.meta.get('note'), 'size': size, 'n': r.n, 'p': r.method, 'interval': r.meta.get('interval'),
+            'note': r.meta.get('note'), 'size': row['size'], 'n': r.n, 'p': r.method, 'interval': r.meta.get('interval'),
             **{e.name: e.method for e in r.also if f'{e.name}: p' in PLACEBOS}}
 
 # %% ../nbs/book/00d_chapters.ipynb #4d734fe6
@@ -122,8 +123,8 @@ def result_html(row, # of a `summary_table`, as a dictionary
                 figure='', # the chapter's own
                )->str:
     "A result as a sentence, with its words to unfold."
-    ps = [number_text(row[c], True) for c in PLACEBOS if row.get(c) == row.get(c, '')]
-    said = [_value(row), f'p {number_text(row["p"], True)}', f'after adjustment {number_text(row["p_holm"], True)}']
+    ps = [f'{p_text(row, c)} ({side})' for c, side in PLACEBOS.items() if row.get(c) == row.get(c, '')]
+    said = [_value(row), f'p {p_text(row)}', f'after adjustment {p_text(row, "p_holm")}']
     said += [f'placebo p {" and ".join(ps)}'] if ps else []
     said = [f'<span class="n">{x}</span>' for x in said]                           # a number is not broken
     direction = f'; {escaped(row["direction"])}' if row['direction'] else ''
@@ -136,12 +137,12 @@ def numbers_html(ident, # of the table
                 )->str:
     "All numbers of one chapter."
     placebos = [c for c in PLACEBOS if any(r.get(c) == r.get(c, '') for r in rows)]
-    ps = {'p': 'p', 'p_holm': 'p, Holm', 'p_bh': 'p, BH', **{c: PLACEBOS[c] for c in placebos}}
+    ps = {'p': 'p', 'p_holm': 'p, Holm', 'p_bh': 'p, BH', **{c: f'placebo p, {PLACEBOS[c]}' for c in placebos}}
     head = [('query', 'short'), ('subject', 'long'), (rows[0]['metric'], 'number'), ('interval', 'number'),
             *((title, 'number') for title in ps.values()), ('reading', 'short'), ('n', 'short'),
             ('missing words', 'long')]
     lost = [r['missing'].split(', ') if r['missing'] else [] for r in rows]
     body = [[r['label'], r['subject'], (number_text(r['value']), r['value']), (_interval(r) or '–', r['low']),
-             *((number_text(r[c], True), r[c]) for c in ps), r['reading'], r['n'],
+             *((p_text(r, c), r[c]) for c in ps), r['reading'], r['n'],
              f'{len(words)}: {_names(words)}' if words else '0'] for r, words in zip(rows, lost)]
     return table_html(ident, 'Holm and BH adjust p within one subject and one battery.', head, body)

@@ -12,7 +12,7 @@ import signal
 import sys
 import tempfile
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from click.core import ParameterSource
 
 from . import __version__
 from .commands import Commands, completion_command, data_command, list_command
+from .config import MOST_JOBS
 
 # %% ../nbs/book/02_cli.ipynb #0f4fbcd2
 @click.group(cls=Commands, context_settings={'help_option_names': ['-h', '--help']})
@@ -53,7 +54,6 @@ def _options(ctx):
              if v != () and ctx.get_parameter_source(k) is ParameterSource.COMMANDLINE}
     return {**ctx.params, **read, **typed}
 
-
 def _named(ctx, subjects, measures):
     "Subjects and measures, the defaults if there are none; BadParameter for one that is misspelt."
     from biasbook.audit import SUBJECTS, _measures
@@ -68,9 +68,9 @@ def _named(ctx, subjects, measures):
 # %% ../nbs/book/02_cli.ipynb #75b37f73
 def _writable(out):
     "Make the folder before anything is computed; BadParameter if that cannot be done."
-    if out.exists() and not out.is_dir():
-        raise click.BadParameter(f'{out} is a file; give a folder to write the audit into', param_hint='--out')
     try:
+        if out.exists() and not out.is_dir():
+            raise click.BadParameter(f'{out} is a file; give a folder for the audit', param_hint='--out')
         out.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=out).close()
     except OSError as e:
@@ -84,11 +84,15 @@ def _workers(jobs):
         yield None
         return
     from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import active_children
     with ProcessPoolExecutor(jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)) as pool:
+        others = set(active_children())
         try:
             yield pool
-        except KeyboardInterrupt:
+        except KeyboardInterrupt:               # what is finished has been kept by now
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in set(active_children()) - others:
+                worker.kill()
             raise
 
 # %% ../nbs/book/02_cli.ipynb #e373c2fc
@@ -125,7 +129,6 @@ def _complete_subjects(ctx, param, incomplete):
     files = [p.name for p in Path().iterdir() if p.is_file() and p.name.startswith(incomplete)] if names else []
     return [CompletionItem(incomplete, type='file'), *map(CompletionItem, names + files)]
 
-
 def _complete_measures(ctx, param, incomplete):
     from biasbook.audit import MEASURES
     return [m.name for m in MEASURES if m.name.startswith(incomplete)]
@@ -134,12 +137,12 @@ def _complete_measures(ctx, param, incomplete):
 @main.command(short_help='Measure associations in word vectors, and report.')
 @click.argument('subjects', nargs=-1, metavar='[SUBJECT]...', shell_complete=_complete_subjects)
 @click.option('--config', type=click.Path(path_type=Path), metavar='FILE',
-              help='YAML file of subjects, measures, out, jobs, fresh, quiet; what is typed wins over it.')
+              help='YAML file of these options; what is typed wins; paths count from the working folder.')
 @click.option('--out', default='biasbook-audit', show_default=True, type=click.Path(path_type=Path),
               help='Folder for report.html and results (json, csv, md, tex).')
 @click.option('--measure', 'measures', multiple=True, metavar='NAME', shell_complete=_complete_measures,
               help='Only this measure; may be repeated.')
-@click.option('--jobs', default=1, show_default=True, type=click.IntRange(1), help='Processes to work in.')
+@click.option('--jobs', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), help='Processes.')
 @click.option('--fresh/--resume', help='Compute everything anew, or take up what is finished (the default).')
 @click.option('--quiet/--no-quiet', help='Print nothing but errors.')
 @click.pass_context
@@ -148,7 +151,6 @@ def audit(ctx, **typed):
 
     Without a SUBJECT the bundled vectors are audited. The exit code is 0 if everything was measured, 1 if
     something was not, 2 if the command itself was wrong, 130 after Ctrl-C; the same command then goes on.
-    Paths in a configuration file count from the working folder.
 
     \b
     Examples:
@@ -160,35 +162,35 @@ def audit(ctx, **typed):
 # %% ../nbs/book/02_cli.ipynb #7cc1c1f7
 def _audit_command(ctx, o):
     "Audit, save, print, and end with the exit code."
-    from biasbook.saving import audit_lines
+    from biasbook.saving import audit_lines, printable
     out = Path(o['out']).expanduser()
     subjects, measures = _named(ctx, o['subjects'], o['measures'])
     _writable(out)
     a = _audited(subjects, measures, o['jobs'], o['fresh'], o['quiet'])
     shown = _saved(a, out)
     if not o['quiet']:
-        click.echo('\n'.join(audit_lines(a) if a.results else ['Nothing was measured.']) + '\n')
+        click.echo(printable('\n'.join(audit_lines(a) if a.results else ['Nothing was measured.'])) + '\n')
         click.echo(f'Wrote report.html and results (json, csv, md, tex) to {shown}')
         if not find_spec('torch') or not find_spec('transformers'):
             click.echo("This audit covers word vectors; pip install 'biasbook[lm]' adds what models need.")
-    for f in a.failures:
-        click.echo(f'Not measured: {f["subject"]} {f["measure"]}'.rstrip() + f': {f["error"]}', err=True)
+    said = [f'Not measured: {f["subject"]} {f["measure"]}'.rstrip() + f': {f["error"]}\n' for f in a.failures]
+    click.echo(printable(''.join(said)), err=True, nl=False)
     ctx.exit(1 if a.failures else 0)
 
 # %% ../nbs/book/02_cli.ipynb #d1febc74
 def _write_comparison(out, text):
     "Write the file whole or not at all; an earlier comparison is replaced, anything else is left."
-    if out.exists() and (out.is_dir() or not out.read_bytes().startswith(b'{\n "comparison"')):
-        raise click.BadParameter(f'{out} is there and no comparison; it was left as it is', param_hint='--out')
     part = out.with_name(f'.{out.name}.{os.getpid()}.part')
     try:
+        if out.exists() and (out.is_dir() or not out.read_bytes().startswith(b'{\n "comparison"')):
+            raise click.BadParameter(f'{out} is there and no comparison; it was left as is', param_hint='--out')
         part.write_text(text, encoding='utf-8')
         part.replace(out)
     except OSError as e:
         raise click.ClickException(f'{out} could not be written: {e.strerror or e}') from e
     finally:
-        part.unlink(missing_ok=True)
-
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 def _change_limit(ctx, param, value):
     if value is not None and not value >= 0:
@@ -222,24 +224,24 @@ def compare(ctx, a, b, max_change, as_json, out):
 def _comparison(ctx, a, b):
     "The comparison of two folders or files; UsageError if one is no audit, or nothing fits."
     from biasbook.comparing import compare_audits
-    from biasbook.saving import load_audit
+    from biasbook.saving import load_audit, printable
     try:
         return compare_audits(load_audit(a), load_audit(b))
-    except (OSError, ValueError) as e:
-        raise click.UsageError(str(e), ctx) from e
-
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, OverflowError) as e:
+        damaged = '' if isinstance(e, (OSError, ValueError)) else f'{a} or {b} is damaged: {type(e).__name__}: '
+        raise click.UsageError(printable(f'{damaged}{e}'), ctx) from e
 
 def _compare_command(ctx, c, limit, as_json, out):
     "Print, write, and end with the exit code."
+    from biasbook.saving import printable
     by = limit or 0.
-    text = json.dumps(c.to_dict(by), ensure_ascii=False, allow_nan=False, indent=1) + '\n'
+    text = json.dumps(c.to_dict(by), ensure_ascii=False, allow_nan=False, indent=1) if out or as_json else ''
     if out:
-        _write_comparison(out, text)
-    click.echo(text if as_json else '\n'.join(c.lines(by)), nl=not as_json)
-    if limit is None:
-        ctx.exit(0)
+        _write_comparison(out, text + '\n')
+    click.echo(printable(text if as_json else '\n'.join(c.lines(by))))
+    if limit is None: return
     said = [f'{r.label} in {r.subject} moved by {r.value:+.3g}' for r in c.moved(limit)]
     said += [f'{x["result"]} in {x["subject"]} is missing or not comparable' for x in c.lost()]
     said += [] if said or c.changes else ['nothing could be compared']
-    click.echo(''.join(f'--max-change {limit:g}: {x}\n' for x in said), err=True, nl=False)
+    click.echo(printable(''.join(f'--max-change {limit:g}: {x}\n' for x in said)), err=True, nl=False)
     ctx.exit(1 if said else 0)

@@ -8,15 +8,13 @@ __all__ = ['CLUSTER_METHODS', 'plain_words', 'ends', 'cluster_accuracy', 'chance
 
 # %% ../nbs/01a_clusters.ipynb #e88fb717
 from dataclasses import replace
-from numbers import Integral
 
 import numpy as np
 
-from .directions import bias_direction, random_directions
+from .directions import _count, as_direction
 from .foundations.results import Estimate, Result
-from .foundations.stimuli import _words
-from .foundations.vectors import as_vectors, cosine
-from .projection import _beyond
+from .foundations.vectors import _unit64, as_vectors, cosine
+from .projection import _beyond, _given, _others
 from .weat import _rows, _versions
 
 # %% ../nbs/01a_clusters.ipynb #467fe5c7
@@ -31,41 +29,53 @@ def plain_words(vectors, # anything that `as_vectors` takes, most frequent words
 def ends(projection, # one number a word
          n, # how many at each end
         )->np.ndarray: # 2n row numbers, in ascending order
-    "Rows of the n highest and the n lowest projections; of equal ones the earlier row counts as the higher."
-    order = np.argsort(-np.asarray(projection), kind='stable')
+    "Rows of n highest and n lowest projections; of equal ones the earlier is the higher. ValueError: not 2n."
+    p = np.asarray(projection, float)
+    if p.ndim != 1 or n not in range(1, len(p) // 2 + 1) or not np.isfinite(p).all():
+        raise ValueError(f'{n} words at each end, but projections of shape {p.shape}: give 2n or more, finite')
+    order = np.argsort(-p, kind='stable')
     return np.sort(np.concatenate([order[:n], order[len(order) - n:]]))
 
 # %% ../nbs/01a_clusters.ipynb #438f33dd
-def cluster_accuracy(side, # one of two labels a word, true or false
-                     cluster, # its cluster, 0 or 1
+def _coded(side, cluster):
+    "Both labels as numbers from 0; ValueError unless each word has one of either kind."
+    side, cluster = np.asarray(side), np.asarray(cluster)
+    if side.ndim != 1 or side.shape != cluster.shape or not len(side):
+        raise ValueError(f'each word needs a side and a cluster, but shapes are {side.shape}, {cluster.shape}')
+    return [np.unique(labels, return_inverse=True)[1] for labels in (side, cluster)]
+
+# %% ../nbs/01a_clusters.ipynb #958f7ac7
+def cluster_accuracy(side, # one of two labels a word
+                     cluster, # its cluster, one of two
                     )->float: # from .5 to 1
-    "Share of words in the cluster of their side, by the better naming."
-    same = int(np.sum(np.asarray(side, bool) == np.asarray(cluster, bool)))
-    return max(same, len(side) - same) / len(side)
+    "Share of words in the cluster of their side, by the better naming. ValueError: a third label, lengths."
+    one, two = _coded(side, cluster)
+    if max(one.max(), two.max()) > 1:
+        raise ValueError(f'{one.max() + 1} sides and {two.max() + 1} clusters, but accuracy is for two of each')
+    same = int((one == two).sum())
+    return max(same, len(one) - same) / len(one)
 
 # %% ../nbs/01a_clusters.ipynb #4f357d27
 def chance_accuracy(n, # words on each side
                     size=None, # words in one of the clusters; by default each word falls by a fair coin
                    )->float:
-    "Expected accuracy where clusters have nothing to do with sides, exactly."
+    "Expected accuracy where clusters have nothing to do with sides, exactly. ValueError: n < 1, size > 2n."
     from scipy.stats import binom, hypergeom
-    if size is None:
-        same = np.arange(2 * n + 1)
-        p = binom(2 * n, .5).pmf(same)
-    else:
-        hits = np.arange(n + 1)
-        same, p = 2 * hits + n - size, hypergeom(2 * n, n, size).pmf(hits)
+    _count('n', n, 1)
+    if size is not None and size not in range(2 * n + 1):
+        raise ValueError(f'size is {size}, but must be a whole number from 0 to {2 * n}, as many as words')
+    hits = np.arange(2 * n + 1 if size is None else n + 1)
+    same = hits if size is None else 2 * hits + n - size
+    p = (binom(2 * n, .5) if size is None else hypergeom(2 * n, n, size)).pmf(hits)
     return float(p @ np.maximum(same, 2 * n - same) / (2 * n))
 
 # %% ../nbs/01a_clusters.ipynb #5e1635f1
-def v_measure(side, cluster)->float: # from 0 to 1
-    "How far clusters and sides tell each other (Rosenberg & Hirschberg 2007, aclanthology.org/D07-1043)."
-    side, cluster = np.asarray(side, int), np.asarray(cluster, int)
-    def entropy(labels):
-        p = np.unique(labels, return_counts=True)[1] / len(labels)
-        return float(-(p * np.log(p)).sum())
-    total = entropy(side) + entropy(cluster)
-    return 2 * (total - entropy(2 * side + cluster)) / total if total else 1.
+def v_measure(side, cluster)->float: # of labels, one of each a word; from 0 to 1
+    "How far clusters and sides tell each other (Rosenberg & Hirschberg 2007). ValueError: unequal lengths."
+    side, cluster = _coded(side, cluster)
+    counts = [np.bincount(k) for k in (side, cluster, (cluster.max() + 1) * side + cluster)]
+    one, two, both = (-float((n * np.log(np.maximum(n, 1) / len(side))).sum()) for n in counts)
+    return 2 * (one + two - both) / (one + two) if one + two else 1.
 
 # %% ../nbs/01a_clusters.ipynb #1e42550d
 CLUSTER_METHODS = ('kmeans', 'pca-kmeans')
@@ -73,17 +83,14 @@ CLUSTER_METHODS = ('kmeans', 'pca-kmeans')
 def prepared(rows, # vectors, one row a word
              method='kmeans', # or "pca-kmeans": two principal components first
             )->np.ndarray:
-    "Rows at length 1, as they are or in two dimensions; ValueError for an unknown method."
+    "Rows at length 1, as they are or in two dimensions; ValueError: an unknown method, zero rows, NaN."
+    from sklearn.decomposition import PCA
     if method not in CLUSTER_METHODS:
         raise ValueError(f'method={method!r} is not known; it is {" or ".join(map(repr, CLUSTER_METHODS))}')
-    X = np.asarray(rows, float)
-    X = X / np.linalg.norm(X, axis=1, keepdims=True)
-    if method == 'kmeans':
-        return X
-    from sklearn.decomposition import PCA
-    return PCA(2, svd_solver='full').fit_transform(X)
+    X = _unit64(rows, 'rows')
+    return X if method == 'kmeans' else PCA(2, svd_solver='full').fit_transform(X)
 
-
+# %% ../nbs/01a_clusters.ipynb #c002f6f3
 def two_clusters(X, # what `prepared` returns
                  seed=0, # of the starting points
                  n_init=10, # how many starts, of which the tightest counts
@@ -97,25 +104,30 @@ def two_clusters(X, # what `prepared` returns
 # %% ../nbs/01a_clusters.ipynb #309b857b
 def _candidates(vectors, words, exclude, n):
     "Words to choose from, and how many on each side; ValueError: unknown words, too few."
-    chosen = plain_words(vectors) if words is None else _words(words, 'words')
+    chosen = plain_words(vectors) if words is None else _given(words)
     vectors.rows(chosen)                                              # an error with near spellings
     if isinstance(exclude, str):
         raise ValueError(f'exclude must be a list of words, but is the one string {exclude!r}')
     out = set(exclude)
     chosen = [w for w in chosen if w not in out]
     k = min(500, len(chosen) // 50) if n is None else n
-    if isinstance(k, bool) or not isinstance(k, Integral) or k < 4:
-        default = f'; the default is a fiftieth of the {len(chosen)} words: pass n' * (n is None)
-        raise ValueError(f'n is {k}, but each side needs a whole number of words, 4 or more{default}')
+    _count(f'n, by default a fiftieth of the {len(chosen)} words,' if n is None else 'n', k, 4)
     return chosen, int(k)
+
+# %% ../nbs/01a_clusters.ipynb #7061393f
+def _place(after):
+    "Vectors, a function, or None; and what that is to random directions, in words."
+    if after is None or callable(after):
+        return after, ', each put through after' * callable(after)
+    return as_vectors(after), ', which after was not made for'
 
 
 def _source(after, vectors, g, words):
     "The vectors in which words are clustered; ValueError for words that these lack."
     source = vectors if after is None else as_vectors(after(g) if callable(after) else after)
     if lost := source.missing(words):
-        raise ValueError(f'after, {source.name}, lacks {len(lost)} of {len(words)} words: {", ".join(lost[:5])}'
-                         f'{", …" * (len(lost) > 5)}; pass as words those that both have')
+        raise ValueError(f'after, {source.name}, lacks {len(lost)} of {len(words)} words, the first of them '
+                         f'{lost[0]!r}; pass as words those that both have')
     return source
 
 # %% ../nbs/01a_clusters.ipynb #6a976e88
@@ -125,27 +137,25 @@ def _clusters(vectors, after, g, words, projection, n, seeds, n_init, method):
     X = prepared(_rows(source, [words[i] for i in rows]), method)
     return source, rows, projection[rows] > 0, np.array([two_clusters(X, s, n_init) for s in seeds])
 
+
+def _seeds(seeds):
+    "Seeds as a list; ValueError unless they are whole numbers, one or more."
+    if not hasattr(seeds, '__iter__') or not (seeds := list(seeds)):
+        raise ValueError(f'seeds is {seeds!r}, but must be a list of whole numbers, such as range(5)')
+    for seed in seeds: _count('a seed', seed, 0)
+    return seeds
+
 # %% ../nbs/01a_clusters.ipynb #e6f34307
 def cluster_accuracies(vectors, # anything that `as_vectors` takes: where words are chosen
-                       directions, # one row each
-                       *,
-                       after=None, # like the others, as in `cluster_bias`
-                       n=None,
-                       words=None,
-                       exclude=(),
-                       method='kmeans',
-                       seed=0,
-                       n_init=10,
-                      )->np.ndarray: # one accuracy a direction; NaN where fewer than n words lie on one side
+                       directions, # one row each; a single vector counts as one
+                       *, after=None, n=None, words=None, exclude=(), # these and the next as in `cluster_bias`
+                       method='kmeans', seed=0, n_init=10)->np.ndarray: # NaN: fewer than n words on a side
     "Clustering accuracy for each of many directions. ValueError as for `cluster_bias`."
-    vectors, found = as_vectors(vectors), np.full(len(directions), np.nan)
-    if not len(directions):
-        return found
-    words, n = _candidates(vectors, words, exclude, n)
-    after = after if after is None or callable(after) else as_vectors(after)
-    for i, (g, projection) in enumerate(zip(directions, cosine(_rows(vectors, words), directions).T)):
+    vectors, after, G = as_vectors(vectors), _place(after)[0], np.atleast_2d(np.asarray(directions, float))
+    (words, n), seeds, found = _candidates(vectors, words, exclude, n), _seeds([seed]), np.full(len(G), np.nan)
+    for i, projection in enumerate(cosine(_rows(vectors, words), G).T if len(G) else ()):
         if min((projection > 0).sum(), (projection < 0).sum()) >= n:
-            _, _, side, labels = _clusters(vectors, after, g, words, projection, n, [seed], n_init, method)
+            _, _, side, labels = _clusters(vectors, after, G[i], words, projection, n, seeds, n_init, method)
             found[i] = cluster_accuracy(side, labels[0])
     return found
 
@@ -163,70 +173,57 @@ def cluster_bias(vectors, # anything that `as_vectors` takes: where words are ch
                  placebos=100, # directions from random pairs to compare with; 0 for none
                  rng=0, # their seed
                 )->Result: # value: median accuracy over the seeds; details has one row a word
-    """Clustering accuracy of the most biased words (Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061).
-
-    ValueError: too few words, too few on one side, words that `after` lacks, zero vectors or direction."""
-    vectors, seeds = as_vectors(vectors), list(seeds)
-    direction = bias_direction(vectors) if direction is None else direction
-    words, n = _candidates(vectors, words, exclude, n)
+    "Clustering accuracy (Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061). ValueError: few words on a side."
+    vectors, (after, how), seeds = as_vectors(vectors), _place(after), _seeds(seeds)
+    direction, (words, n) = as_direction(vectors, direction), _candidates(vectors, words, exclude, n)
     projection = _both_sides(cosine(_rows(vectors, words), direction.vector[None])[:, 0], n, direction.names)
-    if not seeds:
-        raise ValueError('seeds is empty; give one or more, such as range(5)')
-    after = after if after is None or callable(after) else as_vectors(after)
-    options = {'n_init': n_init, 'method': method}
-    found = _clusters(vectors, after, direction.vector, words, projection, n, seeds, **options)
-    random = random_directions(vectors, direction, placebos, rng)[0] if placebos else direction.vector[None][:0]
-    moved = [cluster_accuracies(vectors, G, after=after, n=n, words=words, seed=seeds[0], **options)
-             for G in (direction.without_each(), random)]
-    return _cluster_result(vectors, direction, words, projection, found, moved, after,
-                           {'n': n, 'seeds': seeds, **options, 'seed': int(rng), 'candidates': len(words)})
+    found = _clusters(vectors, after, direction.vector, words, projection, n, seeds, n_init, method)
+    moved = [cluster_accuracies(vectors, G, after=after, n=n, words=words, method=method, seed=seeds[0],
+                                n_init=n_init)
+             for G in (direction.without_each(), _others(vectors, direction, placebos, rng))]
+    meta = {'n': n, 'seeds': seeds, 'n_init': n_init, 'method': method, 'seed': int(rng),
+            'candidates': len(words), 'note': f'chosen in {vectors.name}' * (after is not None)}
+    return _cluster_result(direction, words, projection, found, moved, how, not how or callable(after), meta)
 
 # %% ../nbs/01a_clusters.ipynb #ccefba6b
 def _both_sides(projection, n, names):
     "The projections; ValueError if fewer than n lie on one side."
     up, down = int((projection > 0).sum()), int((projection < 0).sum())
     if min(up, down) < n:
-        raise ValueError(f'{up} of {len(projection)} words lean toward {names[0]}, {down} toward {names[1]}, but '
-                         f'{n} are needed on each side; take a smaller n, or more words')
+        raise ValueError(f'{up} of {len(projection)} words lean toward {names[0]}, {down} toward {names[1]}, '
+                         f'but {n} are needed on each side; take a smaller n, or more words')
     return projection
 
-
-def _range(name, values, of):
-    "A range that is no interval; nothing where there are no values."
-    values = np.array(values)[np.isfinite(values)]
-    return [Estimate(name, float(np.median(values)), float(values.min()), float(values.max()),
-                     method=f'range over {len(values)} {of}, no interval')] if len(values) else []
-
 # %% ../nbs/01a_clusters.ipynb #a71934cc
-def _cluster_result(vectors, direction, words, projection, found, moved, after, options):
-    "The result in words."
+def _beside(side, labels, accuracies, chance, leave, others, how):
+    "The estimates that stand beside the value."
+    method = f'{len(others)} directions from random pairs{how}, first seed; the value is their 95 % point'
+    ranges = [Estimate(name, float(np.median(v)), float(v.min()), float(v.max()),
+                       method=f'range over {len(v)} {of}, no interval')
+              for name, v, of in (('seeds', np.array(accuracies), 'seeds'), ('pairs', leave[np.isfinite(leave)],
+                                  'directions without one pair, first seed')) if len(v)]
+    return (*ranges, Estimate('v-measure', float(np.median([v_measure(side, k) for k in labels]))),
+            Estimate('chance', chance, method='expected accuracy of sides that are dealt at random'),
+            *(replace(e, method=method) for e in _beyond('placebo directions', others, np.median(accuracies))))
+
+# %% ../nbs/01a_clusters.ipynb #7769898a
+def _cluster_result(direction, words, projection, found, moved, how, alike, meta):
+    "The result in words; its null is the median of random directions that were treated alike, or chance."
     import pandas as pd
     source, rows, side, labels = found
-    accuracies = [cluster_accuracy(side, k) for k in labels]
-    value, others = float(np.median(accuracies)), moved[1][np.isfinite(moved[1])]
+    accuracies, others = [cluster_accuracy(side, k) for k in labels], moved[1][np.isfinite(moved[1])]
+    value, n, names = float(np.median(accuracies)), meta['n'], direction.names
     first = int(np.argmin(np.abs(np.subtract(accuracies, value))))       # the first seed that is at the median
     named = labels[first] == (np.mean(labels[first] == side) >= .5)      # the cluster, called after its side
-    sizes, n, names = (int(named.sum()), int((~named).sum())), options['n'], direction.names
-    chance = chance_accuracy(n, sizes[0])
-    how = ', which after was not made for' if after is not None else ''
-    how = ', each put through after' if callable(after) else how
-    placebo = f'{len(others)} directions from random pairs{how}, first seed; the value is their 95 % point'
-    also = [*_range('seeds', accuracies, 'seeds'),
-            *_range('pairs', moved[0], 'directions without one pair, first seed'),
-            Estimate('v-measure', float(np.median([v_measure(side, k) for k in labels]))),
-            Estimate('chance', chance, method='expected accuracy of sides that are dealt at random'),
-            *(replace(e, method=placebo) for e in _beyond('placebo directions', others, value))]
-    alike = len(others) and (after is None or callable(after))
+    chance = chance_accuracy(n, size := int(named.sum()))
     details = pd.DataFrame({'word': [words[i] for i in rows], 'side': np.where(side, *names),
                             'projection': projection[rows], 'cluster': np.where(named, *names)})
     meta = {'name': 'clusters', 'battery': 'clusters', 'digits': 3, 'names': list(names), 'interval': 'none',
-            'direction': f'higher: clusters are the sides; these have {sizes[0]} and {sizes[1]} words',
-            'note': f'chosen in {vectors.name}' * (after is not None),
-            'pairs': [list(p) for p in direction.pairs],
-            'versions': _versions(), **options}
+            'direction': f'higher: clusters are the sides; these have {size} and {2 * n - size} words',
+            'pairs': [list(p) for p in direction.pairs], 'versions': _versions(), **meta}
     return Result('clustering accuracy', source.name, f'{n} + {n} words × {"/".join(names)}', value,
-                  float(np.median(others)) if alike else chance, n=f'{len(rows)} words', also=tuple(also),
-                  details=details, meta=meta)
+                  float(np.median(others)) if alike and len(others) else chance, n=f'{2 * n} words', meta=meta,
+                  also=_beside(side, labels, accuracies, chance, moved[0], others, how), details=details)
 
 # %% ../nbs/01a_clusters.ipynb #36b5acc5
 def cluster_plot(vectors, # where the words were clustered
@@ -247,8 +244,7 @@ def cluster_plot(vectors, # where the words were clustered
             box = {'fc': 'white', 'ec': COLORS[color], 'alpha': .9, 'pad': 2}
             ax.annotate(name, np.median(X[mine], 0), color=COLORS[color], weight='bold', fontsize=13,
                         ha='center', va='center', bbox=box, parse_math=False)
-        other = X[(d['side'] != d['cluster']).to_numpy()]
-        ax.plot(*other.T, 'o', mfc='none', color=COLORS['black'], ms=8, mew=.6)
+        ax.plot(*X[(d['side'] != d['cluster']).to_numpy()].T, 'o', mfc='none', mec='black', ms=8, mew=.6)
         ax.set(xlabel='first principal component of these words', ylabel='second')
         ax.set_title(title, parse_math=False)
     return ax

@@ -6,11 +6,14 @@
 __all__ = ['INSTALL', 'Commands', 'list_command', 'data_command', 'fetch', 'verify', 'where', 'completion_command']
 
 # %% ../nbs/book/01e_commands.ipynb #126b979d
+import errno
 import json
 import os
+import shlex
+import sys
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
-from textwrap import shorten
 
 import click
 
@@ -23,8 +26,7 @@ class Commands(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as e:
             close = get_close_matches(args[0], self.list_commands(ctx), n=1, cutoff=.5)
-            meant = f'to audit it: biasbook audit {args[0]}' if Path(args[0]).exists() else ''
-            said = meant or (f'did you mean {close[0]!r}?' if close else
+            said = _of_a_path(args[0]) or (f'did you mean {close[0]!r}?' if close else
                              f'there are {", ".join(self.list_commands(ctx))}')
             raise click.UsageError(f'no command {args[0]!r}; {said}', ctx) from e
     def invoke(self, ctx):
@@ -33,36 +35,43 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             click.echo('Interrupted.', err=True)
             ctx.exit(130)
+    def main(self, *args, **options):
+        try:
+            return super().main(*args, **options)
+        except OSError as e:
+            if e.errno == errno.EPIPE or not options.get('standalone_mode', True):
+                raise
+            _unwritten(e)
+
+# %% ../nbs/book/01e_commands.ipynb #a3bf127d
+def _unwritten(e):
+    "End with 1, and let what still waits to be written go nowhere: it would fail once more."
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    click.echo(f'Error: the output could not be written: {e.strerror or e}', err=True)
+    sys.exit(1)
+
+def _of_a_path(name):
+    "What to do with a file or an audit that stands where a command should; '' for another word."
+    path = Path(name)
+    if 'results.json' in (path.name * path.is_file(), *(p.name for p in path.glob('results.json'))):
+        return f'to compare this audit: biasbook compare {shlex.quote(name)} OTHER'
+    return f'to audit it: biasbook audit {shlex.quote(name)}' if path.is_file() else ''
+
+# %% ../nbs/book/01e_commands.ipynb #96618d57
+class _Choice(click.Choice):
+    "A choice that knows the nearest word."
+    def convert(self, value, param, ctx):
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as e:
+            close = get_close_matches(str(value), self.choices, n=1, cutoff=.5)
+            self.fail(e.message + f' Did you mean {close[0]!r}?' * bool(close), param, ctx)
 
 # %% ../nbs/book/01e_commands.ipynb #518e04e6
-def _cell(key, x):
-    "A value as a cell: a size in words, a long description in short."
-    if key == 'bytes':
-        return f'{x / 1e6:.1f} MB' if x >= 1e5 else f'{x / 1e3:.1f} kB'
-    return shorten(str(x), 80, placeholder=' …')
-
-
-def _columns(kind, rows, short):
-    "The head and the cells of a list, and which columns are numbers."
-    full = {'measures': 'name kinds units chapter', 'queries': 'name measure words groups',
-            'data': 'name bytes where licence', 'models': 'subject where what'}
-    brief = {'measures': 'name chapter', 'queries': 'name groups', 'data': 'name where',
-             'models': 'subject where'}
-    keys = (brief if short else full)[kind].split()
-    cells = [[_cell(k, r[k]) for k in keys] for r in rows]
-    return [keys, *cells], [i for i, k in enumerate(keys) if k in ('units', 'words', 'bytes')]
-
-
-def _below(kind, rows):
-    "What does not fit into columns: the limits of a measure, the sources of queries."
-    if kind == 'measures':
-        return [f'\n{r["name"]}: {r["limits"]}' for r in rows]
-    return [''] + [f'{r}.' for r in dict.fromkeys(r['source'] for r in rows)] if kind == 'queries' else []
-
-# %% ../nbs/book/01e_commands.ipynb #b45cfa07
 @click.command('list', short_help='Measures, queries, data and models.')
 @click.argument('what', default='all', metavar='[WHAT]',
-                type=click.Choice(['all', 'measures', 'queries', 'data', 'models']))
+                type=_Choice(['all', 'measures', 'queries', 'data', 'models']))
 @click.option('--json', 'as_json', is_flag=True, help='Print JSON, with everything that is known of each.')
 def list_command(what, as_json):
     """What there is: measures, queries, data or models; all of them in short without WHAT.
@@ -73,7 +82,6 @@ def list_command(what, as_json):
       biasbook list measures
       biasbook list data --json"""
     from biasbook import listing
-    from biasbook.saving import text_table
     kinds = ['measures', 'queries', 'data', 'models'] if what == 'all' else [what]
     try:
         rows = {kind: getattr(listing, f'list_{kind}')() for kind in kinds}
@@ -82,8 +90,7 @@ def list_command(what, as_json):
     if as_json:
         return click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
     for kind in kinds:
-        table = text_table(*_columns(kind, rows[kind], what == 'all'))
-        click.echo(f'{kind}\n{table}\n' if what == 'all' else '\n'.join([table, *_below(kind, rows[kind])]))
+        click.echo(listing.list_text(kind, rows[kind], what == 'all'))
 
 # %% ../nbs/book/01e_commands.ipynb #ca57dd19
 @click.group('data', cls=Commands, short_help='Fetch, verify and find registered files.')
@@ -209,7 +216,7 @@ INSTALL = {'bash': 'add this line to ~/.bashrc: eval "$(biasbook completion bash
            'fish': 'biasbook completion fish > ~/.config/fish/completions/biasbook.fish'}
 
 @click.command('completion', short_help='Completion for bash, zsh and fish.')
-@click.argument('shell', type=click.Choice(list(INSTALL)))
+@click.argument('shell', type=_Choice(list(INSTALL)))
 @click.pass_context
 def completion_command(ctx, shell):
     """Print the script that lets a shell complete commands, subjects, measures and names of data.

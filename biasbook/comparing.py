@@ -34,7 +34,6 @@ def _some(words, most=6):
     "The first few by name, the others by their number."
     return ', '.join(words[:most]) + f' and {len(words) - most} more' * (len(words) > most)
 
-
 def _unlike(a, b):
     "Why the difference of two results would be no change of the subject, or ''."
     one, two = _stimuli(a), _stimuli(b)
@@ -76,7 +75,6 @@ def _by_key(audit, subject):
             found[*key, sum(k[:5] == key for k in found)] = r     # several may be alike: numbered as they come
     return found
 
-
 def _absent(key, subject, audit):
     "Why a result is not there: the failure that the audit noted, or nothing known."
     unit = unit_name(key[0], key[3])
@@ -89,7 +87,6 @@ def _unpaired(a, b, why):
     r, known = a or b, [x is not None and not math.isnan(x.value) for x in (a, b)]
     return {'subject': r.subject, 'result': r.label, 'metric': r.metric, 'why': why, 'lost': known[0],
             'before': a.value if known[0] else None, 'after': b.value if known[1] else None}
-
 
 def _pair(a, b, key, absent):
     "(A change, None), or (None, the row of what has none)."
@@ -156,7 +153,6 @@ def _table(changes):
     columns = 'subject name query metric before after change low high p p_holm'.split()
     return t[columns] if len(t) else t
 
-
 def _as_dict(c, by):
     "The plain data of `Comparison.to_dict`."
     rows = [{k: None if x != x else x for k, x in row.items()} for row in c.table().to_dict('records')]
@@ -183,7 +179,8 @@ def _findings(c, by):
     if c.moved():
         t = c.table()
         tested, below = t['p'].notna().sum(), (t['p_holm'] < .05).sum()
-        said.append(f'{below} of {tested} changes with a paired test have p < .05 over its words, adjusted (Holm)')
+        said.append(f'{below} of {tested} changes with a paired test have p < .05 over its words, '
+                    'adjusted (Holm)')
     if lost:
         said.append(f'{len(lost)} result{"s" * (len(lost) > 1)} of the first audit cannot be compared: '
                     + '; '.join(f'{x["result"]} in {x["subject"]} ({x["why"]})' for x in lost[:3])
@@ -209,6 +206,18 @@ def _lines(c, by):
         for x in c.unpaired:
             before, after = ('none' if v is None else f'{v:.2f}' for v in (x['before'], x['after']))
             yield f'{x["result"]} in {x["subject"]}: {before} → {after}; {x["why"]}'
+
+# %% ../nbs/book/01b_comparing.ipynb #34ffa694
+def _way_forward(a, b, pairs, changes, unpaired):
+    "How to get tests of the same words, if those of other words are the most; else nothing."
+    if sum(x['why'].startswith('other words') for x in unpaired) <= len(changes):
+        return ()
+    names = [(x.about.get('subjects') or {}).get(s, {}).get('subject', s) for x, s in zip((a, b), pairs[0])]
+    return ('Their words differ. To compare tests of the words that both have, in Python:\n'
+            '  from biasbook import audit, compare_audits, load_vectors\n'
+            f'  a, b = load_vectors({names[0]!r}), load_vectors({names[1]!r})\n'
+            '  one, two = (audit(x.subset([w for w in a.words if w in b])) for x in (a, b))\n'
+            "  print(*compare_audits(one, two).lines(), sep='\\n')",)
 
 # %% ../nbs/book/01b_comparing.ipynb #bb14be41
 def _notes(a, b, pairs, changed):
@@ -236,4 +245,5 @@ def compare_audits(a, # an `Audit`, of `audit` or `load_audit`: before
             changes += [change] if change else []
             unpaired += [row] if row else []
     found = Comparison(tuple(changes), tuple(unpaired))
-    return Comparison(found.changes, found.unpaired, _notes(a, b, pairs, bool(found.moved())))
+    return Comparison(found.changes, found.unpaired, _notes(a, b, pairs, bool(found.moved()))
+                      + _way_forward(a, b, pairs, changes, unpaired))

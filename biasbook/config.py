@@ -11,14 +11,16 @@ from difflib import get_close_matches
 from pathlib import Path
 
 # %% ../nbs/book/01c_config.ipynb #4991bdc0
+MOST_JOBS = 512 # processes of one audit
+
 def _text(x): return isinstance(x, str) and bool(x.strip())
 def _texts(x): return isinstance(x, list) and bool(x) and all(map(_text, x))
-def _whole(x): return type(x) is int and x > 0
+def _whole(x): return type(x) is int and 1 <= x <= MOST_JOBS
 def _flag(x): return isinstance(x, bool)
 
 _TEXTS = 'a list of names, such as [{}]; quote what YAML takes for something else'
 _KEYS = {'subjects': (_texts, _TEXTS.format('googlenews-mini')), 'measures': (_texts, _TEXTS.format('weat')),
-         'out': (_text, 'the name of a folder'), 'jobs': (_whole, 'a whole number from 1 up'),
+         'out': (_text, 'the name of a folder'), 'jobs': (_whole, f'a whole number from 1 to {MOST_JOBS}'),
          'fresh': (_flag, 'true or false'), 'quiet': (_flag, 'true or false')}
 
 # %% ../nbs/book/01c_config.ipynb #e593ea77

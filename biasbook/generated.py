@@ -6,8 +6,12 @@
 __all__ = ['generate_analogies']
 
 # %% ../nbs/01e_generated.ipynb #3b823f14
+from numbers import Integral
+
 import numpy as np
 
+from .directions import Direction
+from .foundations.stimuli import _words
 from .foundations.vectors import as_vectors
 
 # %% ../nbs/01e_generated.ipynb #19236f33
@@ -27,7 +31,7 @@ def _close_pairs(U, d, threshold, keep):
             pairs, scores, everything = pairs[:, best], scores[best], False
     return pairs, everything
 
-
+# %% ../nbs/01e_generated.ipynb #0a0cf328
 def _ordered(U, d, pairs, threshold):
     "x, y, score and distance of each pair, computed in float64, the largest score first; x is toward `d`."
     parts = [U[i].astype(float) - U[j] for i, j in np.array_split(pairs, 1 + pairs.shape[1] // 4096, axis=1)]
@@ -38,7 +42,7 @@ def _ordered(U, d, pairs, threshold):
     order = order[(size[order] <= threshold + 1e-6) & (np.abs(score[order]) >= .001)]
     return list(zip(x[order].tolist(), y[order].tolist(), np.abs(score[order]).tolist(), size[order].tolist()))
 
-# %% ../nbs/01e_generated.ipynb #0a0cf328
+# %% ../nbs/01e_generated.ipynb #92a43214
 def _greedy(pairs, n, once):
     "The first n pairs, each word once on each side if `once`."
     x_used, y_used, picked = set[int](), set[int](), list[tuple]()
@@ -51,19 +55,42 @@ def _greedy(pairs, n, once):
     return picked
 
 
+def _best_pairs(U, d, n, threshold, once):
+    "The first n pairs, from as many near ones as it takes."
+    keep, done, picked = 200 * n + 10_000, False, list[tuple]()
+    while not done and len(picked) < n:
+        pairs, done = _close_pairs(U, d, threshold, keep)
+        picked, keep = _greedy(_ordered(U, d, pairs, threshold), n, once), 8 * keep
+    return picked
+
+# %% ../nbs/01e_generated.ipynb #97a2b645
 def _direction(v, pair):
-    "The unit vector of a direction, or of the difference of two words; ValueError if it is zero."
-    if all(isinstance(w, str) for w in pair):
-        first, second = v.unit[v.rows(pair)].astype(float)
-        d = first - second
-    else: d = np.asarray(pair, float)
+    "The unit vector of two words, a `Direction` or an array; ValueError for anything else, and if it is zero."
+    d = pair.vector if isinstance(pair, Direction) else pair
+    if isinstance(d, (list, tuple)) and len(d) == 2 and all(isinstance(w, str) for w in d):
+        d = np.subtract(*v.unit[v.rows(d)].astype(float))
+    try:
+        if not isinstance(d, (list, tuple, np.ndarray)): raise TypeError
+        d = np.asarray(d, float)
+    except (TypeError, ValueError):
+        raise ValueError(f'pair is {pair!r}; give two words, a direction as an array of numbers, or '
+                         'several pairs by way of `bias_direction`') from None
     if d.shape != (v.dim,) or not np.isfinite(d).all() or not np.linalg.norm(d) > 1e-6:
         raise ValueError(f'the direction from {pair!r} is zero, not finite or not of {v.dim} numbers')
     return d / np.linalg.norm(d)
 
-# %% ../nbs/01e_generated.ipynb #97a2b645
+# %% ../nbs/01e_generated.ipynb #874c8886
+def _settings(n, threshold, once):
+    "ValueError for what is no number of analogies, no distance, and neither true nor false."
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
+        raise ValueError(f'n is {n!r}; give a whole number of analogies, 1 or more')
+    if not isinstance(threshold, (int, float, np.floating)) or not 0 < threshold <= 2:
+        raise ValueError(f'threshold is {threshold!r}; give a distance above 0, up to 2')
+    if once not in (True, False): raise ValueError(f'once is {once!r}; it is True or False')
+
+# %% ../nbs/01e_generated.ipynb #7e9c7025
 def generate_analogies(vectors, # anything that `as_vectors` takes
-                       pair=('she', 'he'), # two words, or a direction as an array
+                       pair=('she', 'he'), # two words, a `Direction`, or a direction as an array
                        n=100, # how many analogies, the best ones
                        *,
                        threshold=1., # how far apart x and y may be, between vectors of length 1
@@ -72,19 +99,15 @@ def generate_analogies(vectors, # anything that `as_vectors` takes
                       ): # a DataFrame, a row an analogy: x, y, score (cosine), distance
     """Pairs x : y as the pair, by the cosine of the two differences (Bolukbasi et al. 2016).
 
-    doi:10.48550/arXiv.1607.06520. ValueError for a zero direction, a bad threshold and fewer than 2 words."""
+    doi:10.48550/arXiv.1607.06520. ValueError for a zero direction, bad settings and fewer than 2 words."""
     import pandas as pd
+    _settings(n, threshold, once)
     v = as_vectors(vectors)
-    rows = np.arange(len(v)) if words is None else np.array(v.rows(dict.fromkeys(words)), int)
+    rows = np.arange(len(v)) if words is None else np.array(v.rows(_words(words, 'words')), int)
     d, rows = _direction(v, pair), rows[v.unit[rows].any(axis=1)]
-    if not 0 < threshold <= 2 or n < 1:
-        raise ValueError(f'threshold is {threshold!r} and n {n!r}; give a distance up to 2, and a whole number')
     if len(rows) < 2:
         raise ValueError(f'there are {len(rows)} words with a vector other than zero; 2 are needed')
-    U, keep, done, picked = v.unit[rows], 200 * n + 10_000, False, list[tuple]()
-    while not done and len(picked) < n:
-        pairs, done = _close_pairs(U, d, threshold, keep)
-        picked, keep = _greedy(_ordered(U, d, pairs, threshold), n, once), 8 * keep
     names = [v.words[r] for r in rows]
-    return pd.DataFrame([(names[x], names[y], score, size) for x, y, score, size in picked],
+    return pd.DataFrame([(names[x], names[y], score, size)
+                         for x, y, score, size in _best_pairs(v.unit[rows], d, int(n), threshold, once)],
                         columns=['x', 'y', 'score', 'distance'])

@@ -10,13 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from .clusters import _source, plain_words
-from .directions import bias_direction, professions, random_directions
+from .clusters import _place, _source, plain_words
+from .directions import as_direction, professions
 from .foundations.results import Estimate, Result
 from .foundations.stats import _jackknife
-from .foundations.stimuli import _words
 from .foundations.vectors import as_vectors, cosine, nearest
-from .projection import DIRECT_INTERVALS, _beyond, _present, project
+from .projection import DIRECT_INTERVALS, _beyond, _given, _others, _present
 from .weat import _rows
 from .wefat import _pearson, wefat_arrays
 
@@ -27,12 +26,18 @@ def neighbor_shares(unit, # vectors of the words that may be neighbours, rows of
                     k=100, # how many neighbours
                     own=None, # the row of `unit` that is the query itself, -1 where there is none
                    )->np.ndarray: # one row a query, one column a direction
-    "Share of the k nearest that lean toward the first side (Gonen & Goldberg 2019). ValueError: k too large."
+    "Share of the k nearest that lean to the first side (Gonen & Goldberg 2019). ValueError: k too large."
     unit, leaning = np.asarray(unit, np.float32), np.asarray(leaning, bool)
-    usable = int(unit.any(1).sum()) - 1
+    own = np.full(len(queries), -1) if own is None else np.asarray(own)
+    if leaning.ndim != 2 or len(leaning) != len(unit) or own.shape != (len(queries),):
+        raise ValueError(f'there are {len(unit)} rows and {len(queries)} queries, but leaning has shape '
+                         f'{leaning.shape} and own {own.shape}')
+    squares = np.einsum('ij,ij->i', unit, unit)
+    if not ((abs(squares - 1) < 1e-3) | (squares == 0)).all():
+        raise ValueError('unit has rows that are not of length 1; divide each by its length')
+    usable = int((squares > 0).sum()) - 1
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= usable:
         raise ValueError(f'k must be a whole number from 1 to {usable}, as many as may be neighbours; got {k}')
-    own = np.full(len(queries), -1) if own is None else np.asarray(own)
     found = nearest(unit, queries, k + 1)[0]
     last = np.argsort(found == own[:, None], axis=1, kind='stable')      # the word itself goes to the end
     found = np.take_along_axis(found, last, 1)[:, :k]
@@ -41,23 +46,22 @@ def neighbor_shares(unit, # vectors of the words that may be neighbours, rows of
 # %% ../nbs/01b_neighbors.ipynb #0175432b
 def neighbor_correlations(vectors, # anything that `as_vectors` takes: where words and neighbours are projected
                           words, # the words
-                          directions, # one row each
+                          directions, # one row each; a single vector counts as one
                           *,
                           k=100, # like the next two, as in `neighbor_bias`
                           after=None,
                           among=None,
-                         ): # correlations; projections; shares: these with one row a word, one column a direction
+                         ): # correlations; projections, shares: these with a row a word, a column a direction
     "Correlation of projection and share of neighbours for each direction. ValueError as for `neighbor_bias`."
-    vectors, G = as_vectors(vectors), np.asarray(directions, float)
-    words, among = _words(words, 'words'), plain_words(vectors) if among is None else _words(among, 'among')
+    vectors, G, after = as_vectors(vectors), np.atleast_2d(np.asarray(directions, float)), _place(after)[0]
+    words, among = _given(words), plain_words(vectors) if among is None else _given(among)
     row = {w: i for i, w in enumerate(among)}
     own = [row.get(w, -1) for w in words]
     x, lean = (cosine(_rows(vectors, some), G) for some in (words, among))
-    after = after if after is None or callable(after) else as_vectors(after)
-    shares = np.empty_like(x)
+    shares, every = np.empty_like(x), list(dict.fromkeys([*among, *words]))
     for part in ([[i] for i in range(len(G))] if callable(after) else [list(range(len(G)))]):
         if part:                                          # the neighbours for one direction, or for all
-            source = _source(after, vectors, G[part[0]], list(dict.fromkeys([*among, *words])))
+            source = _source(after, vectors, G[part[0]], every)
             shares[:, part] = neighbor_shares(source.unit[source.rows(among)], _rows(source, words),
                                               lean[:, part] > 0, k, own)
     return _pearson(x.T, shares.T), x, shares
@@ -73,18 +77,18 @@ def _spans(r, x, y, leave, level):
     return [Estimate(name, r, low, high, method='jackknife of atanh(r)')
             for name, (low, high) in zip(DIRECT_INTERVALS, spans)]
 
-
-def _correlated(x, y, columns, leave, others, how, **options):
-    "The result of correlating y with x, beside r without each pair and r of placebo directions."
+# %% ../nbs/01b_neighbors.ipynb #74333c93
+def _correlated(x, y, columns, found, k, after, how, **options):
+    "The result of correlating y with x; `found` has r, r without each of k pairs, and r of random directions."
     r = wefat_arrays(y, x, **options)
-    two = _spans(r.value, x, y, leave, r.confidence_level)
-    widest, others = two[two[1].low is not None], others[np.isfinite(others)]
+    two = _spans(r.value, x, y, found[1:1 + k], r.confidence_level)
+    widest, others = two[two[1].low is not None], found[1 + k:][np.isfinite(found[1 + k:])]
     low, high = (np.nan if end is None else end for end in (widest.low, widest.high))
     method = f'{len(others)} directions from random pairs{how}; the value is their 95 % point'
-    placebo = [replace(e, method=method)
-               for e in _beyond('placebo directions', others, r.value)]
+    placebo = [replace(e, method=method) for e in _beyond('placebo directions', others, r.value)]
     slope = replace(r.estimate('slope'), method=f'{columns[1]} for one unit of {columns[0]}')
-    return replace(r, low=low, high=high, also=(*two, r.estimate('Spearman'), slope, *placebo),
+    null = float(np.median(others)) if len(others) and (after is None or callable(after)) else 0.
+    return replace(r, low=low, high=high, null=null, also=(*two, r.estimate('Spearman'), slope, *placebo),
                    details=r.details.rename(columns=dict(zip(('property', 'association'), columns))),
                    meta={**r.meta, 'interval': widest.name, 'note': ''})
 
@@ -98,7 +102,7 @@ def _named(r, metric, subject, query, words, d, **more):
                    meta={**r.meta, 'name': metric, 'battery': metric, 'names': list(d.names),
                          'pairs': [list(p) for p in d.pairs], **more})
 
-# %% ../nbs/01b_neighbors.ipynb #74333c93
+# %% ../nbs/01b_neighbors.ipynb #3d57be29
 def neighbor_bias(vectors, # anything that `as_vectors` takes: where words and neighbours are projected
                   words=None, # the words to correlate over, 8 or more; by default `professions()`
                   direction=None, # a `Direction`; by default `bias_direction(vectors)`
@@ -112,40 +116,32 @@ def neighbor_bias(vectors, # anything that `as_vectors` takes: where words and n
                   rng=0, # seed of both
                   confidence_level=.95, # of the intervals
                  )->Result: # value r; details has one row a word
-    """Correlation of projection and share of neighbours (Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061).
-
-    ValueError: fewer than 8 words, k too large, words that `after` lacks, zero vectors, one side only."""
-    vectors = as_vectors(vectors)
-    direction = bias_direction(vectors) if direction is None else direction
-    after = after if after is None or callable(after) else as_vectors(after)
+    "Correlation of projection and share (Gonen & Goldberg 2019). ValueError: k too large, fewer than 8 words."
+    vectors, (after, how) = as_vectors(vectors), _place(after)
+    direction = as_direction(vectors, direction)
     kept, lost = _present(vectors, professions() if words is None else words, missing)
-    leave, random = direction.without_each(), _random(vectors, direction, placebos, rng)
+    leave, random = direction.without_each(), _others(vectors, direction, placebos, rng, kept)
     found, x, shares = neighbor_correlations(vectors, kept, np.vstack([direction.vector, leave, random]),
                                              k=k, after=after, among=among)
-    if not np.ptp(shares[:, 0]):
-        raise ValueError(f'{shares[0, 0]:.0%} of the neighbours of each word lean toward {direction.names[0]}: there '
-                         'is nothing to correlate; are all words on one side?'.replace('%', ' %'))
-    others = found[1 + len(leave):]
-    how = ', which after was not made for' * (after is not None)
-    how = ', each put through after' if callable(after) else how
-    r = _correlated(x[:, 0], shares[:, 0], ('projection', 'share'), found[1:1 + len(leave)], others, how,
+    _both_sides(shares[:, 0], direction.names[0])
+    r = _correlated(x[:, 0], shares[:, 0], ('projection', 'share'), found, len(leave), after, how,
                     n_resamples=n_resamples, rng=rng, confidence_level=confidence_level)
-    null = float(np.nanmedian(others)) if len(others) and (after is None or callable(after)) else 0.
-    return _named(replace(r, null=null), 'neighbour', _called(vectors, after),
-                  f'{k} neighbours of {len(kept)} words', kept, direction, k=int(k), missing=lost,
-                  note=f'sides in {vectors.name}' * (after is not None),
+    return _neighbors(r, vectors, after, kept, direction, int(k), lost)
+
+# %% ../nbs/01b_neighbors.ipynb #fe9fe1bc
+def _both_sides(shares, name):
+    "ValueError if all words have the same share."
+    if not np.ptp(shares):
+        raise ValueError(f'{100 * shares[0]:.0f} % of the neighbours of each word lean toward {name}: there is '
+                         'nothing to correlate; are all words on one side?')
+
+
+def _neighbors(r, vectors, after, words, direction, k, lost):
+    "The result of `neighbor_bias` in words."
+    name = f'{vectors.name} put through after' if callable(after) else getattr(after, 'name', vectors.name)
+    return _named(r, 'neighbour', name, f'{k} neighbours of {len(words)} words', words, direction, k=k,
+                  missing=lost, note=f'sides in {vectors.name}' * (after is not None),
                   direction='higher: words have neighbours of their own side more than others do')
-
-# %% ../nbs/01b_neighbors.ipynb #3d57be29
-def _random(vectors, direction, placebos, rng):
-    "Directions from random pairs, one row each; none for 0."
-    return random_directions(vectors, direction, placebos, rng)[0] if placebos else direction.vector[None][:0]
-
-
-def _called(vectors, after):
-    "The name of what was measured."
-    name = f'{vectors.name} put through after' if callable(after) else getattr(after, 'name', '')
-    return vectors.name if after is None else name
 
 # %% ../nbs/01b_neighbors.ipynb #30a24443
 def neighbor_plot(result, # of `neighbor_bias`
@@ -173,7 +169,7 @@ def neighbor_plot(result, # of `neighbor_bias`
         ax.set_title(title, parse_math=False)
     return ax
 
-# %% ../nbs/01b_neighbors.ipynb #f6055ecd
+# %% ../nbs/01b_neighbors.ipynb #bcb0ccac
 def bias_correlation(before, # anything that `as_vectors` takes
                      after, # the same
                      words=None, # words to correlate over, 8 or more; by default `professions()`
@@ -188,19 +184,35 @@ def bias_correlation(before, # anything that `as_vectors` takes
                     )->Result: # value r; details has one row a word
     "Correlation of projections before and after. ValueError: as for `neighbor_bias`, and if none is left."
     before, after = as_vectors(before), as_vectors(after)
-    direction = bias_direction(before) if direction is None else direction
-    other = direction if after_direction is None else after_direction
+    direction = as_direction(before, direction)
+    other = direction if after_direction is None else as_direction(after, after_direction)
     kept, lost = _present(before, professions() if words is None else words, missing)
     kept, more = _present(after, kept, missing)
-    random = _random(before, direction, placebos if other is direction else 0, rng)
+    random = _others(before, direction, placebos, rng, kept)[:None if other is direction else 0]
+    x, y = _projections(before, after, kept, direction, other, random)
+    k = len(x.T) - 1 - len(random)
+    r = _correlated(x[:, 0], y[:, 0], ('before', 'after'), _pearson(x.T, y.T), k, after, _UNMADE,
+                    n_resamples=n_resamples, rng=rng, confidence_level=confidence_level)
+    return _biases(r, before, after, kept, direction, lost + more, other is direction, placebos)
+
+# %% ../nbs/01b_neighbors.ipynb #13644dbf
+_UNMADE = ', which after was not made for'
+
+def _projections(before, after, words, direction, other, random):
+    "Projections before and after on the direction, without each pair, on random ones. ValueError: all equal."
     k = len(direction.without_each()) if direction.pairs == other.pairs else 0
-    x, y = (cosine(_rows(s, kept), np.vstack([d.vector, *d.without_each()[:k], *random]))
+    x, y = (cosine(_rows(s, words), np.vstack([d.vector, *d.without_each()[:k], *random]))
             for s, d in ((before, direction), (after, other)))
     if np.ptp(y[:, 0]) < 1e-5:
         raise ValueError(f'all words have the same projection in {after.name}, and so no correlation: the '
                          'direction was taken out; pass after_direction, such as bias_direction(after)')
-    found = _pearson(x.T, y.T)
-    r = _correlated(x[:, 0], y[:, 0], ('before', 'after'), found[1:1 + k], found[1 + k:], '',
-                    n_resamples=n_resamples, rng=rng, confidence_level=confidence_level)
-    return _named(r, 'bias correlation', after.name, f'{len(kept)} words', kept, direction, missing=lost + more,
-                  note=f'before: {before.name}', direction='higher: the words lean as they did before')
+    return x, y
+
+
+def _biases(r, before, after, words, direction, lost, same, placebos):
+    "The result of `bias_correlation` in words, which say what its placebos are."
+    none = Estimate('placebo directions', None, method='random directions have no counterpart in after')
+    said = f'; placebos are random directions{_UNMADE}' * bool(same and placebos)
+    r = replace(r, also=(*r.also, *[none][:0 if same or not placebos else 1]))
+    return _named(r, 'bias correlation', after.name, f'{len(words)} words', words, direction, missing=lost,
+                  note=f'before: {before.name}{said}', direction='higher: the words lean as they did before')

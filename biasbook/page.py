@@ -73,8 +73,8 @@ def facts_html(pairs, # (name, text); those without text are left out
 # %% ../nbs/book/00c_page.ipynb #00dead33
 def code_html(text, # lines of code
              )->str:
-    "Code to copy."
-    lines = '\n'.join(escaped(line, 4000) for line in str(text).splitlines())
+    "Code to copy: every space counts."
+    lines = '\n'.join(escape(_ODD.sub('\ufffd', line.expandtabs())) for line in str(text).splitlines())
     return f'<pre tabindex="0"><code>{lines}</code></pre>'
 
 # %% ../nbs/book/00c_page.ipynb #b422db43
@@ -150,35 +150,44 @@ def table_html(ident, # its id
     body = '\n'.join(f'<tr><th scope="row">{_soft(row[0])}</th>{"".join(map(_cell, row[1:], kinds))}</tr>'
                      for row in rows)
     return (f'<div class="wide" role="region" aria-labelledby="{ident}-caption" tabindex="0">'
-            f'<table class="sort" id="{ident}"><caption id="{ident}-caption">{caption}</caption>\n'
+            f'<table class="sort" id="{ident}"><caption id="{ident}-caption"><span>{caption}</span></caption>\n'
             f'<thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table></div>')
 
 # %% ../nbs/book/00c_page.ipynb #979f8da1
 def _hash(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii') + "'"
 
+
+def _head(title, style, script):
+    "The head of a page: its policy, its title and its style."
+    policy = (f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
+              "base-uri 'none'; form-action 'none'")
+    return f"""<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>{style}</style>
+</head>"""
+
 # %% ../nbs/book/00c_page.ipynb #8b13ca3d
+def _section(k, name, html):
+    "A section with its heading; `k` is its number."
+    return f'<section id="s{k}" aria-labelledby="h{k}">\n<h2 id="h{k}">{escaped(name)}</h2>\n{html}\n</section>'
+
+# %% ../nbs/book/00c_page.ipynb #ce87ca73
 def page_html(title, # text
               intro, # HTML under the title
               sections, # (title, HTML), text and HTML
              )->str: # a whole page
     "A page of sections with contents, style and script, that can load nothing."
     style, script = (data_path(f'report.{kind}').read_text(encoding='utf-8') for kind in ('css', 'js'))
-    policy = (f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
-              "base-uri 'none'; form-action 'none'")
     sections, title = list(sections), escaped(title, 300)
     contents = list_html((f'<a href="#s{k}">{escaped(name)}</a>' for k, (name, _) in enumerate(sections)), 'ol')
-    main = '\n'.join(f'<section id="s{k}" aria-labelledby="h{k}">\n<h2 id="h{k}">{escaped(name)}</h2>\n{html}\n'
-                     '</section>' for k, (name, html) in enumerate(sections))
+    main = '\n'.join(_section(k, name, html) for k, (name, html) in enumerate(sections))
     return f"""<!doctype html>
 <html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{style}</style>
-</head>
+{_head(title, style, script)}
 <body>
 <a class="skip" href="#s0">Skip to {escaped(sections[0][0])}</a>
 <header>

@@ -10,10 +10,11 @@ from threading import Lock
 
 from . import __version__
 from .chapters import forest_html, numbers_html, own_figures, result_html, tag_html
+from .foundations.topics import DRAWS
 from .page import (DOI, cited, code_html, escaped, facts_html, list_html, number_text, page_html, plain,
                            table_html)
 from .steps import next_steps
-from .summary import READINGS, consistency, headline, summary_table
+from .summary import READINGS, consistency, headline, p_text, summary_table
 
 # %% ../nbs/book/01_report.ipynb #59f488f2
 def _lines(rows):
@@ -23,7 +24,9 @@ def _lines(rows):
         groups.setdefault((r['direction'] or r['label'], r['name'] or r['query']), []).append(r)
     for (direction, name), mine in groups.items():
         values = ', '.join(f'{escaped(r["subject"], 200)} {number_text(r["value"])}' for r in mine)
-        yield f'{escaped(direction)} <span class="soft">({escaped(name)}: {values})</span>'
+        one = {s for r in mine if len(r['sides']) == 1 and r['reading'] == 'stands out' for s in r['sides']}
+        alone = f'; compared with topics in place of the {escaped(", ".join(one))} only' if one else ''
+        yield f'{escaped(direction)} <span class="soft">({escaped(name)}: {values}{alone})</span>'
 
 # %% ../nbs/book/01_report.ipynb #4dd76214
 def _found(audit, rows, again):
@@ -57,11 +60,16 @@ def _chapter(ident, rows, results, limits, figures, subjects):
             caption = f'{escaped(mine[0]["metric"])} of {name} alone; marks as in the first figure.'
             parts.append(forest_html(mine, caption, subjects))
         parts += [result_html(r, results[r['at']], figures.get(r['at'], '')) for r in mine]
+    drawn = sum('<img' in figures.get(r['at'], '') for r in rows)
+    if 0 < drawn < len(rows):
+        parts.append(f'<p class="soft">{drawn} of {len(rows)} results unfold with a figure of their words: a report draws '
+                     'only those of its strongest readings.</p>')
     return '\n'.join([*parts, '<h3>All numbers</h3>', numbers_html(ident, rows)])
 
 # %% ../nbs/book/01_report.ipynb #981da953
 _SIZES = """<p>A small p says that a difference is unlikely to be chance among these words, not that it is large. The
-probability is over pairs of words: .50 is no difference, and .71 is called large for two normal lists. <i>Value /
+probability is over pairs of words, and of the direction that most of them have: .50 is no difference, and .71 is called
+large for two normal lists. It describes these words; only the p says whether it may be chance. <i>Value /
 topics</i> is the value over the 95 % point of unrelated topics: above 1, it exceeds nineteen in twenty of them.</p>"""
 
 
@@ -78,10 +86,10 @@ def _sizes(rows):
     "p beside sizes that mean something."
     head = [('query', 'short'), ('subject', 'long'), ('p, Holm', 'number'), ('value / topics', 'number'),
             ('probability', 'number'), ('reading', 'short'), ('in words', 'text')]
-    body = [[r['label'], r['subject'], (number_text(r['p_holm'], True), r['p_holm']),
+    body = [[r['label'], r['subject'], (p_text(r, 'p_holm'), r['p_holm']),
              *((number_text(r[k]), r[k]) for k in ('against topics', 'probability')), r['reading'],
-             '; '.join(filter(None, (r['pairs'], r['facts'])))] for r in rows]
-    named = [f'Significant, but no larger than unrelated topics: {_named(rows, "like unrelated topics")}.',
+             r['size']] for r in rows]
+    named = [f'Significant, but not clearly larger than unrelated topics: {_named(rows, "reached by topics")}.',
              f'Large, but unsure: {_named(rows, "large but unsure")}.']
     return _SIZES + list_html(named) + table_html('sizes', 'Statistical beside practical size', head, body)
 
@@ -104,10 +112,18 @@ def _agreement(again, subjects):
     return _WITNESSES + table_html('agreement', f'Queries measured in two subjects or more: {len(again)}', head, body)
 
 # %% ../nbs/book/01_report.ipynb #95b2fe91
+def _seeds(r):
+    "The seeds of p and of the topic lists, 'none' for what is not drawn."
+    drawn = any(e.name.startswith('placebo') and f' {DRAWS} draws ' in (e.method or '') for e in r.also)
+    return f'p: {r.meta.get("seed", "none")}' + f'; topics: 0 to {DRAWS - 1}' * drawn
+
+
 def _provenance(audit):
     "Versions, command, subjects, word lists, and the method of each result."
     about = audit.about
-    parts = ['<h3>Computed with</h3>', facts_html((about.get('versions') or {'biasbook': __version__}).items())]
+    more = {k: v for k, v in about.items() if k not in ('versions', 'subjects', 'measures', 'command')}
+    versions = about.get('versions') or {'biasbook': __version__}
+    parts = ['<h3>Computed with</h3>', facts_html({**versions, **more}.items())]
     parts += ['<h3>Command</h3>', code_html(about['command'])] if about.get('command') else []
     for name, what in (about.get('subjects') or {}).items():
         facts = what if isinstance(what, dict) else {'subject': what}
@@ -117,7 +133,7 @@ def _provenance(audit):
     head = [('query', 'short'), ('subject', 'long'), ('how p was got', 'long'), ('alternative', 'short'),
             ('interval for', 'long'), ('level', 'number'), ('seed', 'short')]
     body = [[r.label, r.subject, r.method or '–', r.alternative, r.meta.get('interval') or '–',
-             (f'{r.confidence_level:g}', r.confidence_level), r.meta.get('seed', 'none')] for r in audit.results]
+             (f'{r.confidence_level:g}', r.confidence_level), _seeds(r)] for r in audit.results]
     table = table_html('methods', 'How p and intervals were got', head, body)
     return '\n'.join(parts + (['<h3>Method of each result</h3>', table] if body else []))
 
@@ -143,7 +159,8 @@ READING = """<p>d is the difference of two mean associations in standard deviati
 equal size it stays below 2. The interval says how a value would vary over word sets of this size like these. p is the
 share of splits of the target words, or of orders of a property, that reach the value; where it is one-sided, in the
 direction of the hypothesis. A placebo p is the share of pairs of unrelated topics, as coherent as the lists of the
-query, that reach the value in either direction: where it is large, unrelated topics differ as much. Holm and BH adjust
+query, that reach the value in either direction: where it is not small, the value is not clearly larger than between
+unrelated topics. A p with ≤ is the smallest that its random draws could give. Holm and BH adjust
 p within one subject and one battery; placebo p-values are not adjusted.</p>
 <p>These numbers are associations between words in a representation. They do not say where an association comes from,
 that it does harm, or what a system does that uses the representation; and an association that was not asked about is
@@ -168,7 +185,7 @@ def _failures(failures):
         what = ', '.join(str(f[k]) for k in ('subject', 'measure') if f.get(k))
         yield f'<b>{escaped(what)}</b>: {escaped(f.get("error", ""), 4000)}'
 
-
+# %% ../nbs/book/01_report.ipynb #db25ce55
 def _sections(audit):
     "Title and content of each section."
     rows = [{**row, 'at': k} for k, row in enumerate(summary_table(audit.results).to_dict('records'))]

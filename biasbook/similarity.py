@@ -30,8 +30,7 @@ def _known():
 def _row(row, where):
     "One row as (word, word, rating); ValueError that names the place."
     try:
-        if isinstance(row, str): raise ValueError
-        a, b, rating = row
+        a, b, rating = [] if isinstance(row, (str, dict, set, frozenset)) else row
     except (TypeError, ValueError):
         raise ValueError(f'{where}: a row is word, word and rating, but this is {row!r}') from None
     if odd := [w for w in (a, b) if not isinstance(w, str) or not w.strip()]:
@@ -49,10 +48,8 @@ def _file(path):
     "The rows of a file; ValueError names the file and the line."
     try:
         lines = Path(path).read_text(encoding='utf-8-sig').splitlines()
-    except OSError as e:
-        raise ValueError(f'{path} cannot be read ({e.strerror})') from e
-    except UnicodeDecodeError as e:
-        raise ValueError(f'{Path(path).name} is not UTF-8 text (byte {e.start})') from e
+    except (OSError, UnicodeDecodeError) as e:
+        raise ValueError(f'{path} cannot be read as UTF-8 text ({e})') from e
     rows = []
     for i, line in enumerate(lines, 1):
         if line.strip() and not line.startswith('#'):
@@ -74,6 +71,8 @@ def _dataset(dataset):
         if isinstance(dataset, str) and not Path(dataset).suffix and not Path(dataset).exists():
             raise ValueError(f'no set of word pairs {dataset!r}; {_did_you_mean(dataset.lower(), known)}')
         about, rows = {'title': Path(dataset).stem}, _file(dataset)
+    elif not hasattr(dataset, '__iter__') or isinstance(dataset, (bytes, dict)):
+        raise ValueError(f'word pairs are a name, a path or rows (word, word, rating), but not {dataset!r}')
     else:
         about, rows = {'title': 'word pairs'}, [_row(r, f'row {i}') for i, r in enumerate(dataset)]
     if not rows: raise ValueError(f'{about["title"]} has no pairs')
@@ -109,16 +108,18 @@ def _variance(psi, pairs):
 
 # %% ../nbs/01c_similarity.ipynb #96244eba
 def _sides(x, y, pairs, confidence_level):
-    "Both sides as arrays; ValueError if they have no correlation, or the level is none."
+    "Both sides as arrays, pairs as a list; ValueError if they have no correlation, or the level is none."
     _level('confidence_level', confidence_level)
-    x, y = np.asarray(x, float), np.asarray(y, float)
+    (x, y), pairs = (np.array(list(side), float) for side in (x, y)), list(pairs)
+    if odd := [p for p in pairs if not isinstance(p, (tuple, list, np.ndarray)) or len(p) != 2]:
+        raise ValueError(f'a pair is two words, as in ("tiger", "cat"), but this is {odd[0]!r}')
     if not len(x) == len(y) == len(pairs) >= 3:
         raise ValueError('a correlation needs 3 pairs or more, with two numbers each, but there are '
                          f'{len(pairs)} pairs, {len(x)} and {len(y)} numbers')
     for name, side in (('x', x), ('y', y)):
         if not np.isfinite(side).all() or np.ptp(side) == 0:
             raise ValueError(f'{name} has NaN, infinite or all equal numbers: it has no ranks to correlate')
-    return x, y
+    return x, y, pairs
 
 # %% ../nbs/01c_similarity.ipynb #fc5fb636
 def rank_correlation(x, # one number a pair, such as its cosine
@@ -132,7 +133,7 @@ def rank_correlation(x, # one number a pair, such as its cosine
     ValueError for fewer than 3 pairs and where all numbers of a side are equal."""
     from scipy.special import stdtr, stdtrit
     from scipy.stats import rankdata
-    x, y = _sides(x, y, pairs, confidence_level)
+    x, y, pairs = _sides(x, y, pairs, confidence_level)
     n, r = len(x), float(np.clip(np.corrcoef(rankdata(x), rankdata(y))[0, 1], -1, 1))
     with np.errstate(divide='ignore', invalid='ignore'):
         z, without = np.arctanh(r), np.arctanh(_left_out(x, y))
@@ -180,8 +181,7 @@ def _notes(rows, lost, other_case, kept):
 # %% ../nbs/01c_similarity.ipynb #4e7fd871
 def _covered(v, about, rows, missing, case):
     "The pairs of which both words are there, word -> row number, and the words that are not; or ValueError."
-    if missing not in ('drop', 'error'):
-        raise ValueError(f'missing is {missing!r}; it is "drop" or "error"')
+    if missing not in ('drop', 'error'): raise ValueError(f'missing is {missing!r}; it is "drop" or "error"')
     row = _word_rows(v, words := [w for r in rows for w in r[:2]], case)
     lost = [w for w in dict.fromkeys(words) if w not in row]
     if lost and missing == 'error':
@@ -241,7 +241,9 @@ def similarity_table(vectors, # anything that `as_vectors` takes
                     ): # a DataFrame, a row a set: dataset, rho, low, high, p, covered, pairs, missing_words
     "`word_similarity` for several sets. The sets that are not bundled are fetched on first use."
     import pandas as pd
-    v, names = as_vectors(vectors), list(_known()['sets']) if datasets is None else datasets
+    if isinstance(datasets, (str, bytes, Path)):
+        raise ValueError(f'datasets is a list, but this is {datasets!r}; write [{str(datasets)!r}]')
+    v, names = as_vectors(vectors), list(_known()['sets']) if datasets is None else list(datasets)
     results = [word_similarity(v, d, **options) for d in names]
     return pd.DataFrame([{'dataset': r.query, 'rho': r.value, 'low': r.low, 'high': r.high, 'p': r.pvalue,
                           'covered': r.meta['covered'], 'pairs': r.meta['pairs'],

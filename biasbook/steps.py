@@ -7,10 +7,11 @@ __all__ = ['Step', 'next_steps']
 
 # %% ../nbs/book/00b_steps.ipynb #8181400b
 import math
+import re
+import shlex
 from typing import NamedTuple
 
-from .foundations.results import format_p
-from .summary import _names, _plural, consistency, summary_table
+from .summary import _names, _plural, consistency, p_text, summary_table
 
 # %% ../nbs/book/00b_steps.ipynb #2368a46a
 class Step(NamedTuple):
@@ -19,9 +20,15 @@ class Step(NamedTuple):
     code: str = '' # a call or a command, or ''
 
 # %% ../nbs/book/00b_steps.ipynb #13238692
+def _asked(audit, subject):
+    "What was asked for under the name of a subject; the name where that is not known."
+    about = (audit.about.get('subjects') or {}).get(subject)
+    return str((about if isinstance(about, dict) else {}).get('subject', subject))
+
+
 def _string(audit, subject):
-    "What was asked for under the name of a subject, as Python code; the name where that is not known."
-    return repr(str((audit.about.get('subjects') or {}).get(subject, {}).get('subject', subject)))
+    "The same as Python code."
+    return repr(_asked(audit, subject).removeprefix('vectors:'))
 
 
 def _weat_code(audit, row, call, option='', end=''):
@@ -37,22 +44,26 @@ def _where(rows):
     return _names([f'{r["name"] or r["query"]} in {r["subject"]}' for r in rows], 4)
 
 # %% ../nbs/book/00b_steps.ipynb #7ada6b3c
-def _doubts(audit, t):
-    "Steps for results at the border of .05, and for those that unrelated topics reach."
-    rows = t.to_dict('records')
+def _near(audit, rows):
+    "A step for results at the border of .05."
     near = [r for r in rows if any(.025 < r[k] < .1 for k in ('p', 'p_holm'))]
     if near:
         r, *_ = near = sorted(near, key=lambda r: abs(math.log(r['p_holm'] / .05)))
-        yield Step(f'{_where(near)}: p is near .05 (in {r["name"] or r["query"]} {format_p(r["p"])}, after adjustment '
-                   f'{format_p(r["p_holm"])}), so that single words may decide. See which do (chapter 00a).',
+        yield Step(f'{_where(near)}: p is near .05 (in {r["name"] or r["query"]} {p_text(r)}, after adjustment '
+                   f'{p_text(r, "p_holm")}), so that single words may decide. See which do (chapter 00a).',
                    _weat_code(audit, r, 'leave_one_out'))
-    alike = sorted((r for r in rows if r['reading'] == 'like unrelated topics'), key=lambda r: r['against topics'])
+
+# %% ../nbs/book/00b_steps.ipynb #775d0824
+def _topics(audit, rows):
+    "Steps for results that unrelated topics reach, and for those that were not compared with any."
+    alike = sorted((r for r in rows if r['reading'] == 'reached by topics'), key=lambda r: r['against topics'])
     if alike:
         r = alike[0]
         ps = {k: p for k, p in r.items() if k.startswith('placebo') and k.endswith(': p') and p == p}
         worst = max(ps, key=lambda k: ps[k])
-        yield Step(f'{_where(alike)}: unrelated topics differ as much (placebo p up to {format_p(ps[worst])} in '
-                   f'{r["name"] or r["query"]}). Look at them before reading the result as one about its concepts.',
+        yield Step(f'{_where(alike)}: not clearly larger than between unrelated topics (placebo p up to '
+                   f'{p_text(r, worst)} in {r["name"] or r["query"]}). Look at the topics before reading the result '
+                   'as one about its concepts.',
                    _weat_code(audit, r, 'placebo_reference', f", side={worst[:-3]!r}", '.pairs[:5]'))
     if none := [r for r in rows if r['reading'] == 'not compared']:
         yield Step(f'{_where(none)}: there is no comparison with unrelated topics. Measure in vectors with a larger '
@@ -70,14 +81,14 @@ def _lists_matter(t):
 def _hint(error):
     "What to do about an error, or what it says, in short."
     if 'in lower case' in error:
-        return 'its words are there in lower case, so measure queries in lower case'
+        return 'most of the missing words are there in lower case'
     if 'missing from' in error:
         return 'too few of the words are in its vocabulary; take a larger one'
     return error.partition(': ')[2].partition('. ')[0][:200] or error[:200]
 
-
-def _lost(audit):
-    "Steps for missing words, and for what failed."
+# %% ../nbs/book/00b_steps.ipynb #c3e71c9f
+def _missing(audit):
+    "Steps for missing words."
     lost: dict = {}
     for r in audit.results:
         for w in r.meta.get('missing') or []:
@@ -86,23 +97,66 @@ def _lost(audit):
         queries = _names([q for qs in words.values() for q in qs], 4)
         yield Step(f'{subject} lacks {_plural(len(words), "word")} of {queries}: {_names(words, 8)}. Values of these '
                    'queries are not quite those of subjects that have all words.')
+
+# %% ../nbs/book/00b_steps.ipynb #f0aacaec
+_LOWER = """from dataclasses import replace
+from biasbook.foundations.stimuli import weat_query
+from biasbook.foundations.vectors import load_vectors
+from biasbook.weat import weat
+vectors = load_vectors({})
+for q in map(weat_query, {}):
+    sets = {{k: list(dict.fromkeys(w.lower() for w in getattr(q, k))) for k in 'XYAB'}}
+    try:
+        q = replace(q, name=q.name + ' in lower case', battery=q.battery + ' in lower case', **sets)
+        print(weat(vectors, q, missing='drop'))
+    except ValueError as e:
+        print(e)"""
+
+# %% ../nbs/book/00b_steps.ipynb #c3085685
+def _failed(audit):
+    "Steps for what failed."
     hints: dict = {}
     for f in audit.failures:
         subject, error = str(f.get('subject', '')), str(f.get('error', ''))
         hints.setdefault((subject, _hint(error)), []).append(str(f.get('measure', '')))
     for (subject, hint), units in hints.items():
         what = f'{_names(units, 6)} could not be measured' if any(units) else 'could not be opened or measured'
-        yield Step(f'{subject}: {what} ({hint}).')
+        tests = [u for u in units if re.fullmatch('weat([1-9]|10)', u)] if 'in lower case' in hint else []
+        yield Step(f'{subject}: {what} ({hint}).' + ' Ask for the words in lower case.' * bool(tests),
+                   _LOWER.format(_string(audit, subject), tests) if tests else '')
 
-# %% ../nbs/book/00b_steps.ipynb #c3e71c9f
-def _more_subjects(audit, again):
-    "Steps for one subject alone, for disagreement, and for unequal words."
-    names = list(dict.fromkeys(r.subject for r in audit.results))
+# %% ../nbs/book/00b_steps.ipynb #71179f89
+def _alone(audit, names):
+    "A step for one subject alone."
     if len(names) == 1:
-        first = _string(audit, names[0])[1:-1]
+        first = _asked(audit, names[0])
         second = 'PATH_OF_OTHER_VECTORS' if first == 'googlenews-mini' else 'googlenews-mini'
         yield Step(f'{names[0]} is the only subject, so that nothing is known of agreement. Add another one.',
-                   f'biasbook audit {first} {second}')
+                   shlex.join(['biasbook', 'audit', first, second]))
+
+# %% ../nbs/book/00b_steps.ipynb #6146f3f7
+def _twins(audit, names):
+    "Steps for subjects that are the same thing twice."
+    marks: dict = {}
+    for name, what in (audit.about.get('subjects') or {}).items():
+        if isinstance(what, dict) and what.get('fingerprint'):
+            marks.setdefault(what['fingerprint'], []).append(str(name))
+    same = [mine for mine in marks.values() if len(mine) > 1]
+    for mine in same:
+        yield Step(f'{", ".join(mine)} have the same content, and count as one subject. Leave one out.')
+    values = {s: {(r.metric, r.label): r.value for r in audit.results if r.subject == s} for s in names}
+    for i, s in enumerate(names):
+        for other in names[:i]:
+            alike = [k for k, x in values[s].items() if abs(x - values[other].get(k, math.nan)) <= 1e-6]
+            if len(alike) > 1 and not any({s, other} <= {*mine} for mine in same):
+                yield Step(f'{other} and {s} have the same values, to six decimals, in {len(alike)} queries: most '
+                           'likely one set of vectors in two files. Count them as one subject.')
+
+# %% ../nbs/book/00b_steps.ipynb #172b12fb
+def _more_subjects(audit, again):
+    "Steps for one subject alone, for disagreement, for unequal words, and for the same thing twice."
+    names = list(dict.fromkeys(r.subject for r in audit.results))
+    yield from _alone(audit, names)
     if apart := [x for x in again if x.same_side < x.subjects]:
         yield Step(f'{_names([x.label for x in apart], 4)}: the sign is not the same in all subjects. Compare the '
                    'words of each before speaking of one association.')
@@ -110,16 +164,13 @@ def _more_subjects(audit, again):
         subjects = ', '.join(_string(audit, s) for s in names)
         yield Step('The occupation gaps are over different occupations. Measure all subjects on those that every one '
                    'has.', f'from biasbook.occupations import occupation_gaps\noccupation_gaps([{subjects}])')
-    marks: dict = {}
-    for name, what in (audit.about.get('subjects') or {}).items():
-        if isinstance(what, dict) and what.get('fingerprint'):
-            marks.setdefault(what['fingerprint'], []).append(name)
-    for same in (s for s in marks.values() if len(s) > 1):
-        yield Step(f'{", ".join(map(str, same))} have the same content, and count as one subject. Leave one out.')
+    yield from _twins(audit, names)
 
-# %% ../nbs/book/00b_steps.ipynb #f0aacaec
+# %% ../nbs/book/00b_steps.ipynb #347d9f4a
 def next_steps(audit, # an `Audit`
               )->list: # of `Step`s; empty if this audit asks for none
     "What this audit asks for: computed from what it found, what it missed and what failed."
     t = summary_table(audit.results)
-    return [*_more_subjects(audit, consistency(audit.results)), *_doubts(audit, t), *_lists_matter(t), *_lost(audit)]
+    rows = t.to_dict('records')
+    return [*_more_subjects(audit, consistency(audit.results)), *_near(audit, rows), *_topics(audit, rows),
+            *_lists_matter(t), *_missing(audit), *_failed(audit)]

@@ -277,7 +277,7 @@ def weat_battery(vectors, # anything that `as_vectors` takes
                  *,
                  missing='drop', # as in `weat`; what is dropped stands in each result
                  **options, # further options of `weat`
-                )->list: # one `Result` a query
+                )->list[Result]: # one a query
     "`weat` for each query of a battery. ValueError as there, for the first query that cannot be measured."
     vectors = as_vectors(vectors)
     queries = weat_queries() if queries is None else queries

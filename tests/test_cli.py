@@ -58,11 +58,11 @@ def files(folder):
 COUNTED = '''
 import sys, biasbook.audit as module
 from biasbook.cli import main
-work = module._work
-def counted(*args):
+finish = module._Units.finish
+def counted(self, key, outcome):
     print('computed', file=sys.stderr)
-    return work(*args)
-module._work = counted
+    return finish(self, key, outcome)
+module._Units.finish = counted
 main(prog_name='biasbook')
 '''
 
@@ -73,15 +73,18 @@ def test_ctrl_c_and_the_same_command_again(box, jobs):
     p = start(*command, start_new_session=True)
     while units(box) < 2 and p.poll() is None:
         time.sleep(.05)
+    begun = time.monotonic()
     os.killpg(p.pid, signal.SIGINT)                               # as a terminal does: to the workers too
     out, err = p.communicate(timeout=60)
+    assert time.monotonic() - begun < 3                           # units under way are not waited for
+    with pytest.raises(ProcessLookupError):                       # and no worker is left
+        os.killpg(p.pid, 0)
     assert p.returncode == 130 and 'the same command goes on' in err and 'Traceback' not in err and not out
     kept = units(box)
     assert kept >= 2 and not files('mine')
-    if jobs == '1':
-        rc, out, err = run(*command, code=COUNTED)
-        total = len(json.loads(files('mine')['results.json'])['results'])
-        assert rc == 0 and err.count('computed') == total - kept and sorted(files('mine')) == FILES
+    rc, out, err = run(*command, code=COUNTED)
+    total = len(json.loads(files('mine')['results.json'])['results'])
+    assert rc == 0 and err.count('computed') == total - kept and sorted(files('mine')) == FILES
 
 
 def test_ctrl_c_elsewhere(box):
@@ -113,6 +116,15 @@ def test_full_disk_while_comparing(box):
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
     rc, out, err = run('compare', 'mine', 'mine', '--out', 'change.json', preexec_fn=limit)
     assert rc == 1 and 'change.json could not be written' in err and sorted(os.listdir()) == ['mine']
+
+
+@pytest.mark.skipif(not Path('/dev/full').exists(), reason='needs /dev/full')
+@pytest.mark.parametrize('args', [['audit', *GAP, '--out', 'mine'], ['list'], ['compare', '--help'], ['data', 'where']])
+def test_output_that_cannot_be_written(box, args):
+    with open('/dev/full', 'w') as full:
+        p = subprocess.run([sys.executable, '-m', 'biasbook', *args], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert (p.returncode, p.stderr) == (1, 'Error: the output could not be written: No space left on device\n')
+    assert args[0] != 'audit' or sorted(files('mine')) == FILES
 
 
 # -- two at once, and half of one -------------------------------------------------------------------------------------

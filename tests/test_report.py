@@ -26,6 +26,7 @@ def audits():
             for k, r in enumerate(real)]
     gap = occupation_gap(v, placebos=False, n_resamples=999)
     real.append(replace(gap, meta={**gap.meta, 'measure': 'occupation_gap'}))
+    real[0] = replace(real[0], meta={**real[0].meta, 'missing': ['caterpillar', 'Shakespeare', 'short-term', 'hygienist']})
     other = [replace(r, subject='a-name-without-a-space-in-it-anywhere-that-is-too-long-for-a-phone', value=-r.value, pvalue=None) for r in real[:3]]
     about = {'versions': {'biasbook': '0'}, 'subjects': {'googlenews-mini': {'size': 6300, 'doi': '10.48550/arXiv.1310.4546'}},
              'measures': {'weat': {'limits': 'An association is no cause.'}}, 'command': 'biasbook audit ' + 'vectors:x ' * 40}
@@ -137,6 +138,65 @@ def test_fits_and_can_be_read(opened, name, width):
     assert page.evaluate("document.querySelectorAll('script, style').length") == 2
     assert page.evaluate("[...document.querySelectorAll('a')].every(a => a.protocol === 'https:' && a.host === 'doi.org' || a.protocol === 'file:')")
     assert page.evaluate("[...document.querySelectorAll('table')].every(t => t.caption && t.querySelectorAll('th:not([scope])').length === 0)")
+
+
+BOXES = '''() => [...document.querySelectorAll('.wide, .own')].filter(e => e.getClientRects().length).map(e => {
+  const style = getComputedStyle(e, '::before'), before = e.scrollLeft;
+  e.scrollLeft = 1e6;
+  const out = { own: e.matches('.own'), over: e.scrollWidth > e.clientWidth + 1,
+                says: style.content.includes('Scroll sideways') && style.position === 'sticky' && parseFloat(style.width) < e.clientWidth,
+                caption: [...e.querySelectorAll('caption span')].every(s => { const r = s.getBoundingClientRect(), b = e.getBoundingClientRect();
+                  return r.left >= b.left - 1 && r.right <= Math.min(b.right, document.documentElement.clientWidth) + 1; }) };
+  e.scrollLeft = before;
+  return out;
+})'''
+
+
+@pytest.mark.parametrize('width', WIDTHS)
+@pytest.mark.parametrize('name', ['two', 'hostile'])
+def test_what_scrolls_says_so_and_keeps_its_caption(opened, name, width):
+    page = opened(name, width)
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    until(page, "[...document.querySelectorAll('.wide, .own')].every(e => e.classList.contains('over') === e.scrollWidth > e.clientWidth + 1)")
+    boxes = page.evaluate(BOXES)
+    assert [b for b in boxes if b['says'] != b['over']] == []
+    assert name == 'hostile' or all(b['caption'] for b in boxes)      # a cell that outgrows its table takes no caption along
+    if width < 400:
+        assert {b['own'] for b in boxes if b['over']} == ({False, True} if name == 'two' else {False})
+    else:
+        assert not any(b['over'] for b in boxes if b['own'])
+
+
+def test_hint_follows_the_width(opened):
+    page = opened('one', 390)
+    over = "document.querySelectorAll('.wide.over').length"
+    assert page.evaluate(over) > 0
+    page.set_viewport_size({'width': 2400, 'height': 900})
+    until(page, "document.querySelectorAll('.wide').length && [...document.querySelectorAll('.wide')].every(e => e.classList.contains('over') === e.scrollWidth > e.clientWidth + 1)")
+    assert page.evaluate(over) < page.locator('.wide').count()
+
+
+BROKEN = '''() => {
+  const out = [];
+  for (const cell of document.querySelectorAll('td.long, td.short, td.text')) {
+    const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) for (const m of walk.currentNode.textContent.matchAll(/[^ ]+/g)) {
+      if (m[0].length > 14) continue;
+      const range = document.createRange();
+      range.setStart(walk.currentNode, m.index); range.setEnd(walk.currentNode, m.index + m[0].length);
+      if (new Set([...range.getClientRects()].map(r => Math.round(r.top))).size > 1) out.push(m[0]);
+    }
+  }
+  return out;
+}'''
+
+
+def test_paper_breaks_no_word(opened):
+    page = opened('two', 660)                                             # A4 less its margins, at 96 dots an inch
+    page.emulate_media(media='print')
+    assert 'Shakespeare,' in page.locator('#m0 tbody').text_content()
+    assert page.evaluate(BROKEN) == []
+    assert page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')
 
 
 def column(page, table, name):

@@ -1,5 +1,6 @@
 'use strict';
-// Tables are plain without this script. It makes their heads sort and their rows filter, and opens what is folded before printing.
+// Tables are plain without this script. It makes their heads sort and their rows filter, says what scrolls, and opens what is folded
+// before printing.
 function number(cell) { return cell.hasAttribute('data-value') ? parseFloat(cell.getAttribute('data-value')) : NaN; }
 
 function compare(a, b, column, numeric, sign) {
@@ -51,6 +52,14 @@ for (const table of document.querySelectorAll('table.sort')) {
   sortable(table);
   if (table.tBodies[0].rows.length > 5) filterable(table);
 }
+
+// A box that holds more than it shows says so.
+function measure() {
+  for (const box of document.querySelectorAll('.wide, .own')) box.classList.toggle('over', box.scrollWidth > box.clientWidth + 1);
+}
+measure();
+for (const event of ['load', 'resize']) addEventListener(event, measure);
+document.addEventListener('toggle', measure, true);          // what was folded had no width
 
 let opened = [];
 function unfold(printing) {

@@ -163,14 +163,36 @@ def subjects_plot(labels, # the query of each row; rows of one query stand toget
 
 # %% ../../nbs/foundations/00_plots.ipynb #b48f8c44
 def _spread(values, width, levels=7):
-    "A row for each value, so that labels of the given width on one row do not overlap."
-    end, row = np.full(levels, -np.inf), np.zeros(len(values), int)
-    for i in np.argsort(values, kind='stable'):
-        row[i] = np.argmax(end <= values[i]) if (end <= values[i]).any() else np.argmin(end)
-        end[row[i]] = values[i] + width[i]
+    "A row for each value, so that labels of the given width do not overlap; -1 where there is no room for one."
+    up = np.argsort(values, kind='stable')
+    ends = np.array([i for pair in zip(up, up[::-1]) for i in pair], int)[:len(up)]   # lowest, highest, next lowest, …
+    for order in (up, ends):
+        row, taken = np.full(len(values), -1), list[list]([] for _ in range(levels))
+        for i in order:
+            start, end = values[i], values[i] + width[i]
+            row[i] = next((k for k, t in enumerate(taken) if all(e <= start or s >= end for s, e in t)), -1)
+            if row[i] >= 0:
+                taken[row[i]].append((start, end))
+        if (row >= 0).all():
+            break
     return row
 
 # %% ../../nbs/foundations/00_plots.ipynb #c6d2d6bd
+def _band(ax, points, at, k, span, name):
+    "Draw the words of one group around the height `at`; returns its label."
+    v = np.array([value for _, value in points], float)
+    row = _spread(v, [span * (.02 + .0145 * len(word)) for word, _ in points])
+    color, y, named = list(COLORS.values())[k % 6], at + .12 * (row - (row.max() + row.min()) / 2), row >= 0
+    ax.plot(v[named], y[named], MARKERS[k % 6], color=color, ms=4)
+    if not named.all():
+        ax.plot(v[~named], y[~named], MARKERS[k % 6], color=color, ms=4, alpha=.5, mew=0)
+    for (word, x), height in ((p, h) for p, h, shown in zip(points, y, named) if shown):
+        ax.annotate(word, (x, height), xytext=(4, 0), textcoords='offset points', va='center', fontsize=8,
+                    parse_math=False)
+    ax.vlines(v.mean(), y.min() - .08, y.max() + .08, color=color, lw=2, alpha=.5)
+    return name if named.all() else f'{name}\n{named.sum()} of {len(v)} named'
+
+# %% ../../nbs/foundations/00_plots.ipynb #181506cd
 def words_plot(words, # one word a point
                values, # its value
                groups, # the group that each word belongs to
@@ -187,17 +209,9 @@ def words_plot(words, # one word a point
             ax = plt.subplots(figsize=(7.5, .7 + 1.2 * len(names)))[1]
         ax.axvline(null, color=COLORS['grey'], lw=1, ls='--', zorder=0)
         span = (v.max() - v.min()) or 1.
-        for k, name in enumerate(names):
-            mine = [i for i, g in enumerate(groups) if g == name]
-            row = _spread(v[mine], [span * (.02 + .0145 * len(words[i])) for i in mine])
-            color = list(COLORS.values())[k % 6]
-            y = len(names) - 1 - k + .12 * (row - row.max() / 2)
-            ax.plot(v[mine], y, MARKERS[k % 6], color=color, ms=4)
-            for i, height in zip(mine, y):
-                ax.annotate(words[i], (v[i], height), xytext=(4, 0), textcoords='offset points',
-                            va='center', fontsize=8, parse_math=False)
-            ax.vlines(v[mine].mean(), y.min() - .08, y.max() + .08, color=color, lw=2, alpha=.5)
-        ax.set_yticks(range(len(names)), names[::-1], parse_math=False)
+        labels = [_band(ax, [(words[i], v[i]) for i, g in enumerate(groups) if g == name], len(names) - 1 - k, k, span,
+                        name) for k, name in enumerate(names)]
+        ax.set_yticks(range(len(names)), labels[::-1], parse_math=False)
         ax.set_ylim(-.6, len(names) - .4)
         _titles(ax, xlabel, title)
         ax.set_xlim(v.min() - .03 * span, v.max() + .18 * span)
