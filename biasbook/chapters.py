@@ -108,7 +108,8 @@ def _how(row, r):
         if not set(r.details['word']) <= {w for s in sets.values() for w in s}:
             sets['words'] = r.details['word'].tolist()
     return {**{k: ', '.join(map(str, s)) for k, s in sets.items()}, 'missing': row['missing'],
-            'note': r.meta.get('note'), 'size': row['size'], 'n': r.n, 'p': r.method, 'interval': r.meta.get('interval'),
+            'note': r.meta.get('note'), 'size': row['size'], 'n': r.n,
+            'p': r.method, 'interval': r.meta.get('interval'),
             **{e.name: e.method for e in r.also if f'{e.name}: p' in PLACEBOS}}
 
 # %% ../nbs/book/00d_chapters.ipynb #4d734fe6

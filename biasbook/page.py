@@ -159,10 +159,12 @@ def _hash(text):
 
 
 def _head(title, style, script):
-    "The head of a page: its policy, its title and its style."
+    "The beginning of a page: its policy, its title and its style."
     policy = (f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
               "base-uri 'none'; form-action 'none'")
-    return f"""<head>
+    return f"""<!doctype html>
+<html lang="en">
+<head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -185,9 +187,7 @@ def page_html(title, # text
     sections, title = list(sections), escaped(title, 300)
     contents = list_html((f'<a href="#s{k}">{escaped(name)}</a>' for k, (name, _) in enumerate(sections)), 'ol')
     main = '\n'.join(_section(k, name, html) for k, (name, html) in enumerate(sections))
-    return f"""<!doctype html>
-<html lang="en">
-{_head(title, style, script)}
+    return f"""{_head(title, style, script)}
 <body>
 <a class="skip" href="#s0">Skip to {escaped(sections[0][0])}</a>
 <header>

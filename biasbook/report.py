@@ -62,8 +62,8 @@ def _chapter(ident, rows, results, limits, figures, subjects):
         parts += [result_html(r, results[r['at']], figures.get(r['at'], '')) for r in mine]
     drawn = sum('<img' in figures.get(r['at'], '') for r in rows)
     if 0 < drawn < len(rows):
-        parts.append(f'<p class="soft">{drawn} of {len(rows)} results unfold with a figure of their words: a report draws '
-                     'only those of its strongest readings.</p>')
+        parts.append(f'<p class="soft">{drawn} of {len(rows)} results unfold with a figure of their words: a report '
+                     'draws only those of its strongest readings.</p>')
     return '\n'.join([*parts, '<h3>All numbers</h3>', numbers_html(ident, rows)])
 
 # %% ../nbs/book/01_report.ipynb #981da953
