@@ -216,6 +216,7 @@ def _origin(subject):
         entry = _entries().get(name, {})
     return {k: entry[k] for k in ('url', 'sha256', 'licence', 'citation') if entry.get(k)}
 
+# %% ../nbs/book/00_audit.ipynb #7411032b
 class _Plan(NamedTuple):
     "What is to be done on one subject."
     name: str # what its results are called

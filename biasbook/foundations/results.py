@@ -59,9 +59,9 @@ def _frame(columns, dtypes):
 class _Json:
     "To plain data and back, for a dataclass with `also`, `details` and `meta`."
     __dataclass_fields__: ClassVar[dict]
-    also: tuple
-    details: Any
-    meta: dict
+    metric: str; subject: str; query: str; n: str                   # the fields of `Result`, for type checkers
+    value: float; null: float; low: float; high: float
+    also: tuple; details: Any; meta: dict
 
     def to_dict(self):
         "Plain data that JSON can hold: NaN is None, `details` is a mapping of columns with their types."
@@ -125,15 +125,6 @@ def _sentence(r):
 # %% ../../nbs/foundations/01_results.ipynb #1bad46d3
 class _Shown(_Json):
     "How a result is read, printed and drawn."
-    metric: str
-    subject: str
-    query: str
-    value: float
-    null: float
-    low: float
-    high: float
-    n: str
-
     def confidence_interval(self):
         "The interval as (low, high)."
         return self.low, self.high
