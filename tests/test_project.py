@@ -90,7 +90,7 @@ def test_names_are_what_they_say():
     for name, where in typed.items():
         meant, got = getattr(importlib.import_module(where), name), getattr(bb, name)
         assert got is meant or got is sys.modules[where] and inspect.signature(got) == inspect.signature(meant), name
-        assert pickle.loads(pickle.dumps(got)) is got
+        assert pickle.loads(pickle.dumps(got)) is got and got.__doc__ == meant.__doc__
     with pytest.raises(AttributeError, match='no attribute .waet.*weat_battery'):
         bb.waet
 
