@@ -11,7 +11,9 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 import warnings
+from concurrent.futures import InvalidStateError
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -77,6 +79,12 @@ def _writable(out):
         raise click.BadParameter(f'{out} cannot be written to: {e.strerror}', param_hint='--out') from e
 
 # %% ../nbs/book/02_cli.ipynb #44acbe8a
+def _no_complaint(said):
+    "Python's message from a thread; none where a pool finds its worker killed and what it had to do cancelled."
+    if not issubclass(said.exc_type, InvalidStateError):
+        threading.__excepthook__(said)
+
+
 @contextmanager
 def _workers(jobs):
     "A pool of processes, or None for one job; Ctrl-C is left to the parent."
@@ -91,6 +99,7 @@ def _workers(jobs):
             yield pool
         except KeyboardInterrupt:               # what is finished has been kept by now
             pool.shutdown(wait=False, cancel_futures=True)
+            threading.excepthook = _no_complaint
             for worker in set(active_children()) - others:
                 worker.kill()
             raise
