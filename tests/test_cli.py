@@ -169,7 +169,7 @@ finally: print(json.dumps([time.process_time(), sorted(sys.modules)]), file=sys.
     done = [run(*args, code=code) for _ in range(2)]
     loaded = [json.loads(err.splitlines()[-1]) for _, _, err in done]
     assert all(rc == 0 for rc, _, _ in done) and not HEAVY & set(loaded[0][1])
-    assert min(seconds for seconds, _ in loaded) <= 1.5
+    assert min(seconds for seconds, _ in loaded) <= (1.5 if args == ['list'] else .5)     # all lists import the chapters
 
 
 def test_terminal_without_unicode(box):

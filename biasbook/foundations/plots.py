@@ -114,6 +114,24 @@ def _canvas(bottom, left, right, width, ends):
     return ax
 
 # %% ../../nbs/foundations/00_plots.ipynb #efb35f0a
+def _headings(ax, heads, left):
+    "The queries, each above its rows, from the left edge of the figure."
+    for y, text in heads:
+        ax.annotate(text, (0, y), (8 - 72 * left, 0), xycoords=('axes fraction', 'data'), va='top',
+                    textcoords='offset points', fontsize=9, weight='bold', parse_math=False,
+                    bbox={'fc': 'white', 'ec': 'none', 'pad': .5})
+
+
+def _point(ax, y, k, null, row):
+    "One estimate with its intervals and its band, in the marker and colour of the k-th subject."
+    color = list(COLORS.values())[(k + k // 6) % 6]
+    if np.isfinite(row['band']):
+        ax.barh(y, 2 * row['band'], .19, null - row['band'], color='#E2E2E2', zorder=0)
+    ax.hlines(y, row['low2'], row['high2'], color=color, lw=1)
+    ax.hlines(y, row['low'], row['high'], color=color, lw=3.5, alpha=.6)
+    ax.plot(row['values'], y, MARKERS[k % 6], color=color, mfc=color if row['sure'] else 'white', ms=6.5)
+
+# %% ../../nbs/foundations/00_plots.ipynb #3c063a8a
 def subjects_plot(labels, # the query of each row; rows of one query stand together under it
                   subjects, # the subject of each row
                   values, # the estimates; one that is missing has its note alone
@@ -142,18 +160,9 @@ def subjects_plot(labels, # the query of each row; rows of one query stand toget
                      np.concatenate([[null], *(c[k] for k in ('values', 'low', 'high', 'low2', 'high2')),
                                      null - c['band'], null + c['band']]))
         ax.axvline(null, color=COLORS['grey'], lw=1, ls='--', zorder=.5)
-        for y, text in heads:
-            ax.annotate(text, (0, y), (8 - 72 * left, 0), xycoords=('axes fraction', 'data'), va='top',
-                        textcoords='offset points', fontsize=9, weight='bold', parse_math=False,
-                        bbox={'fc': 'white', 'ec': 'none', 'pad': .5})
+        _headings(ax, heads, left)
         for i, y in enumerate(at):
-            k = names.index(subjects[i])
-            color = list(COLORS.values())[(k + k // 6) % 6]
-            if np.isfinite(c['band'][i]):
-                ax.barh(y, 2 * c['band'][i], .19, null - c['band'][i], color='#E2E2E2', zorder=0)
-            ax.hlines(y, c['low2'][i], c['high2'][i], color=color, lw=1)
-            ax.hlines(y, c['low'][i], c['high'][i], color=color, lw=3.5, alpha=.6)
-            ax.plot(c['values'][i], y, MARKERS[k % 6], color=color, mfc=color if c['sure'][i] else 'white', ms=6.5)
+            _point(ax, y, names.index(subjects[i]), null, {k: column[i] for k, column in c.items()})
             for text, x, side in ((_clipped(subjects[i], most) * many, 0, -1), (notes[i] if notes else '', 1, 1)):
                 ax.annotate(text, (x, y), (5 * side, 0), xycoords=('axes fraction', 'data'), textcoords='offset points',
                             ha='left' if side > 0 else 'right', va='center', fontsize=8.5, color='#333333',
