@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from biasbook.audit import audit as audit
     from biasbook.comparing import compare_audits as compare_audits
+    from biasbook.debias import compare as compare
     from biasbook.directions import bias_direction as bias_direction
+    from biasbook.erasure import hard_debias as hard_debias, inlp as inlp, leace as leace
     from biasbook.foundations.results import Result as Result, results_table as results_table
     from biasbook.foundations.stimuli import Query as Query, load_queries as load_queries, weat_query as weat_query
     from biasbook.foundations.vectors import WordVectors as WordVectors, load_vectors as load_vectors
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 _WHERE = {'audit': 'audit', 'Result': 'foundations.results', 'results_table': 'foundations.results',
           'Query': 'foundations.stimuli', 'load_queries': 'foundations.stimuli', 'weat_query': 'foundations.stimuli',
           'WordVectors': 'foundations.vectors', 'load_vectors': 'foundations.vectors',
+          'compare': 'debias', 'hard_debias': 'erasure', 'inlp': 'erasure', 'leace': 'erasure',
           'compare_results': 'influence', 'leave_one_out': 'influence', 'occupation_gap': 'occupations',
           'bias_direction': 'directions', 'direct_bias': 'projection', 'compare_audits': 'comparing', 'load_audit': 'saving',
           'weat': 'weat', 'weat_battery': 'weat', 'wefat': 'wefat'}

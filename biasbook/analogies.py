@@ -156,6 +156,20 @@ def _checked(correct, pairs, sections, confidence_level):
     return hit, pairs, sections
 
 # %% ../nbs/01d_analogies.ipynb #ee34932e
+def _pair_variance(hit, pairs, sections):
+    "Variance of a mean over questions for other pairs, how many pairs, how many sections; NaN with too few."
+    (one, two), home = _pair_numbers(sections, pairs)
+    n, N, twice = len(home), len(hit), one != two
+    right = np.bincount(one, hit, n) + np.bincount(two, hit * twice, n)
+    asked = np.bincount(one, minlength=n) + np.bincount(two[twice], minlength=n)
+    size = np.bincount(home)
+    if n - len(size) < 2 or (asked == N).any():
+        return math.nan, n, len(size)
+    without = (hit.sum() - right) / (N - asked)
+    mean = np.bincount(home, without) / size
+    return ((without - mean[home]) ** 2 * (1 - 1 / size)[home]).sum(), n, len(size)
+
+# %% ../nbs/01d_analogies.ipynb #8f702c1e
 def pair_interval(correct, # for each question, was it answered correctly?
                   pairs, # for each question, its two pairs: ((a, b), (c, d))
                   sections, # for each question, its section
@@ -164,18 +178,12 @@ def pair_interval(correct, # for each question, was it answered correctly?
     "Interval of a share for other pairs: jackknife within sections, Wilson's; NaN with too few pairs."
     from scipy.special import stdtrit
     hit, pairs, sections = _checked(correct, pairs, sections, confidence_level)
-    (one, two), home = _pair_numbers(sections, pairs)
-    n, N, p, twice = len(home), len(hit), np.mean(hit), one != two
-    right = np.bincount(one, hit, n) + np.bincount(two, hit * twice, n)
-    asked = np.bincount(one, minlength=n) + np.bincount(two[twice], minlength=n)
-    size = np.bincount(home)
-    if n - len(size) < 2 or (asked == N).any():
+    V, n, k = _pair_variance(hit, pairs, sections)
+    if math.isnan(V):
         return math.nan, math.nan
-    without = (hit.sum() - right) / (N - asked)
-    mean = np.bincount(home, without) / size
-    V = ((without - mean[home]) ** 2 * (1 - 1 / size)[home]).sum()
-    effective = min(N, p * (1 - p) / V) if V > 1e-15 else n
-    return _wilson(float(p), float(effective), float(stdtrit(n - len(size), .5 + confidence_level / 2)))
+    p = np.mean(hit)
+    effective = min(len(hit), p * (1 - p) / V) if V > 1e-15 else n
+    return _wilson(float(p), float(effective), float(stdtrit(n - k, .5 + confidence_level / 2)))
 
 # %% ../nbs/01d_analogies.ipynb #b00be245
 def _section(name, rows, column, level):

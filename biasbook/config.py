@@ -12,15 +12,19 @@ from pathlib import Path
 
 # %% ../nbs/book/01c_config.ipynb #4991bdc0
 MOST_JOBS = 512 # processes of one audit
+DEBIAS = ('hard', 'inlp', 'leace') # what can be done to vectors here
 
 def _text(x): return isinstance(x, str) and bool(x.strip())
 def _texts(x): return isinstance(x, list) and bool(x) and all(map(_text, x))
 def _whole(x): return type(x) is int and 1 <= x <= MOST_JOBS
 def _flag(x): return isinstance(x, bool)
+def _method(x): return x in DEBIAS
 
 _TEXTS = 'a list of names, such as [{}]; quote what YAML takes for something else'
 _KEYS = {'subjects': (_texts, _TEXTS.format('googlenews-mini')), 'measures': (_texts, _TEXTS.format('weat')),
-         'out': (_text, 'the name of a folder'), 'jobs': (_whole, f'a whole number from 1 to {MOST_JOBS}'),
+         **dict.fromkeys(('before', 'after'), (_text, 'a file of vectors, or a name')),
+         'debias': (_method, ' or '.join(DEBIAS)), 'out': (_text, 'the name of a folder'),
+         'jobs': (_whole, f'a whole number from 1 to {MOST_JOBS}'),
          'fresh': (_flag, 'true or false'), 'quiet': (_flag, 'true or false')}
 
 # %% ../nbs/book/01c_config.ipynb #e593ea77
@@ -57,7 +61,7 @@ def _lines(text):
 
 # %% ../nbs/book/01c_config.ipynb #6f9e474c
 def read_config(path, # a YAML file in UTF-8
-               )->dict: # those that the file names of subjects, measures, out, jobs, fresh, quiet
+               )->dict: # those that the file names of subjects, measures, before, after, debias, out, jobs, fresh, quiet
     "The options in a configuration file. ValueError names the file, the line, the key and what is wanted."
     options: dict = {}
     try:
