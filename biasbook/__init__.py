@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from biasbook.directions import bias_direction as bias_direction
     from biasbook.erasure import hard_debias as hard_debias, inlp as inlp, leace as leace
     from biasbook.foundations.results import Result as Result, results_table as results_table
+    from biasbook.foundations.scorers import load_model as load_model
     from biasbook.foundations.stimuli import Query as Query, load_queries as load_queries, weat_query as weat_query
     from biasbook.foundations.vectors import WordVectors as WordVectors, load_vectors as load_vectors
     from biasbook.influence import compare_results as compare_results, leave_one_out as leave_one_out
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from biasbook.wefat import wefat as wefat
 
 _WHERE = {'audit': 'audit', 'Result': 'foundations.results', 'results_table': 'foundations.results',
+          'load_model': 'foundations.scorers',
           'Query': 'foundations.stimuli', 'load_queries': 'foundations.stimuli', 'weat_query': 'foundations.stimuli',
           'WordVectors': 'foundations.vectors', 'load_vectors': 'foundations.vectors',
           'compare': 'debias', 'hard_debias': 'erasure', 'inlp': 'erasure', 'leace': 'erasure',
