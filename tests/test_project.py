@@ -98,6 +98,7 @@ def test_names_are_what_they_say():
 def test_a_module_that_is_called():
     import biasbook as bb
     import biasbook.audit as module
+    import biasbook.influence                                      # a module that is no function's name
     from biasbook.weat import weat
     assert bb.weat('googlenews-mini', 'weat7', placebos=False).to_json() == weat('googlenews-mini', 'weat7', placebos=False).to_json()
     assert module.Measure is module.MEASURES[0].__class__ and bb.audit is module and bb.audit.audit is module.audit
