@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .foundations.data import _did_you_mean, data_path, fetch
+from .foundations.questions import _lines
 from .foundations.results import Estimate, Result
 from .foundations.stats import _level
 from .foundations.vectors import as_vectors
@@ -46,12 +47,8 @@ def _row(row, where):
 # %% ../nbs/01c_similarity.ipynb #4b7c290f
 def _file(path):
     "The rows of a file; ValueError names the file and the line."
-    try:
-        lines = Path(path).read_text(encoding='utf-8-sig').splitlines()
-    except (OSError, UnicodeDecodeError) as e:
-        raise ValueError(f'{path} cannot be read as UTF-8 text ({e})') from e
     rows = []
-    for i, line in enumerate(lines, 1):
+    for i, line in enumerate(_lines(path), 1):
         if line.strip() and not line.startswith('#'):
             parts = line.strip().split('\t' if '\t' in line else ',' if ',' in line else None)
             rows.append(_row(parts, f'{Path(path).name}, line {i}'))

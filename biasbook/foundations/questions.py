@@ -21,14 +21,17 @@ def _question(row, where):
     return tuple(words)
 
 # %% ../../nbs/foundations/08_questions.ipynb #a8100f88
-def _file(path):
-    "section -> questions of a file in the format of questions-words.txt; ValueError names file and line."
+def _lines(path):
+    "The lines of a text file; ValueError if it cannot be read."
     try:
-        lines = Path(path).read_text(encoding='utf-8-sig').splitlines()
+        return Path(path).read_text(encoding='utf-8-sig').splitlines()
     except (OSError, UnicodeDecodeError) as e:
         raise ValueError(f'{path} cannot be read as UTF-8 text ({e})') from e
+
+def _file(path):
+    "section -> questions of a file in the format of questions-words.txt; ValueError names file and line."
     sections, name, file = dict[str, list](), None, Path(path).name
-    for i, line in enumerate(lines, 1):
+    for i, line in enumerate(_lines(path), 1):
         where = f'{file}, line {i}'
         if line.startswith(':'):
             name = line[1:].strip()
