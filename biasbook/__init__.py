@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from biasbook.audit import audit as audit
     from biasbook.comparing import compare_audits as compare_audits
+    from biasbook.crows_pairs import crows_pairs as crows_pairs
     from biasbook.debias import compare as compare
     from biasbook.directions import bias_direction as bias_direction
     from biasbook.erasure import hard_debias as hard_debias, inlp as inlp, leace as leace
@@ -26,11 +27,13 @@ if TYPE_CHECKING:
     from biasbook.influence import compare_results as compare_results, leave_one_out as leave_one_out
     from biasbook.maskfill import bias_difference as bias_difference, bias_score as bias_score
     from biasbook.maskfill import maskfill_table as maskfill_table
+    from biasbook.models import compare_models as compare_models
     from biasbook.occupations import occupation_gap as occupation_gap
     from biasbook.projection import direct_bias as direct_bias
     from biasbook.relatives import cbs as cbs
     from biasbook.sas_pairs import sas_pairs as sas_pairs
     from biasbook.saving import load_audit as load_audit
+    from biasbook.stereoset import stereoset as stereoset
     from biasbook.weat import weat as weat, weat_battery as weat_battery
     from biasbook.wefat import wefat as wefat
 
@@ -45,6 +48,7 @@ _WHERE = {'audit': 'audit', 'Result': 'foundations.results', 'results_table': 'f
           'cbs': 'relatives', 'disco': 'fills', 'occupation_gap': 'occupations',
           'bias_direction': 'directions', 'direct_bias': 'projection', 'compare_audits': 'comparing', 'load_audit': 'saving',
           'load_pairs': 'foundations.pairs', 'sas_pairs': 'sas_pairs',
+          'crows_pairs': 'crows_pairs', 'stereoset': 'stereoset', 'compare_models': 'models',
           'weat': 'weat', 'weat_battery': 'weat', 'wefat': 'wefat'}
 
 __all__ = ['__version__', *_WHERE]

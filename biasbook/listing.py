@@ -33,6 +33,11 @@ def _asked(measure, spec):
     if isinstance(spec, dict) and set('XYAB') <= set(spec):
         return {'groups': '{}/{} × {}/{}'.format(*spec['names']), 'words': sum(len(spec[k]) for k in 'XYAB'),
                 'source': spec['source']}
+    if measure == 'sas_pairs':
+        return {'groups': 'stereotypes × antistereotypes', 'words': len(spec['pairs']), 'source': _source('stereotype_pairs')}
+    if measure == 'maskfill':
+        return {'groups': 'occupations of men/women × {}/{}'.format(*spec['words']), 'words': len(spec['X'] + spec['Y']),
+                'source': _source('occupations')}
     gap = measure == 'occupation_gap'
     return {'groups': 'occupations × share of women' if gap else '',
             'source': _source('occupations') if gap else '',

@@ -8,38 +8,22 @@ __all__ = ['sas_pairs', 'sas_by_type']
 # %% ../nbs/03_sas_pairs.ipynb #0cdabb2b
 import math
 from dataclasses import replace
-from difflib import SequenceMatcher
 
 import numpy as np
 
 from . import __version__
 from .foundations.masked import _one_of
 from .foundations.pairs import pair_sentences
+from .foundations.pairscores import SCORINGS, pair_scores, scoring_of
 from .foundations.preferences import preference_estimates, preference_ratio
 from .foundations.results import Estimate, Result, format_p
-from .foundations.scoring import Scorer
 from .foundations.stats import _level
 from .foundations.stimuli import _words
 from .foundations.tokens import encode
 
-# %% ../nbs/03_sas_pairs.ipynb #a472f5c4
-def _shared(a, b):
-    "The places in each of two lists of what both share, in order, as published (difflib)."
-    blocks = SequenceMatcher(None, a, b).get_matching_blocks()
-    return [[m[side] + k for m in blocks for k in range(m.size)] for side in (0, 1)]
-
-def _masked_scores(model, stereo, anti, scoring):
-    "Scores of both lists, one after the other: of shared tokens, or of all."
-    if scoring == 'pll': return model.pseudo_log_likelihood(stereo + anti).total
-    s, a = (model._encode(texts, 'refuse') for texts in (stereo, anti))
-    places = zip(*(_shared(x.ids, y.ids) for x, y in zip(s, a)))
-    gaps = [[(i, [i]) for i in some if i in e.own] for e, some in zip(s + a, sum(map(list, places), []))]
-    return model._sums(s + a, gaps).total
-
 # %% ../nbs/03_sas_pairs.ipynb #2b79ad04
-def _causal_scores(model, texts, bos, compat):
-    "Log-probabilities of texts; as published: no start of our own, and n / (n - 1) too large."
-    if not compat: return model.log_probability(texts, bos=bos).total
+def _published(model, texts):
+    "Scores of texts by a causal model as published: no start of our own, and n / (n - 1) too large."
     own = model.tokenizer('a', return_special_tokens_mask=True)['special_tokens_mask'][0]
     out = model.log_probability(texts, bos='auto' if own else None)
     return out.total * (out.counts + 1) / out.counts
@@ -47,11 +31,11 @@ def _causal_scores(model, texts, bos, compat):
 def _scores(model, table, scoring, bos, compat):
     "The table with both scores, nats, and the number of tokens of both sentences."
     stereo, anti, n = [*table['stereo']], [*table['anti']], len(table)
-    if model.kind == 'masked': total = _masked_scores(model, stereo, anti, scoring)
-    elif model.kind == 'causal': total = _causal_scores(model, stereo + anti, bos, compat)
-    else: total = model.completion([*table['prompt']] * 2, stereo + anti).total
+    prompts = [*table['prompt']] if scoring == 'completion' else None
+    if compat and model.kind == 'causal': first, second = np.split(_published(model, stereo + anti), 2)
+    else: first, second, _ = pair_scores(model, stereo, anti, scoring, prompts=prompts, bos=bos)
     tokens = [len(e.own) for e in encode(model.tokenizer, stereo + anti, special=False)]
-    return table.assign(score_stereo=total[:n], score_anti=total[n:], margin=total[:n] - total[n:],
+    return table.assign(score_stereo=first, score_anti=second, margin=first - second,
                         tokens_stereo=tokens[:n], tokens_anti=tokens[n:],
                         length_difference=np.subtract(tokens[:n], tokens[n:]))
 
@@ -84,25 +68,20 @@ def _baselines(table, baseline, score):
     return [float(mean[key]) for key in _attributes(table)]
 
 # %% ../nbs/03_sas_pairs.ipynb #8e6afea4
-SCORINGS = {'masked': ('shared', 'pll'), 'causal': ('log-probability',), 'seq2seq': ('completion',)}
 _KEPT = ['identity', 'type', 'stereotype', 'antistereotype', 'subject', 'score_stereo', 'score_anti', 'margin',
          'baseline', 'corrected', 'tokens_stereo', 'tokens_anti', 'length_difference']
 
 def _checked(model, scoring, bos, compat, baseline):
     "The scoring by name and the neutral subjects. TypeError, ValueError for what is none."
-    if not isinstance(model, Scorer):
-        raise TypeError('pairs need a language model, such as load_model("novels-mini-causal"), not '
-                        f'{type(model).__name__} {str(model)[:40]!r}')
+    found = scoring_of(model, scoring)
     if compat is not None: _one_of('compat', compat, ('afristereo',))
     if bos != 'auto' and (compat or model.kind != 'causal'):
         raise ValueError(f'bos={bos!r} is for causal models without compat; leave it out for {model.name}')
-    known = SCORINGS[model.kind]
-    auto = known[-1] if compat else known[0]
-    if scoring not in ('auto', *known) or (compat and scoring not in ('auto', auto)):
-        some = ' or '.join(map(repr, ['auto', auto] if compat else ['auto', *known]))
-        raise ValueError(f'scoring of a {model.kind} model' + f' with compat={compat!r}' * bool(compat)
-                         + f' is {some}, but is {scoring!r}')
-    return auto if scoring == 'auto' else scoring, _words(baseline, 'baseline') if baseline else []
+    if compat and model.kind == 'masked':
+        if scoring not in ('auto', 'pll'):
+            raise ValueError(f'compat="afristereo" is scoring="pll" of a masked model, but is {scoring!r}')
+        found = 'pll'
+    return found, _words(baseline, 'baseline') if baseline else []
 
 # %% ../nbs/03_sas_pairs.ipynb #22b5d728
 def _length(d):
@@ -154,12 +133,12 @@ def sas_pairs(model, # from `load_model`, of any kind
               pairs=None, # as of `load_pairs`, or a path; None: the bundled pairs
               *,
               prefix=None, # such as "African"; not for identities that name a people or a place
-              scoring='auto', # of a masked model "shared" or "pll"; of others there is one
+              scoring='auto', # of a masked model "shared", "pll", "aul" or "aula"; of others there is one
               bos='auto', # what stands before a text, for causal models only, as in their `start`
               compat=None, # "afristereo": sentences, scores and ties as in the published notebook
               baseline=NEUTRAL, # neutral subjects, without a prefix; None: no baseline
               confidence_level=.95, # of the intervals over identities
-             )->Result: # value: wins / (wins + losses); details: a row a pair, scores in nats
+             )->Result: # value: wins / (wins + losses); details: a row a pair, nats ("aul", "aula": nats a token)
     """In what share of pairs is the stereotype the more probable sentence (Nangia et al. 2020)?
 
     doi:10.18653/v1/2020.emnlp-main.154. ValueError: bad pairs or options. TypeError: no language model."""

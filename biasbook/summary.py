@@ -75,11 +75,21 @@ def _follows(d, r, names):
                 (f'r² = {r.value ** 2:.2f}', f'{10 * slope:+.2f} standard deviations of a word for 10 more of {what}'))
 
 # %% ../nbs/book/00a_summary.ipynb #acf66637
+def _preferred(r):
+    "The size of a preference between the sentences of pairs."
+    first = r.value >= .5
+    which = ('stereotype', 'antistereotype')[::1 if first else -1]
+    more = [f'without what is said of anybody {100 * (e.value if first else 1 - e.value):.0f} %'
+            for e in r.also if e.name == 'corrected ratio']
+    return Size(max(r.value, 1 - r.value), 'of sentences, the {} is more probable than the {}'.format(*which), tuple(more))
+
+# %% ../nbs/book/00a_summary.ipynb #78938654
 def practical_size(result, # a `Result`
                   )->Size:
     "The size of a result over pairs of its words, or an empty `Size` if its details are of another kind."
     d: Any = result.details
     columns, names = set() if d is None else set(d), list(result.meta.get('names') or ())
+    if 'wins' in result.meta: return _preferred(result)
     if {'association', 'property'} <= columns and len(d):
         return _follows(d, result, names if len(names) == 2 else ['A', 'B'])
     if {'association', 'set'} <= columns and d['set'].nunique() == 2:

@@ -6,7 +6,7 @@
 __all__ = ['canonical_term', 'wordnet_antonyms', 'build_pairs', 'blank_pairs']
 
 # %% ../../nbs/foundations/05c_pair_building.ipynb #722ae303
-import ast, re
+import ast, io, re
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -18,15 +18,15 @@ from .pairs import _COLUMNS, _NEEDED, _PUBLISHED, _bundled, _named, _tidy
 _LEAD = re.compile(r'^(?:(?:are|is|too|very|so|overly|highly|extremely|always|often|usually|quite|naturally|'
                    r'(?:perceived|seen|viewed|considered|termed)(?: as)?) )+(?=\S)', re.I)
 
-def _wordings(group):
+def _wordings(group, what='the group'):
     "The wordings of a group, tidy, in alphabetical order, each once. ValueError for what is no group."
     if isinstance(group, str) and group.strip().startswith('['):
         try: group = ast.literal_eval(group.strip())
         except (ValueError, SyntaxError) as e:
-            raise ValueError(f'the group {group!r} begins like a list, but is none; write "kind, nice"') from e
+            raise ValueError(f'{what} is {group!r}, which begins like a list; write "kind, nice"') from e
     group = group.split(',') if isinstance(group, str) else group
     if not isinstance(group, (list, tuple)):
-        raise ValueError(f'a group is a list of wordings or text, not {group!r}')
+        raise ValueError(f'{what} is {group!r}, but a group is a list of wordings, or text')
     return sorted({_tidy(w) for w in group} - {''})
 
 # %% ../../nbs/foundations/05c_pair_building.ipynb #9f2259ee
@@ -57,28 +57,36 @@ def _opposites(antonyms):
     return opposite
 
 # %% ../../nbs/foundations/05c_pair_building.ipynb #2bbd1824
-def wordnet_antonyms(folder, # WordNet's dictionary files: index.adj, data.adj, lexnames, …
-                    )->Callable: # word -> list of its antonyms, the most frequent sense first
-    "Antonyms from WordNet (doi:10.1145/219717.219748). ImportError: no NLTK; ValueError: no folder or files."
+def _wordnet(folder):
+    "NLTK's reader of the WordNet in a folder. ImportError: no NLTK; OSError: a file is missing."
     import warnings
-    if not Path(folder).is_dir():
-        raise ValueError(f'{str(folder)!r} is no folder; name the one of index.adj and data.adj')
-    try:
-        import nltk.data
-        from nltk.corpus.reader.wordnet import WordNetCorpusReader
-    except ImportError as e: raise ImportError('WordNet is read by NLTK: pip install nltk') from e
+    import nltk.data
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
     class English(WordNetCorpusReader):
         def map_wn(self, *args): return {}          # to the versions of other languages: needs NLTK's own data
+        def open(self, file):
+            if file != 'lexnames' or (folder/file).is_file(): return super().open(file)
+            return io.StringIO(''.join(f'{k:02} {k:02} 0\n' for k in range(45)))
 
-    if (name := str(Path(folder).resolve())) not in nltk.data.path: nltk.data.path.append(name)
+    if str(folder) not in nltk.data.path: nltk.data.path.append(str(folder))
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')             # that there is but one language
-        try: reader = English(name, None)
-        except OSError as e:
-            raise ValueError(f'{Path(folder).name} lacks a file of WordNet, as lexnames or data.adj') from e
+        return English(str(folder), None)
+
+# %% ../../nbs/foundations/05c_pair_building.ipynb #9d9dd986
+def wordnet_antonyms(folder, # WordNet's dictionary files: index.adj, data.adj, …
+                    )->Callable: # word -> list of its antonyms, the most frequent sense first
+    "Antonyms from WordNet (doi:10.1145/219717.219748). ImportError: no NLTK; ValueError: no folder or files."
+    if not Path(folder).is_dir():
+        raise ValueError(f'{str(folder)!r} is no folder; name the one of index.adj and data.adj')
+    try: reader = _wordnet(Path(folder).resolve())
+    except ImportError as e: raise ImportError('WordNet is read by NLTK: pip install nltk') from e
+    except OSError as e: raise ValueError(f'{Path(folder).name} lacks a file of WordNet, as data.adj') from e
     def antonyms(word):
-        lemmas = [m for pos in 'an' for s in reader.synsets(word, pos) for m in s.lemmas()
-                  if m.name().casefold() == word.replace(' ', '_')]
+        name = word.casefold().replace(' ', '_')
+        lemmas = [m for pos in 'an' for s in reader.synsets(name, pos) for m in s.lemmas()
+                  if m.name().casefold() == name]
         return list(dict.fromkeys(a.name().replace('_', ' ') for m in lemmas for a in m.antonyms()))
     return antonyms
 
@@ -102,13 +110,14 @@ def build_pairs(frame, # DataFrame with identity_term and attribute_group (or Id
     opposite, rows = _opposites(antonyms), dict[Any, list]()
     kind = {_tidy(k).casefold(): v for k, v in types.items()}.get if isinstance(types, dict) else types
     for n, (_, row) in enumerate(frame.iterrows()):
-        identity, wordings = _tidy(row[named['identity']]), _wordings(row[named['attributes']])
+        identity, wordings = _tidy(row[named['identity']]), _wordings(row[named['attributes']], f'row {n}')
         if not identity or not wordings:
-            raise ValueError(f'row {n} of the frame has no identity or no attributes; fill it in, or drop it')
+            raise ValueError(f'row {n} has no identity or no attributes; fill it in, or drop it')
         term = _tidy(choose(wordings, opposite))
         key = (identity.casefold(), term.casefold()) if term else n
         given = kind(identity.casefold()) if kind else row[named['type']] if 'type' in named else ''
-        rows.setdefault(key, [identity, [], term, opposite(term), _tidy(given)])[1].extend(wordings)
+        made = rows.setdefault(key, [identity, [], term, opposite(term), ''])
+        made[1], made[4] = made[1] + wordings, made[4] or _tidy(given)
     cells = [[i, ', '.join(dict.fromkeys(w)), *rest] for i, w, *rest in rows.values()]
     out = pandas.DataFrame(cells, columns=list(_COLUMNS), dtype=object)
     if path is not None: _write(out, Path(path))

@@ -48,12 +48,13 @@ def _named(headers, what, needed):
 # %% ../../nbs/foundations/05b_pairs.ipynb #9e466ddd
 def _tidy(value):
     "The text of a cell with single blanks; empty for a missing value."
-    return '' if value is None or value != value else ' '.join(str(value).split())
+    import pandas as pd
+    return '' if pd.isna(value) is True else ' '.join(str(value).split())
 
-def _table(rows, headers, what, needed):
+def _table(rows, headers, what):
     "Rows (dictionaries by header) as a DataFrame of the five columns, tidy."
     import pandas as pd
-    named = _named(headers, what, needed)
+    named = _named(headers, what, _NEEDED)
     return pd.DataFrame([[_tidy(row[named[c]]) if c in named else '' for c in _COLUMNS] for row in rows],
                         columns=list(_COLUMNS), dtype=object)
 
@@ -69,8 +70,9 @@ def _checked(table, what, where):
     for w, i, s, a in zip(where, table['identity'], table['stereotype'], table['antistereotype']):
         if s.casefold() == a.casefold():
             raise ValueError(f'{what}: {w} has {s!r} for stereotype and antistereotype; write the opposite')
-        if (first := seen.setdefault((i.casefold(), s.casefold(), a.casefold()), w)) != w:
+        if first := seen.get(pair := (i.casefold(), s.casefold(), a.casefold())):
             raise ValueError(f'{what}: {w} is the pair of {first} again ({i}: {s}, {a}); keep one of them')
+        seen[pair] = w
     return table
 
 # %% ../../nbs/foundations/05b_pairs.ipynb #02ac8615
@@ -82,14 +84,14 @@ def _read(path):
     if wrong := [n for n, row in rest if len(row) != len(headers)]:
         raise ValueError(f'{path.name} has {len(headers)} columns, but not in line {wrong[0]}; '
                          'quote a cell that has a separator in it: "caring, compassionate"')
-    table = _table([dict(zip(headers, row)) for _, row in rest], headers, path.name, _NEEDED)
+    table = _table([dict(zip(headers, row)) for _, row in rest], headers, path.name)
     return _checked(table, path.name, [f'line {n}' for n, _ in rest])
 
 def _lines(path):
     "(line number, cells) for each row of a file, split at the separator that fits its first line."
     text = _decoded(path)
     split = {s: csv.reader(io.StringIO(text, newline=''), delimiter=s, skipinitialspace=True) for s in ',;\t|'}
-    top = (text.lstrip('\r\n').splitlines() or [''])[:1]
+    top = [next((line for line in text.splitlines() if line.strip(' ,;\t|')), '')]
     first = {s: next(csv.reader(top, delimiter=s), []) for s in split}
     reader = split[max(first, key=lambda s: len({*map(_column, first[s])} - {None}))]
     return [(reader.line_num, row) for row in reader]
@@ -107,38 +109,39 @@ def load_pairs(path=None, # a CSV file, or a DataFrame; None: the bundled pairs
     """Pairs of a stereotype and its opposite. ValueError says which column, line or encoding is wrong.
 
     Headers as here or as in Le Beux et al. 2025 (doi:10.48550/arXiv.2511.22016)."""
-    if hasattr(path, 'to_dict'):
-        table = _table(path.to_dict('records'), list(path.columns), 'the table', _NEEDED)
+    if hasattr(path, 'iterrows'):
+        table = _table(path.to_dict('records'), list(path.columns), 'the table')
         return _checked(table, 'the table', [f'row {i}' for i in path.index])
     if path is not None: return _read(Path(path))
     rows = [dict(zip(_bundled()['columns'], row)) for row in _bundled()['rows']]
-    return _table(rows, _bundled()['columns'], 'stereotype_pairs.yaml', _NEEDED)
+    return _table(rows, _bundled()['columns'], 'stereotype_pairs.yaml')
 
 # %% ../../nbs/foundations/05b_pairs.ipynb #452b005a
 _ONE = {'a', 'an', 'one', 'each', 'every', 'this', 'that', 'another'}
+_THE = {'the', 'my', 'his', 'her', 'our', 'their', 'your'}
+_SOME = {'some', 'most', 'many', 'all', 'these', 'those'}
 _PRONOUNS = {'he', 'she', 'it', 'they', 'we', 'you'}
-_NOUN = re.compile(r'(?:\w*woman|man|\w*(?:s|e|y)man|\w*person|child|boy|girl|lady|\w*(?:mother|father))', re.I)
-_HEAD = re.compile(r' (?:from|with|who|of|in|that) ')
+_NOUN = re.compile(r'\w*woman|man|\w*(?:s|e|y|fisher|chair|hu)man|\w*person|child|boy|girl|lady|'
+                   r'\w*(?:mother|father)', re.I)
+_HEAD = re.compile(r' (?:from|with|without|who|whose|of|in|on|at|near|that) ')
 
 def _singular(identity):
     "Is this identity one person? ValueError for a singular noun that nothing stands before."
     first, *_ = words = _HEAD.split(identity)[0].split()
     if first.casefold() in _ONE | {'he', 'she', 'it'}: return True
     single = bool(_NOUN.fullmatch(words[-1]))
-    if single and first.casefold() not in ('the', 'my', 'his', 'her', 'our', 'their', 'your'):
+    if single and first.casefold() not in _THE:
         raise ValueError(f'the identity {identity!r} is a singular noun; write "a {identity}" or its plural')
     return single
 
 # %% ../../nbs/foundations/05b_pairs.ipynb #7e086a6a
 _VERBS = {'are': 'is', 'were': 'was', 'have': 'has', 'do': 'does', "aren't": "isn't", "don't": "doesn't"}
 _EITHER = 'can', 'could', 'may', 'might', 'must', 'shall', 'should', 'will', 'would'
-_KNOWN = sorted([*_VERBS, *_VERBS.values(), *_EITHER], key=len, reverse=True)       # "aren't" before "are"
-_VERB = re.compile(rf'\b(?:{"|".join(_KNOWN)})\b', re.I)
+_VERB = re.compile(rf'\b(?:{"|".join([*_VERBS, *_VERBS.values(), *_EITHER])})\b', re.I)
 
 def _agreeing(template, one):
     "The template with its verb in the singular or in the plural. ValueError: singular, and no such verb."
     forms, text = _VERBS if one else {v: k for k, v in _VERBS.items()}, template.text
-    for start, end, *_ in template._slots: text = text[:start] + '_' * (end - start) + text[end:]
     start, end = next(slot[:2] for slot in template._slots if slot[2] == 'identity')
     before = list(_VERB.finditer(text, 0, start))
     direct = before[-1:] if before and not text[before[-1].end():start].strip() else []
@@ -162,7 +165,7 @@ def _prefixed(identity, kind, prefix):
     if not prefix or there or kind.casefold() in _NO_PREFIX or identity.casefold() in _PRONOUNS: return identity
     first, _, rest = identity.partition(' ')
     if first.casefold() in ('a', 'an'): return Template('a(n) {word}').fill(word=f'{prefix} {rest}').text
-    if first.casefold() in _ONE | {'the'} and rest: return f'{first} {prefix} {rest}'
+    if first.casefold() in _ONE | _THE | _SOME and rest: return f'{first} {prefix} {rest}'
     return f'{prefix} {identity}'
 
 # %% ../../nbs/foundations/05b_pairs.ipynb #ee55b428
@@ -177,7 +180,8 @@ def _with_slots(template, *slots):
 def _plain(identity):
     "The identity as within a sentence: an article or a pronoun at its beginning has no capital."
     first = identity.split()[0]
-    return first.lower() + identity[len(first):] if first.casefold() in _ONE | _PRONOUNS | {'the'} else identity
+    small = first.casefold() in _ONE | _THE | _SOME | _PRONOUNS
+    return first.lower() + identity[len(first):] if small else identity
 
 # %% ../../nbs/foundations/05b_pairs.ipynb #f6a28237
 def pair_sentences(pairs=None, # as of `load_pairs`, or a path; None: the bundled pairs

@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['Design', 'design_effect', 'wilson_interval', 'Preference', 'preference_ratio', 'sign_test', 'mean_margin', 't_pvalue',
-           'paired_t', 'preference_estimates']
+           'paired_t', 'preference_estimates', 'paired_preferences']
 
 # %% ../../nbs/foundations/02a_preferences.ipynb #606ef4e6
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,13 +19,13 @@ from .stats import Tail, _cluster_sums, _level, _scaled, _scores, sign_flip_pval
 # %% ../../nbs/foundations/02a_preferences.ipynb #accb5d51
 def _signs(margins, clusters, ties):
     "Margins, a label for each, and signs: 1 is a win, -1 a loss, and 0 a tie that stands apart"
-    d = _scores("margins", margins)
-    if ties not in ("apart", "anti"):
+    d = _scores('margins', margins)
+    if ties not in ('apart', 'anti'):
         raise ValueError(f"ties is {ties!r}: use 'apart', or 'anti' to count them as losses")
     labels = list(range(len(d)) if clusters is None else clusters)
     if len(labels) != len(d):
-        raise ValueError(f"{len(labels)} cluster labels for {len(d)} margins: give one for each")
-    return d, labels, np.where(d == 0, -1.0 if ties == "anti" else 0.0, np.sign(d))
+        raise ValueError(f'{len(labels)} cluster labels for {len(d)} margins: give one for each')
+    return d, labels, np.where(d == 0, -1.0 if ties == 'anti' else 0.0, np.sign(d))
 
 # %% ../../nbs/foundations/02a_preferences.ipynb #67b71472
 class Design(NamedTuple):
@@ -34,15 +35,14 @@ class Design(NamedTuple):
     clusters: int # how many there are
 
 # %% ../../nbs/foundations/02a_preferences.ipynb #2e4b973d
-def design_effect(
-    x, # numbers, one a pair: here 1 for a win and 0 for a loss
-    clusters, # one label per pair, of any hashable type
-) -> Design:
+def design_effect(x, # numbers, one a pair: here 1 for a win and 0 for a loss
+                  clusters, # one label per pair, of any hashable type
+                 )->Design:
     """Design effect from the analysis of variance; Kish (1965), Ridout, Demétrio & Firth (1999).
 
     Raises ValueError on NaN, an empty input and labels of another length."""
-    x = _scores("x", x)
-    x = x - x[0]
+    x = _scores('x', x)
+    x = _scaled(x - x[0])
     sizes, sums = _cluster_sums(np.ones(len(x)), clusters), _cluster_sums(x, clusters)
     n, G, same = len(x), len(sizes), float((sizes ** 2).sum()) / len(x)
     if G == n: return Design(1.0, math.nan, G)
@@ -54,14 +54,16 @@ def design_effect(
     return Design(max(1.0, 1 + (same - 1) * icc), icc, G)
 
 # %% ../../nbs/foundations/02a_preferences.ipynb #64736706
-def wilson_interval(
-    share, # between 0 and 1
-    n, # how many it is a share of; an effective number need not be whole
-    t, # standard errors to either side: 1.96 for 95 % of independent pairs
-) -> tuple: # (low, high)
-    "Wilson's interval of a share; Wilson (1927)"
+def wilson_interval(share, # between 0 and 1
+                    n, # how many it is a share of; an effective number need not be whole
+                    t, # standard errors to either side: 1.96 for 95 % of independent pairs
+                   )->tuple: # (low, high)
+    "Wilson's interval of a share; ValueError on NaN, a share outside 0 to 1 and an `n` of 0; Wilson (1927)"
+    if not (0 <= share <= 1 and n > 0 and t >= 0):
+        raise ValueError(f'the share is {share}, n {n} and t {t}: give 0 to 1, above 0, and 0 or more')
     middle, half = share + t * t / (2 * n), t * math.sqrt(share * (1 - share) / n + (t / (2 * n)) ** 2)
-    return max(0.0, (middle - half) / (1 + t * t / n)), min(1.0, (middle + half) / (1 + t * t / n))
+    low, high = ((middle + way * half) / (1 + t * t / n) for way in (-1, 1))
+    return max(0.0, min(share, low)), min(1.0, max(share, high))
 
 # %% ../../nbs/foundations/02a_preferences.ipynb #a64a8db8
 class Preference(NamedTuple):
@@ -82,48 +84,46 @@ class Preference(NamedTuple):
 def _interval(share, n, design, level):
     "(low, high, in words): Wilson's interval on `n` over the design effect"
     from scipy.special import ndtri, stdtrit
-    if math.isnan(design.effect): return math.nan, math.nan, f"no interval: {n} pairs in one cluster"
+    if math.isnan(design.effect): return math.nan, math.nan, f'no interval: {n} pairs in one cluster'
     if design.clusters == n:
-        return *wilson_interval(share, n, float(ndtri(.5 + level / 2))), f"Wilson interval on {n} pairs"
+        return *wilson_interval(share, n, float(ndtri(.5 + level / 2))), f'Wilson interval on {n} pairs'
     df, m = design.clusters - 1, n / design.effect
-    how = f"Wilson interval on {n} / {design.effect:.2f} = {m:.1f} effective pairs, t with {df} df"
+    how = f'Wilson interval on {n} / {design.effect:.2f} = {m:.1f} effective pairs, t with {df} df'
     return *wilson_interval(share, m, float(stdtrit(df, .5 + level / 2))), how
 
 # %% ../../nbs/foundations/02a_preferences.ipynb #e523c4a6
-def preference_ratio(
-    margins, # one per pair, nats: log-probability of the stereotype minus that of the antistereotype
-    clusters=None, # one label per pair, of any hashable type; None when each pair stands for itself
-    *,
-    ties="apart", # "anti" counts ties as losses, as published tables do
-    confidence_level=0.95,
-) -> Preference:
+def preference_ratio(margins, # one per pair, nats: log-probability of the stereotype less that of its opposite
+                     clusters=None, # one label per pair, of any hashable type; None: each pair for itself
+                     *,
+                     ties='apart', # "anti" counts ties as losses, as published tables do
+                     confidence_level=.95, # of the interval
+                    )->Preference:
     """Wins over wins and losses, with Wilson's interval on the effective number of pairs; Saha et al. (2016).
 
     Raises ValueError on NaN, no pairs, labels of another length, other `ties` and a level outside 0 to 1."""
     d, labels, s = _signs(margins, clusters, ties)
-    _level("confidence_level", confidence_level)
+    _level('confidence_level', confidence_level)
     won, tied = s[s != 0] > 0, int((d == 0).sum())
     if not len(won):
-        nan, no = math.nan, f"no ratio: all {tied} pairs are ties"
+        nan, no = math.nan, f'no ratio: all {tied} pairs are ties'
         return Preference(nan, nan, nan, 0, 0, tied, 0, nan, nan, nan, no)
     n, wins = len(won), int(won.sum())
     design = design_effect(won, [c for c, sign in zip(labels, s) if sign])
     low, high, how = _interval(wins / n, n, design, confidence_level)
-    if tied: how += f"; {tied} ties " + ("count as losses" if ties == "anti" else "apart")
+    if tied: how += f'; {tied} ties ' + ('count as losses' if ties == 'anti' else 'apart')
     return Preference(wins / n, low, high, wins, n - wins, tied, design.clusters, design.icc,
                       design.effect, n / design.effect, how)
 
 # %% ../../nbs/foundations/02a_preferences.ipynb #07cf7d27
 def _floor(N):
     "The smallest two-sided p that `N` signs allow"
-    return f"smallest possible p 1/{2 ** max(N - 1, 0)}" if N <= 20 else f"smallest possible p 2^-{N - 1}"
+    return f'smallest possible p 1/{2 ** max(N - 1, 0)}' if N <= 20 else f'smallest possible p 2^-{N - 1}'
 
 # %% ../../nbs/foundations/02a_preferences.ipynb #2a847954
-def sign_test(
-    margins, # one per pair, nats
-    clusters=None, # one label per pair: the test is of majorities; None: the naive binomial test over pairs
-    ties="apart", # as in `preference_ratio`
-) -> Tail: # two-sided p-value and method, with majorities for, against and undecided
+def sign_test(margins, # one per pair, nats
+              clusters=None, # one label per pair: the test is of majorities; None: the naive one over pairs
+              ties='apart', # as in `preference_ratio`
+             )->Tail: # two-sided p-value and method, with majorities for, against and undecided
     """Exact two-sided sign test on the majority of each cluster, without those that have none.
 
     Raises ValueError where `preference_ratio` does."""
@@ -132,65 +132,82 @@ def sign_test(
     up, down, even = (int((np.sign(majority) == k).sum()) for k in (1, -1, 0))
     N, least = up + down, min(up, down)
     p = min(1.0, 2 * sum(math.comb(N, k) for k in range(least + 1)) / 2 ** N)
-    unit, left = ("pairs", "ties") if clusters is None else ("cluster majorities", "undecided")
-    how = f"exact, {N} {unit} ({up} for, {down} against; {even} {left} left out), {_floor(N)}"
+    unit, left = ('pairs', 'ties') if clusters is None else ('cluster majorities', 'undecided')
+    how = f'exact, {N} {unit} ({up} for, {down} against; {even} {left} left out), {_floor(N)}'
     return Tail(max(p, float(np.finfo(float).tiny)), how, 0.0)
 
 # %% ../../nbs/foundations/02a_preferences.ipynb #e72b6f0d
-def mean_margin(
-    margins, # one per pair, nats
-    clusters=None, # one label per pair: its pairs flip together
-    confidence_level=0.95,
-) -> Estimate: # the mean margin over pairs, nats
+def mean_margin(margins, # one per pair, nats
+                clusters=None, # one label per pair: its pairs flip together
+                confidence_level=.95, # of the interval
+               )->Estimate: # the mean margin over pairs, nats
     """Mean margin: sign flips of clusters and a t interval over clusters; Cameron & Miller (2015).
 
     Raises ValueError on NaN, no pairs, labels of another length and a level outside 0 to 1."""
     from scipy.special import stdtrit
-    d, labels, _ = _signs(margins, clusters, "apart")
-    _level("confidence_level", confidence_level)
+    d, labels, _ = _signs(margins, clusters, 'apart')
+    _level('confidence_level', confidence_level)
     test, mean = sign_flip_pvalue(d, clusters), float(d.mean())
     rest = _cluster_sums(d - mean, labels)
-    G, unit = len(rest), "pairs" if clusters is None else "clusters"
+    G, unit = len(rest), 'pairs' if clusters is None else 'clusters'
     if G == 1:
-        return Estimate("mean margin", mean, None, None, test.pvalue, f"{test.method}; no interval: 1 of {unit}")
-    se = math.sqrt(G / (G - 1) * (rest ** 2).sum()) / len(d)
+        return Estimate('mean margin', mean, None, None, test.pvalue, f'{test.method}; no interval: one {unit[:-1]}')
+    se = math.sqrt(G / (G - 1)) * math.hypot(*rest) / len(d)
     half = float(stdtrit(G - 1, .5 + confidence_level / 2)) * se
-    return Estimate("mean margin", mean, mean - half, mean + half, test.pvalue,
-                    f"{test.method}; t interval over {G} {unit}")
+    return Estimate('mean margin', mean, mean - half, mean + half, test.pvalue,
+                    f'{test.method}; t interval over {G} {unit}')
 
 # %% ../../nbs/foundations/02a_preferences.ipynb #87aa9e3c
-def t_pvalue(
-    t, # as published
-    n, # number of pairs
-) -> float:
+def t_pvalue(t, # as published
+             n, # number of pairs
+            )->float: # never 0
     "Two-sided p of a paired t over `n` pairs; ValueError on NaN and fewer than 2 pairs"
     from scipy.special import stdtr
-    if not math.isfinite(t) or n < 2:
-        raise ValueError(f"t is {t} over {n} pairs: give a finite t and 2 pairs or more")
-    return 2 * float(stdtr(n - 1, -abs(t)))
+    if not math.isfinite(t) or not n >= 2:
+        raise ValueError(f't is {t} over {n} pairs: give a finite t and 2 pairs or more')
+    return max(2 * float(stdtr(n - 1, -abs(t))), float(np.finfo(float).tiny))
 
-
-def paired_t(margins) -> Estimate: # the t of the margins, one per pair
+def paired_t(margins, # one per pair, nats
+            )->Estimate: # the t of the margins
     "Student's t of the mean margin, two-sided, as if pairs were independent; NaN says why; ValueError on NaN"
-    d = _scaled(_scores("margins", margins))
-    if len(d) < 2: return Estimate("paired t", math.nan, method="no t: one pair")
+    d = _scaled(_scores('margins', margins))
+    if len(d) < 2: return Estimate('paired t', math.nan, method='no t: one pair')
     if np.ptp(d) <= 1e-12 * np.abs(d).max():
-        return Estimate("paired t", math.nan, method=f"no t: the {len(d)} margins are equal")
+        return Estimate('paired t', math.nan, method=f'no t: the {len(d)} margins are equal')
     t = float(d.mean() / d.std(ddof=1)) * math.sqrt(len(d))
-    return Estimate("paired t", t, pvalue=t_pvalue(t, len(d)), method=f"naive: t with {len(d) - 1} df")
+    return Estimate('paired t', t, pvalue=t_pvalue(t, len(d)), method=f'naive: t with {len(d) - 1} df')
 
 # %% ../../nbs/foundations/02a_preferences.ipynb #c3956e21
-def preference_estimates(
-    margins, # one per pair, nats
-    clusters=None, # one label per pair
-    *,
-    ties="apart", # as in `preference_ratio`
-    confidence_level=0.95,
-) -> tuple: # Estimates: preference ratio, pairs as if independent, mean margin, paired t
+def preference_estimates(margins, # one per pair, nats
+                         clusters=None, # one label per pair
+                         *,
+                         ties='apart', # as in `preference_ratio`
+                         confidence_level=.95, # of the intervals
+                        )->tuple: # Estimates: preference ratio, pairs as if independent, mean margin, paired t
     "What a result says of paired preferences, the ratio first; ValueError where `preference_ratio` does"
     def ratio(name, naive, labels):
         r = preference_ratio(margins, labels, ties=ties, confidence_level=confidence_level)
         test = sign_test(margins, labels, ties)
-        return Estimate(name, r.ratio, r.low, r.high, test.pvalue, f"{naive}{test.method}; {r.method}")
-    return (ratio("preference ratio", "", clusters), ratio("pairs as if independent", "naive: ", None),
+        return Estimate(name, r.ratio, r.low, r.high, test.pvalue, f'{naive}{test.method}; {r.method}')
+    return (ratio('preference ratio', '', clusters), ratio('pairs as if independent', 'naive: ', None),
             mean_margin(margins, clusters, confidence_level), paired_t(margins))
+
+# %% ../../nbs/foundations/02a_preferences.ipynb #9683af60
+def paired_preferences(first, # margins of one model, one per pair, nats
+                       second, # margins of another, of the same pairs in the same order
+                       clusters=None, # one label per pair, such as its identity; None: each stands for itself
+                       *,
+                       ties='apart', # of each model, as in `preference_ratio`
+                       confidence_level=.95, # of the intervals
+                      )->tuple: # Estimates: mean difference, disagreements, difference of ratios, McNemar
+    """How much further the second model goes with stereotypes than the first; McNemar (1947).
+
+    doi:10.1007/BF02295996. ValueError on NaN, no pairs, unequal lengths, another level or other `ties`."""
+    a, b = np.asarray(first, float), np.asarray(second, float)
+    if a.shape != b.shape:
+        raise ValueError(f'margins have shapes {a.shape} and {b.shape}: give both for the same pairs')
+    signs = (_signs(b, clusters, ties)[2] - _signs(a, clusters, ties)[2]) / 2
+    share, naive, mean, _ = preference_estimates(signs, clusters, confidence_level=confidence_level)
+    return (replace(mean_margin(b - a, clusters, confidence_level), name='mean difference'),
+            replace(share, name='disagreements'), replace(mean, name='difference of ratios'),
+            replace(naive, name='McNemar'))
