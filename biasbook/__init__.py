@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from biasbook.directions import bias_direction as bias_direction
     from biasbook.erasure import hard_debias as hard_debias, inlp as inlp, leace as leace
     from biasbook.fills import disco as disco
+    from biasbook.foundations.embedders import from_callable as from_callable, load_embedder as load_embedder
     from biasbook.foundations.pairs import load_pairs as load_pairs
     from biasbook.foundations.results import Result as Result, results_table as results_table
     from biasbook.foundations.scorers import load_model as load_model
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 _WHERE = {'audit': 'audit', 'Result': 'foundations.results', 'results_table': 'foundations.results',
           'load_model': 'foundations.scorers',
+          'from_callable': 'foundations.embedders', 'load_embedder': 'foundations.embedders',
           'Query': 'foundations.stimuli', 'load_queries': 'foundations.stimuli', 'weat_query': 'foundations.stimuli',
           'Template': 'foundations.templates',
           'WordVectors': 'foundations.vectors', 'load_vectors': 'foundations.vectors',

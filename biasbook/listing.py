@@ -13,7 +13,7 @@ from textwrap import shorten
 
 from .audit import MEASURES
 from .foundations.data import _entries, data_path, located
-from .foundations.subjects import LATER, OPENERS, model_names, origin, scheme_of
+from .foundations.subjects import OPENERS, model_names, origin, scheme_of
 
 # %% ../nbs/book/01d_listing.ipynb #4c196546
 def list_measures()->list[dict]: # name, kinds of subject, units, chapter, limits
@@ -66,17 +66,18 @@ def list_data()->list[dict]: # name, bytes, licence, where, what
 
 # %% ../nbs/book/01d_listing.ipynb #1eee3cd0
 def list_models()->list[dict]: # subject, what, where
-    "A row for each subject that has a name, and for each kind: those of this version, and those to follow."
+    "A row for each subject that has a name, and for each kind."
     names, said = vector_names(), {'vectors': 'word vectors, from a file or by a registered name',
-                                   'hf': 'a language model, from a folder or the Hugging Face hub'}
+                                   'hf': 'a language model, from a folder or the Hugging Face hub',
+                                   'st': 'sentence vectors of a model of sentence-transformers'}
     vectors = [{'subject': d['name'], 'what': d['what'], 'where': d['where']}
                for d in list_data() if d['name'] in names]
     models = [{'subject': m, 'what': f'language model, {origin(m).get("source") or origin(m)["citation"]}',
                'where': _state(f'{m}/model.safetensors', e) if (e := _entries().get(f'{m}/model.safetensors'))
                else 'bundled'} for m in model_names()]
-    kinds = [{'subject': f'{k}:NAME', 'what': said.get(k, k), 'where': 'this version'} for k in OPENERS]
-    later = [{'subject': f'{k}:NAME', 'what': v, 'where': 'to follow'} for k, v in LATER.items()]
-    return vectors + models + kinds + later
+    kinds = [{'subject': f'{k}:NAME', 'what': said.get(k, 'sentence vectors of a provider'), 'where': 'this version'}
+             for k in OPENERS]
+    return vectors + models + kinds
 
 # %% ../nbs/book/01d_listing.ipynb #7a96ee79
 def vector_names()->list[str]: # names that `load_vectors` takes
@@ -123,13 +124,11 @@ def misspelt(subject:str, # as it is typed: a path, a registered name, or KIND:N
             )->str: # what is wrong with it, with the nearest names; '' if it may be opened
     "Is there such a subject? Nothing is opened or downloaded."
     kind, rest = scheme_of(subject)
-    if kind not in OPENERS and kind not in LATER:
-        close = get_close_matches(kind, [*OPENERS, *LATER], n=1, cutoff=.5)
+    if kind not in OPENERS:
+        close = get_close_matches(kind, OPENERS, n=1, cutoff=.5)
         return f'there is no kind of subject {kind!r}; ' + _meant([f'{k}:{rest}' for k in close])
     if not rest.strip():
         return f'{subject!r} names nothing; ' + _meant([])
-    if kind not in OPENERS:
-        return f'{subject}: {LATER[kind]} are to follow in a later version'
     path = Path(rest).expanduser()
     if kind != 'vectors' or any(p.is_file() or p.as_posix() in _entries() for p in (path, *path.parents)):
         return ''

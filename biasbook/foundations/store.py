@@ -25,36 +25,47 @@ def store_key(**parts, # plain data by name: numbers, strings, None, lists and d
 
 # %% ../../nbs/foundations/03a_store.ipynb #addf2efb
 _MARK = 0x62696173                                       # "bias", SQLite's application_id of a store
-_TABLE = 'CREATE TABLE IF NOT EXISTS items (key TEXT PRIMARY KEY, kind TEXT NOT NULL, check_ BLOB NOT NULL, value BLOB NOT NULL)'
+_TABLE = ('CREATE TABLE items '                          # as SQLite keeps it: a store is known by this text
+          '(key TEXT PRIMARY KEY, kind TEXT NOT NULL, check_ BLOB NOT NULL, value BLOB NOT NULL)')
 
 
 @contextmanager
 def _naming(path):
-    "SQLite's errors, as `OSError` (disk, permission, lock) or `ValueError` (damage) with the file and what to do."
+    "SQLite's errors, as OSError (disk, permission, lock) or ValueError (damage), with what to do."
     try:
         yield
     except sqlite3.OperationalError as e:
-        advice = {'full': 'make room', 'readonly': 'it cannot be written to', 'unable to open': 'is the folder there, and yours?',
+        advice = {'full': 'make room', 'readonly': 'it cannot be written to',
+                  'unable to open': 'is the folder there, and yours?',
                   'locked': 'another process holds it for long', 'disk I/O': 'is there room on the disk?'}
         said = next((a for word, a in advice.items() if word in str(e)), 'try again')
-        raise OSError(f'the store {path.name}: {e}; {said}, or name another folder in BIASBOOK_CACHE_DIR') from e
+        raise OSError(f'the store {path.name}: {e}; {said}, or name another folder in '
+                      'BIASBOOK_CACHE_DIR') from e
     except sqlite3.DatabaseError as e:
-        raise ValueError(f'{path.name} is damaged or no store ({e}); move it away, and a new one is made') from e
+        raise ValueError(f'{path.name} is damaged or no store ({e}); '
+                         'move it away, and a new one is made') from e
 
 # %% ../../nbs/foundations/03a_store.ipynb #5e52598b
-def _made(db, path):
+def _made(db):
     "Mark a new file and make its table, under a lock, since another process may do the same now."
     db.execute('PRAGMA page_size = 32768')               # of a file that is still empty
     db.execute('BEGIN IMMEDIATE')
     mark, = db.execute('PRAGMA application_id').fetchone()
     tables, = db.execute('SELECT count(*) FROM sqlite_master').fetchone()
-    if mark != _MARK and (mark or tables):
-        raise ValueError(f'{path.name} is a database of another program, not a store; name another file')
-    db.execute(f'PRAGMA application_id = {_MARK}')
-    db.execute(_TABLE)
+    if not mark and not tables:                          # otherwise it is a store by now, or somebody else's
+        db.execute(f'PRAGMA application_id = {_MARK}')
+        db.execute(_TABLE)
     db.execute('COMMIT')
 
 
+def _known(db, path):
+    "ValueError unless the file has the mark of a store, its table and no more: no trigger, no view."
+    marks = db.execute('PRAGMA application_id').fetchall()
+    made = db.execute("SELECT sql FROM sqlite_master WHERE name NOT GLOB 'sqlite_*'").fetchall()
+    if (marks, made) != ([(_MARK,)], [(_TABLE,)]):
+        raise ValueError(f'{path.name} is a database of another program, not a store; name another file')
+
+# %% ../../nbs/foundations/03a_store.ipynb #fada0ed3
 def _connect(path):
     "A connection to a store that is made if it is not there; ValueError for a database of something else."
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +73,8 @@ def _connect(path):
         db = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
         try:
             if db.execute('PRAGMA application_id').fetchone() != (_MARK,):
-                _made(db, path)
+                _made(db)
+            _known(db, path)
             for attempt in range(200):                   # SQLite does not wait for this lock by itself
                 try:
                     db.execute('PRAGMA journal_mode = WAL')
@@ -72,6 +84,7 @@ def _connect(path):
                         raise
                     time.sleep(.05)
             db.execute('PRAGMA synchronous = NORMAL')
+            db.execute('PRAGMA wal_autocheckpoint = 4000')      # pages of the log; large writes wait less often
         except BaseException:
             db.close()
             raise
@@ -83,28 +96,36 @@ def _digest(key, value):
     return hashlib.blake2b(value, digest_size=8, key=key.encode()[:64]).digest()
 
 # %% ../../nbs/foundations/03a_store.ipynb #649695dc
-class _Items:
-    "Bytes by key in one SQLite file: reading and writing."
+class _Reading:
+    "Bytes by key in one SQLite file."
     def __init__(self, path=None): # by default store.sqlite in `cache_dir()`
         self.path = Path(path) if path else cache_dir() / 'store.sqlite'
         self._db, self._lock = _connect(self.path), threading.Lock()
     def get(self, keys):
-        "Those of these keys that are there, with their bytes; a value that is damaged counts as absent and is removed."
+        "Those of these keys that are there, with their bytes; a damaged value counts as absent and is removed."
         keys, found, bad = list(dict.fromkeys(keys)), {}, []
         with self._lock, _naming(self.path):
             for i in range(0, len(keys), 500):
                 some = keys[i:i + 500]
                 sql = f'SELECT key, check_, value FROM items WHERE key IN ({",".join("?" * len(some))})'
                 for key, check, value in self._db.execute(sql, some):
-                    if _digest(key, value) == check: found[key] = value
+                    if isinstance(value, bytes) and _digest(key, value) == check: found[key] = value
                     else: bad.append((key,))
             if bad: self._db.executemany('DELETE FROM items WHERE key = ?', bad)
         return found
+
+# %% ../../nbs/foundations/03a_store.ipynb #717e556d
+class _Items(_Reading):
+    "The same, and writing."
     def put(self, items, kind=''):
         "Keep all of these (key -> bytes) in one transaction, or none; a key that is there keeps its value."
-        if odd := [key for key, value in items.items() if not isinstance(value, bytes)]:
+        self.put_kinds({kind: items})
+    def put_kinds(self, kinds):
+        "The same for values of several kinds (kind -> {key: bytes}), all in one transaction."
+        every = [(key, kind, value) for kind, items in kinds.items() for key, value in items.items()]
+        if odd := [key for key, _, value in every if not isinstance(value, bytes)]:
             raise TypeError(f'values must be bytes, but these are not: {", ".join(map(repr, odd[:5]))}')
-        rows = [(key, kind, _digest(key, value), value) for key, value in items.items()]
+        rows = [(key, kind, _digest(key, value), value) for key, kind, value in every]
         with self._lock, _naming(self.path):
             self._db.execute('BEGIN IMMEDIATE')
             try:
@@ -116,7 +137,7 @@ class _Items:
 
 # %% ../../nbs/foundations/03a_store.ipynb #1f45526d
 class Store(_Items):
-    """Bytes by key in one SQLite file: `get(keys)`, `put(items, kind)`.
+    """Bytes by key in one SQLite file: `get(keys)`, `put(items, kind)`, `put_kinds(kinds)`.
 
     OSError for disk and permission, ValueError for a damaged or foreign file."""
     def kinds(self):
@@ -124,6 +145,10 @@ class Store(_Items):
         with self._lock, _naming(self.path):
             return {k: (n, b) for k, n, b in self._db.execute(
                 'SELECT kind, count(*), sum(length(value)) FROM items GROUP BY kind ORDER BY kind')}
+    def keys(self, kind):
+        "The keys of all values of this kind, in their order as text."
+        with self._lock, _naming(self.path):
+            return [k for k, in self._db.execute('SELECT key FROM items WHERE kind = ? ORDER BY key', (kind,))]
     def clear(self, kind):
         "Forget all values of this kind, and give their room back to the disk."
         with self._lock, _naming(self.path):
