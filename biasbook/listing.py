@@ -11,19 +11,20 @@ from difflib import get_close_matches
 from pathlib import Path
 from textwrap import shorten
 
-from .audit import MEASURES
 from .foundations.data import _entries, data_path, located
 from .foundations.subjects import OPENERS, model_names, origin, scheme_of
 
 # %% ../nbs/book/01d_listing.ipynb #4c196546
 def list_measures()->list[dict]: # name, kinds of subject, units, chapter, limits
     "A row a measure of `biasbook audit`."
+    from biasbook.measures import MEASURES       # all chapters, which the other lists do not need
     return [{'name': m.name, 'kinds': ', '.join(m.kinds), 'units': len(m.units()), 'chapter': m.page,
              'limits': m.limits} for m in MEASURES]
 
 # %% ../nbs/book/01d_listing.ipynb #923030f2
 def list_queries()->list[dict]: # name, measure, groups, words, source
     "A row a query: what a measure asks, with how many words, and who chose them."
+    from biasbook.measures import MEASURES
     return [{'name': name, 'measure': m.name, **_asked(m.name, spec)}
             for m in MEASURES for name, spec in m.units().items()]
 

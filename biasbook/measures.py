@@ -9,7 +9,7 @@ __all__ = ['MEASURES', 'Measure']
 from dataclasses import asdict, replace
 from typing import Callable, NamedTuple
 
-from .foundations.pairs import load_pairs, pair_sentences
+from .foundations.pairs import _bundled, pair_sentences
 from .foundations.stimuli import Query, weat_queries
 from .foundations.tokens import unknown_words
 from .maskfill import bias_difference
@@ -68,13 +68,15 @@ def _fill_run(model, spec):
     return replace(r, meta={**r.meta, 'name': name, 'battery': 'occupations in masks', 'missing': lost})
 
 # %% ../nbs/09_measures.ipynb #a8230c7b
+_PAIR = ['identity', 'stereotype', 'antistereotype', 'type']
+
 def _pair_units():
-    pairs = load_pairs()[['identity', 'stereotype', 'antistereotype', 'type']]
-    return {'stereotype pairs': {'pairs': pairs.to_numpy().tolist(), 'baseline': list(NEUTRAL)}}
+    rows = [dict(zip(_bundled()['columns'], row)) for row in _bundled()['rows']]       # a list loads no pandas
+    return {'stereotype pairs': {'pairs': [[r[c] for c in _PAIR] for r in rows], 'baseline': list(NEUTRAL)}}
 
 def _pair_run(model, spec):
     import pandas as pd
-    pairs = pd.DataFrame(spec['pairs'], columns=['identity', 'stereotype', 'antistereotype', 'type'])
+    pairs = pd.DataFrame(spec['pairs'], columns=_PAIR)
     said = pair_sentences(pairs)
     read = ['stereo', 'anti'] + ['prompt'] * (model.kind == 'seq2seq')
     lost = [bool(unknown_words(model.tokenizer, texts)) for texts in said[read].to_numpy().tolist()]

@@ -12,11 +12,12 @@ import os
 import re
 import reprlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import __version__
-from .audit import Audit
 from .foundations.results import Result, format_p
-from .report import report_html
+
+if TYPE_CHECKING: from biasbook.audit import Audit      # with all chapters, which a list of files does not need
 
 # %% ../nbs/book/01a_saving.ipynb #cb2346a9
 def _short(frame):
@@ -159,6 +160,7 @@ def save_audit(audit, # an `Audit`
                folder, # made if it is not there
               )->Path: # the folder that was written: this one, or the first free one beside it
     "Write results.json, .csv, .md and .tex, and report.html. OSError: disk, permission, a file there."
+    from biasbook.report import report_html
     everything = {'biasbook': __version__, 'about': audit.about, 'failures': list(audit.failures),
                   'results': [r.to_dict() for r in audit.results]}
     table = audit.table()
@@ -222,11 +224,12 @@ def _read_audit(text):
     for part in ('subjects', 'measures'):
         for x in (about.get(part) or {}).values():
             _need(lambda x: isinstance(x, dict), 'mappings', **{f'about_{part}': x})
+    from biasbook.audit import Audit
     return Audit(tuple(results), failures, dict(about))
 
 # %% ../nbs/book/01a_saving.ipynb #27bef20c
 def load_audit(path, # a folder that `save_audit` wrote, or the results.json in it
-              )->Audit: # as it was saved
+              )->'Audit': # as it was saved
     "A saved audit. FileNotFoundError if there is none, ValueError for another file or one of a later version."
     path, wanted = Path(path), Path(path)
     path = path / 'results.json' if path.is_dir() else path

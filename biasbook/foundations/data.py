@@ -34,7 +34,8 @@ def data_path(name:str, # a file or folder under biasbook/data, such as "weat.ya
 def _entries():
     "The registry as a dictionary, read once."
     import yaml
-    return yaml.safe_load(data_path('registry.yaml').read_text(encoding='utf-8'))
+    safe = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)        # ten times as fast, where it was built
+    return yaml.load(data_path('registry.yaml').read_text(encoding='utf-8'), safe)
 
 # %% ../../nbs/foundations/03_data.ipynb #e476233e
 def _entry(name):

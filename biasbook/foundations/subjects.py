@@ -13,18 +13,22 @@ from pathlib import Path
 from typing import Callable
 
 from .data import _entries, data_path
-from .embedders import SCHEMES, Embedder, load_embedder
 from .modelfolders import _bundled
 from .scorers import load_model
 from .scoring import Scorer
 from .vectors import WordVectors, as_vectors, load_vectors
+from .wire import PROVIDERS
 
 # %% ../../nbs/foundations/11_subjects.ipynb #07a41a1f
-def _hf(name): return load_embedder(f'hf:{name}') if '?pooling=' in name else load_model(name)
+def _embedder(name):
+    from biasbook.foundations.embedders import load_embedder        # most subjects are none
+    return load_embedder(name)
+
+def _hf(name): return _embedder(f'hf:{name}') if '?pooling=' in name else load_model(name)
 
 OPENERS: dict[str, Callable] = {           # scheme: how to open what stands behind its colon
     'vectors': load_vectors, 'hf': _hf,
-    **{s: lambda name, s=s: load_embedder(f'{s}:{name}') for s in SCHEMES if s not in ('vectors', 'hf')}}
+    **{s: lambda name, s=s: _embedder(f'{s}:{name}') for s in (*PROVIDERS, 'st')}}
 
 # %% ../../nbs/foundations/11_subjects.ipynb #60a5c7cf
 def model_names()->list[str]: # names that `load_model` takes
@@ -56,7 +60,7 @@ def open_subject(subject, # a string as above, word vectors, or what `load_model
         if scheme not in OPENERS:
             raise ValueError(_unknown('kind of subject', scheme, [*OPENERS]) + ' (as in vectors:FILE)')
         subject = OPENERS[scheme](rest)
-    if isinstance(subject, (Scorer, Embedder)): return subject.kind, subject
+    if isinstance(subject, Scorer) or getattr(subject, 'kind', '') == 'embedder': return subject.kind, subject
     return 'vectors', as_vectors(subject)
 
 # %% ../../nbs/foundations/11_subjects.ipynb #4a6f5197
@@ -64,6 +68,7 @@ def open_subject(subject, # a string as above, word vectors, or what `load_model
 def fingerprint(subject, # an opened subject
                )->str: # 32 hexadecimal digits
     "A checksum of everything in a subject that a measure can see. TypeError for a kind that has none."
+    if getattr(subject, 'kind', '') == 'embedder': return subject.fingerprint
     raise TypeError(f'{type(subject).__name__} has no fingerprint; register one with fingerprint.register')
 
 @fingerprint.register
@@ -72,9 +77,6 @@ def _(subject: WordVectors):
     h.update(repr((subject.vectors.shape, str(subject.vectors.dtype))).encode())
     h.update(memoryview(subject.vectors).cast('B'))
     return h.hexdigest()
-
-@fingerprint.register
-def _(subject: Embedder): return subject.fingerprint
 
 @fingerprint.register
 def _(subject: Scorer):
