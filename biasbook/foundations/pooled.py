@@ -6,7 +6,6 @@
 __all__ = ['pooled_model', 'WordMeans']
 
 # %% ../../nbs/foundations/10f_pooled.ipynb #b5e84e40
-import hashlib
 import re
 import warnings
 from pathlib import Path
@@ -18,7 +17,6 @@ from .checkpoints import (_config, _device, _first_line, _fits, _hash, _limit, _
 from .localembedders import LocalModel, _float32, _Local, _versions
 from .modelfolders import _files, _folder, _libraries
 from .packedfiles import _some
-from .store import store_key
 from .vectors import WordVectors
 from .wire import Reply
 
@@ -87,8 +85,7 @@ class _Words(_Local):
         if missing not in ('warn', 'refuse'):
             raise ValueError(f'missing must be "warn" or "refuse", but is {missing!r}')
         self.vectors, self.missing, self.name = vectors, missing, vectors.name
-        rows = store_key(words=vectors.words, shape=list(vectors.vectors.shape), sum=_digest(vectors.vectors))
-        self.identity = {'embedder': 'mean of word vectors', 'vectors': rows, 'words': 'letters and digits, 1'}
+        self.identity = {'embedder': 'mean of word vectors', 'vectors': vectors.fingerprint, 'words': 'letters and digits, 1'}
     def words(self, text):
         "The words of a text as they stand in the vectors, and those that do not."
         found: list = []
@@ -117,8 +114,3 @@ class WordMeans(_Words):
         for batch in self.requests_of(texts):
             rows = np.stack([self.vectors[cut[i][0]].astype(float).mean(0) for i in batch]).astype('<f4')
             on_batch(batch, Reply(rows, None, sum(len(cut[i][0]) for i in batch)))
-
-# %% ../../nbs/foundations/10f_pooled.ipynb #aebd6318
-def _digest(M):
-    "A checksum of the bytes of a matrix."
-    return hashlib.blake2b(memoryview(M).cast('B'), digest_size=16).hexdigest()

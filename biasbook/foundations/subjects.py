@@ -6,7 +6,6 @@
 __all__ = ['OPENERS', 'model_names', 'scheme_of', 'open_subject', 'fingerprint', 'origin']
 
 # %% ../../nbs/foundations/11_subjects.ipynb #592d4eed
-import hashlib
 from difflib import get_close_matches
 from functools import singledispatch
 from pathlib import Path
@@ -72,11 +71,7 @@ def fingerprint(subject, # an opened subject
     raise TypeError(f'{type(subject).__name__} has no fingerprint; register one with fingerprint.register')
 
 @fingerprint.register
-def _(subject: WordVectors):
-    h = hashlib.blake2b('\n'.join(subject.words).encode('utf-8', 'surrogatepass'), digest_size=16)
-    h.update(repr((subject.vectors.shape, str(subject.vectors.dtype))).encode())
-    h.update(memoryview(subject.vectors).cast('B'))
-    return h.hexdigest()
+def _(subject: WordVectors): return subject.fingerprint
 
 @fingerprint.register
 def _(subject: Scorer):

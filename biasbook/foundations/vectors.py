@@ -6,6 +6,7 @@
 __all__ = ['cosine', 'coherence', 'UnknownWord', 'nearest', 'WordVectors', 'load_vectors', 'as_vectors']
 
 # %% ../../nbs/foundations/06_vectors.ipynb #25d5b330
+import hashlib
 import re
 from functools import cached_property
 from pathlib import Path
@@ -184,6 +185,13 @@ class WordVectors(_Table):
         "(n, d) float32, rows at length 1; a zero row stays zero."
         length = np.sqrt(np.einsum("nd,nd->n", self.vectors, self.vectors, dtype=np.float64))
         return self.vectors / np.where(length > 0, length, 1).astype(np.float32)[:, None]
+    @cached_property
+    def fingerprint(self):
+        "32 hexadecimal digits that change with the words, their order, and every number; not with the name."
+        h = hashlib.blake2b("\n".join(self.words).encode("utf-8", "surrogatepass"), digest_size=16)
+        h.update(repr((self.vectors.shape, str(self.vectors.dtype))).encode())
+        h.update(memoryview(self.vectors).cast("B"))
+        return h.hexdigest()
     def neighbors(self, query, k=10, block=None):
         "(word, cosine) pairs, best first, for a word (never itself) or vector; a list of them for several."
         q, rows = np.asarray(query), None
