@@ -85,7 +85,8 @@ class _Words(_Local):
         if missing not in ('warn', 'refuse'):
             raise ValueError(f'missing must be "warn" or "refuse", but is {missing!r}')
         self.vectors, self.missing, self.name = vectors, missing, vectors.name
-        self.identity = {'embedder': 'mean of word vectors', 'vectors': vectors.fingerprint, 'words': 'letters and digits, 1'}
+        self.identity = {'embedder': 'mean of word vectors', 'vectors': vectors.fingerprint,
+                         'words': 'letters and digits, 1'}
     def words(self, text):
         "The words of a text as they stand in the vectors, and those that do not."
         found: list = []
