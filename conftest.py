@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+ONE_THREAD = dict.fromkeys(('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS'), '1')  # a process a core is faster
 BENCHMARKS = 'benchmarks'                       # their outputs are times: run by hand, never in the suite
 
 
@@ -43,7 +44,7 @@ class Run(pytest.Item):
         with tempfile.TemporaryDirectory() as cache:                    # nothing from an earlier run, nothing left behind
             run = subprocess.run([sys.executable, __file__, str(self.path), ' '.join(flags), str(opt('save'))],
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                 env={**os.environ, 'BIASBOOK_CACHE_DIR': cache})
+                                 env={**os.environ, **ONE_THREAD, 'BIASBOOK_CACHE_DIR': cache})
         if run.returncode:
             raise CellFailed(run.stdout[-20_000:])
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from biasbook.crows_pairs import crows_pairs as crows_pairs
     from biasbook.debias import compare as compare
     from biasbook.directions import bias_direction as bias_direction
+    from biasbook.embedding_api import bias_table as bias_table, embedding_bias as embedding_bias
     from biasbook.erasure import hard_debias as hard_debias, inlp as inlp, leace as leace
     from biasbook.fills import disco as disco
     from biasbook.foundations.embedders import from_callable as from_callable, load_embedder as load_embedder
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from biasbook.foundations.results import Result as Result, results_table as results_table
     from biasbook.foundations.scorers import load_model as load_model
     from biasbook.foundations.stimuli import Query as Query, load_queries as load_queries, weat_query as weat_query
+    from biasbook.foundations.studies import load_study as load_study
     from biasbook.foundations.templates import Template as Template
     from biasbook.foundations.vectors import WordVectors as WordVectors, load_vectors as load_vectors
     from biasbook.influence import compare_results as compare_results, leave_one_out as leave_one_out
@@ -42,11 +44,12 @@ _WHERE = {'audit': 'audit', 'Result': 'foundations.results', 'results_table': 'f
           'load_model': 'foundations.scorers',
           'from_callable': 'foundations.embedders', 'load_embedder': 'foundations.embedders',
           'Query': 'foundations.stimuli', 'load_queries': 'foundations.stimuli', 'weat_query': 'foundations.stimuli',
-          'Template': 'foundations.templates',
+          'load_study': 'foundations.studies', 'Template': 'foundations.templates',
           'WordVectors': 'foundations.vectors', 'load_vectors': 'foundations.vectors',
           'compare': 'debias', 'hard_debias': 'erasure', 'inlp': 'erasure', 'leace': 'erasure',
           'compare_results': 'influence', 'leave_one_out': 'influence',
           'bias_difference': 'maskfill', 'bias_score': 'maskfill', 'maskfill_table': 'maskfill',
+          'bias_table': 'embedding_api', 'embedding_bias': 'embedding_api',
           'cbs': 'relatives', 'disco': 'fills', 'occupation_gap': 'occupations',
           'bias_direction': 'directions', 'direct_bias': 'projection', 'compare_audits': 'comparing', 'load_audit': 'saving',
           'load_pairs': 'foundations.pairs', 'sas_pairs': 'sas_pairs',
