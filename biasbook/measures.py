@@ -10,11 +10,12 @@ from dataclasses import asdict, replace
 from typing import Callable, NamedTuple
 
 from .foundations.pairs import _bundled, pair_sentences
-from .foundations.stimuli import Query, weat_queries
+from .foundations.stimuli import Query, weat_queries, weat_query
 from .foundations.tokens import unknown_words
 from .maskfill import bias_difference
 from .occupations import occupation_gap, occupation_shares
 from .sas_pairs import NEUTRAL, sas_pairs
+from .seat import seat
 from .weat import weat
 from .wefat import wefat_plot
 
@@ -88,11 +89,18 @@ def _pair_run(model, spec):
     return replace(r, meta={**r.meta, 'name': 'stereotype pairs', 'missing': missing + strange})
 
 # %% ../nbs/09_measures.ipynb #241c8efb
+def _seat_units():
+    return {f'seat{k}': {**asdict(weat_query(f'weat{k}')), 'name': f'seat{k}'} for k in (5, 6, 7, 8, 10)}
+
+def _seat_run(embedder, spec):
+    return seat(embedder, Query(**spec), missing='drop')
+
+# %% ../nbs/09_measures.ipynb #f197e399
 MEASURES = [
     Measure('weat', ('vectors',), _weat_units, _weat_run, '00_weat',
             'An association between word lists is no cause and no harm; unrelated topics often differ as much, as '
             'the placebo p says. Effect sizes of different queries cannot be ranked by magnitude.', _weat_figure),
-    Measure('occupation_gap', ('vectors', 'masked'), _gap_units, _gap_run, '00c_occupations',
+    Measure('occupation_gap', ('vectors', 'masked', 'embedder'), _gap_units, _gap_run, '00c_occupations',
             'A correlation with the labour market of one country in 2015/16 says that the subject follows it, and '
             'not whether it should; it ignores how large the associations are.', wefat_plot),
     Measure('maskfill', ('masked',), _fill_units, _fill_run, '02_maskfill',
@@ -101,4 +109,8 @@ MEASURES = [
     Measure('sas_pairs', ('masked', 'causal', 'seq2seq'), _pair_units, _pair_run, '03_sas_pairs',
             'A preference is of two short sentences and mostly of how frequent and how long their words are; the '
             'corrected ratio takes off what the model says of anybody. A ratio near one half is no sign of '
-            'fairness.')]
+            'fairness.'),
+    Measure('seat', ('embedder',), _seat_units, _seat_run, '04b_seat',
+            'An association of words in sentences that say nothing else depends on these templates, and is not '
+            'compared with unrelated topics. That none is found says little: the test misses much.',
+            _weat_figure)]
