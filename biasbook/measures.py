@@ -9,6 +9,7 @@ __all__ = ['MEASURES', 'Measure']
 from dataclasses import asdict, replace
 from typing import Callable, NamedTuple
 
+from .embedding_api import CONTRASTS, embedding_bias
 from .foundations.pairs import _bundled, pair_sentences
 from .foundations.stimuli import Query, weat_queries, weat_query
 from .foundations.tokens import unknown_words
@@ -96,6 +97,15 @@ def _seat_run(embedder, spec):
     return seat(embedder, Query(**spec), missing='drop')
 
 # %% ../nbs/09_measures.ipynb #f197e399
+def _bias_units():
+    return {f'{"/".join(sides)} × {"/".join(c)}': {'sides': list(sides), 'contrast': list(c)}
+            for sides in (('male', 'female'), ('young', 'old')) for c in CONTRASTS}
+
+def _bias_run(embedder, spec):
+    r, = embedding_bias(embedder, contrasts=[spec['contrast']], sides=spec['sides'], reembed=0)
+    return replace(r, details=r.details.rename(columns={'side': 'set'}))
+
+# %% ../nbs/09_measures.ipynb #16a67eb4
 MEASURES = [
     Measure('weat', ('vectors',), _weat_units, _weat_run, '00_weat',
             'An association between word lists is no cause and no harm; unrelated topics often differ as much, as '
@@ -113,4 +123,8 @@ MEASURES = [
     Measure('seat', ('embedder',), _seat_units, _seat_run, '04b_seat',
             'An association of words in sentences that say nothing else depends on these templates, and is not '
             'compared with unrelated topics. That none is found says little: the test misses much.',
+            _weat_figure),
+    Measure('embedding_bias', ('embedder',), _bias_units, _bias_run, '04_embedding_api',
+            'A difference between words in these templates; other templates can turn it around. Its size in '
+            'words is by how much the words of one side differ among themselves, and no size of harm.',
             _weat_figure)]
