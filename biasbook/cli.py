@@ -15,7 +15,6 @@ import threading
 import warnings
 from concurrent.futures import InvalidStateError
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -59,13 +58,14 @@ def _options(ctx):
     return {**ctx.params, **read, **typed}
 
 def _named(ctx, subjects, measures):
-    "Subjects and measures, the defaults if there are none; BadParameter for one that is misspelt."
-    from biasbook.audit import SUBJECTS, _measures
+    "Subjects, measures, and what the defaults leave out; BadParameter for one that is misspelt."
+    from biasbook.audit import _measures, default_subjects
     from biasbook.listing import misspelt
     if wrong := [w for w in map(misspelt, subjects) if w]:
         raise click.BadParameter('\n'.join(wrong), ctx, param_hint='SUBJECT')
     try:
-        return list(subjects) or SUBJECTS, _measures(list(measures) or None)
+        chosen = (list(subjects), '') if subjects else default_subjects()
+        return *chosen, _measures(list(measures) or None)
     except ValueError as e:
         raise click.BadParameter(str(e), ctx, param_hint='--measure') from e
 
@@ -145,7 +145,7 @@ def _complete_measures(ctx, param, incomplete):
     return [m.name for m in MEASURES if m.name.startswith(incomplete)]
 
 # %% ../nbs/book/02_cli.ipynb #faa63eda
-@main.command(short_help='Measure associations in word vectors, and report.')
+@main.command(short_help='Measure associations in vectors and models, and report.')
 @click.argument('subjects', nargs=-1, metavar='[SUBJECT]...', shell_complete=_complete_subjects)
 @click.option('--config', type=click.Path(path_type=Path), metavar='FILE',
               help='YAML file of these options; what is typed wins; paths count from the working folder.')
@@ -166,8 +166,9 @@ def _complete_measures(ctx, param, incomplete):
 def audit(ctx, **typed):
     """Measure associations in each SUBJECT: a file of word vectors (.npz, word2vec, GloVe), or a name.
 
-    Without a SUBJECT the bundled vectors are audited. The exit code is 0 if everything was measured, 1 if
-    something was not, 2 if the command itself was wrong, 130 after Ctrl-C; the same command then goes on.
+    Without a SUBJECT all that comes with the package and its extras is audited. The exit code is 0 if
+    everything was measured, 1 if something was not, 2 if the command itself was wrong, 130 after Ctrl-C; the
+    same command then goes on.
 
     \b
     Examples:
@@ -183,15 +184,14 @@ def _audit_command(ctx, o):
     "Audit, save, print, and end with the exit code."
     from biasbook.saving import audit_lines, printable
     out = Path(o['out'] or 'biasbook-audit').expanduser()
-    subjects, measures = _named(ctx, o['subjects'], o['measures'])
+    subjects, left_out, measures = _named(ctx, o['subjects'], o['measures'])
     _writable(out)
     a = _audited(subjects, measures, o['jobs'], o['fresh'], o['quiet'])
     shown = _written_to(out, lambda: a.save(out))
     if not o['quiet']:
         click.echo(printable('\n'.join(audit_lines(a) if a.results else ['Nothing was measured.'])) + '\n')
         click.echo(f'Wrote report.html and results (json, csv, md, tex) to {shown}')
-        if not find_spec('torch') or not find_spec('transformers'):
-            click.echo("This audit covers word vectors; pip install 'biasbook[lm]' adds what models need.")
+        if left_out: click.echo(left_out)
     said = [f'Not measured: {f["subject"]} {f["measure"]}'.rstrip() + f': {f["error"]}\n' for f in a.failures]
     click.echo(printable(''.join(said)), err=True, nl=False)
     ctx.exit(1 if a.failures else 0)

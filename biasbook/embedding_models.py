@@ -6,9 +6,9 @@
 __all__ = ['LEVELS', 'bias_forest', 'bias_bars', 'consistency', 'study_embedders', 'plan_table']
 
 # %% ../nbs/04a_embedding_models.ipynb #2577c335
-import math
 from collections import Counter
 from dataclasses import asdict
+from itertools import product
 from textwrap import fill
 from typing import Any
 
@@ -16,6 +16,7 @@ from .embedding_api import _asked, _embedder
 from .foundations.contrasts import size_in_words
 from .foundations.embedders import Embedder, load_embedder
 from .foundations.results import format_p, results_table
+from .foundations.stats import _level
 from .foundations.studies import Study, attribute_sentences, load_study, target_sentences
 from .foundations.studyfiles import _mapping
 from .foundations.wire import provider_of
@@ -29,30 +30,33 @@ def _checked(results):
     for r in results:
         if 'embedding bias d' not in getattr(r, 'metric', ''):
             raise ValueError(f'{getattr(r, "metric", type(r).__name__)!r} is no result of embedding_bias')
-    if len(kinds := list(dict.fromkeys(f'{r.metric} by the {r.meta["unit"]}' for r in results))) > 1:
+    kinds = dict.fromkeys(f'{r.metric} by the {r.meta["unit"]}, at level {r.confidence_level}' for r in results)
+    if len(kinds) > 1:
         raise ValueError(f'{" and ".join(kinds)} cannot stand side by side; take one kind at a time')
     asked = Counter((r.subject, r.query) for r in results)
     for (subject, query), n in asked.items():
         if n > 1: raise ValueError(f'{n} results of {subject} for {query}: give each embedder its own name')
-    for subject, query in ((s, q) for s in {s: 0 for s, _ in asked} for q in {q: 0 for _, q in asked}):
+    for subject, query in product(*map(dict.fromkeys, zip(*asked))):
         if (subject, query) not in asked:
             raise ValueError(f'{subject} has no result for {query}: ask all embedders for the same contrasts')
     for query in dict.fromkeys(r.query for r in results):
-        used = {(r.n, *(t['template'] for t in r.meta['templates'])) for r in results if r.query == query}
+        used = {(r.n, *r.details.word, *(t['template'] for t in r.meta['templates']))
+                for r in results if r.query == query}
         if len(used) > 1: raise ValueError(f'{query}: other words or templates for some; take the same study')
 
 # %% ../nbs/04a_embedding_models.ipynb #be7c6a4a
-def _shown(results):
+def _shown(results, width=7.):
     "A row a result: what figures and tables show of it. `covers`: the interval has 0 in it, or there is none."
     _checked(results)
+    if not width >= 3: raise ValueError(f'width is {width!r}: give 3 inches or more')
     t = results_table(results)
     t['covers'] = ~((t.low > 0) | (t.high < 0))
     t['size'] = [size_in_words(d) for d in t.value]
     t['names'] = [tuple(r.meta['names']) for r in results]
-    t['raw'] = t['raw difference: value'] if 'raw difference: value' in t else math.nan
+    t['raw'] = t['raw difference: value']
     return t[['subject', 'query', 'value', 'low', 'high', 'covers', 'raw', 'p', 'p_holm', 'size', 'n', 'names']]
 
-def _number(x): return f'{x:.2f}'.replace('-', '−')
+def _number(x): return f'{x:z.2f}'.replace('-', '−')
 
 def _p(p): return '0' if p == 0 else format_p(p)
 
@@ -61,7 +65,7 @@ def _p(p): return '0' if p == 0 else format_p(p)
 def _unit(t):
     "The quantity and its unit of analysis."
     units = ' or '.join(dict.fromkeys(t['n']))
-    return f'Cohen’s d over {units}; right of 0: first side nearer to first group'
+    return f'Cohen’s d over {units}; right of 0: first side more toward first group'
 
 def _labelled(ax, text, width, more=0.):
     "The x label in as many lines as it takes; the figure grows below by these and by so many inches more."
@@ -84,7 +88,7 @@ def bias_forest(results, # of `embedding_bias`: several embedders, the same cont
                )->Any: # matplotlib axes
     "Each d with its interval, p and Holm's p, by contrast. ValueError for what cannot stand side by side."
     from biasbook.foundations.plots import subjects_plot
-    t = _shown(results)
+    t = _shown(results, width)
     rows = zip(map(_number, t.value), map(_p, t['p']), map(_p, t.p_holm))
     head, *notes = _aligned([('d', 'p ', 'Holm'), *rows], 2 if width < 6 else 3)
     level = f'{results[0].confidence_level:.0%}'.replace('%', ' %')
@@ -114,9 +118,8 @@ def _paint(size, pale):
 def _legend(fig, narrow):
     "What colours and hatches mean, below the axes."
     from matplotlib.patches import Patch
-    starts = [f'{low:g}'.lstrip('0') for low, *_ in LEVELS.values()]
-    said = [f'{name}: |d| {f"from {low}" if low else "< .2"}' for name, low in zip(LEVELS, starts)]
-    keys = [Patch(label=label, **_paint(name, False)) for name, label in zip(LEVELS, said)]
+    said = {name: f'from {low:g}'.replace('0.', '.') if low else '< .2' for name, (low, *_) in LEVELS.items()}
+    keys = [Patch(label=f'{name}: |d| {which}', **_paint(name, False)) for name, which in said.items()]
     pale = Patch(fc='#EBEBEB', ec='#A0A0A0', label='pale: interval covers 0, or there is none')
     fig.legend(handles=[*keys, pale], loc='lower left', ncols=1 if narrow else 3, fontsize=8, frameon=False)
 
@@ -160,7 +163,7 @@ def bias_bars(results, # of `embedding_bias`: several embedders, the same contra
     "Each d as a bar in the colour of its size, pale where the interval covers 0. ValueError as `bias_forest`."
     import matplotlib as mpl
     from biasbook.foundations.plots import style
-    t = _shown(results)
+    t = _shown(results, width)
     notes = [_number(d) + f', p {_p(p)}' * (width >= 6) for d, p in zip(t.value, t['p'])]
     with style(), mpl.rc_context({'hatch.linewidth': .5}):
         ax, at = _bar_axes(t, notes, width)
@@ -175,14 +178,14 @@ def bias_bars(results, # of `embedding_bias`: several embedders, the same contra
     return ax
 
 # %% ../nbs/04a_embedding_models.ipynb #74ea11d6
-def _verdict(names, above, below, sure_above, sure_below):
-    "In words, which way the embedders point and how many of them with a small p."
-    n, (_, _, one, other) = above + below, names
+def _verdict(names, n, above, below, sure_above, sure_below):
+    "In words, which way n embedders point and how many of them with a small p; one with d = 0 points nowhere."
+    _, _, one, other = names
     if n < 2: return 'one embedder: nothing to compare'
     if above and below:
         return (f'no common direction: {above} of {n} toward {one}, {sure_above} after Holm; '
                 f'{below} toward {other}, {sure_below} after Holm')
-    return f'{_direction(1 if above else -1, *names)}; {n} of {n}, {sure_above + sure_below} after Holm'
+    return f'{_direction(above - below, *names)}; {above + below} of {n}, {sure_above + sure_below} after Holm'
 
 # %% ../nbs/04a_embedding_models.ipynb #3331affb
 def consistency(results, # of `embedding_bias`: several embedders, the same contrasts
@@ -190,6 +193,7 @@ def consistency(results, # of `embedding_bias`: several embedders, the same cont
                )->Any: # DataFrame, a row a contrast
     "How many embedders point which way, with ranges and a verdict. ValueError as `bias_forest`."
     import pandas as pd
+    _level('level', level)
     rows = []
     for query, t in _shown(results).groupby('query', sort=False):
         above, below, sure = t.value > 0, t.value < 0, t.p_holm < level
@@ -197,7 +201,7 @@ def consistency(results, # of `embedding_bias`: several embedders, the same cont
         rows.append({'contrast': query, 'embedders': len(t),
                      **dict(zip(('above', 'below', 'holm_above', 'holm_below'), counts)),
                      'd_low': t.value.min(), 'd_high': t.value.max(), 'raw_low': t.raw.min(),
-                     'raw_high': t.raw.max(), 'verdict': _verdict(t.names.iloc[0], *counts)})
+                     'raw_high': t.raw.max(), 'verdict': _verdict(t.names.iloc[0], len(t), *counts)})
     return pd.DataFrame(rows)
 
 # %% ../nbs/04a_embedding_models.ipynb #221577da
@@ -205,10 +209,13 @@ _FIELDS = 'name', 'provider', 'model', 'key', 'endpoint'
 
 def _opened(m, options):
     "The embedder of one entry of a study's models; ValueError names it."
-    m = _mapping(m, 'a model of the study', _FIELDS, _FIELDS[:3])
+    m = _mapping(m, what := 'a model of the study', _FIELDS)
+    m = _mapping({k: v for k, v in m.items() if v not in ('', None)}, what, (), _FIELDS[:3])
+    if odd := [k for k, v in m.items() if not isinstance(v, str)]:
+        raise ValueError(f'{what}: {odd[0]} is no text')
     try:
-        url = (m.get('endpoint') or '').rstrip('/').removesuffix(provider_of(m['provider']).path)
-        own = {'key': m.get('key'), 'base_url': url or None}
+        end = m.get('endpoint', '').rstrip('/')
+        own = {'key': m.get('key'), 'base_url': end.removesuffix(provider_of(m['provider']).path) or end or None}
         e = load_embedder(f"{m['provider']}:{m['model']}", **{**own, **options})
     except ValueError as error: raise ValueError(f"{m['name']}: {error}") from None
     return Embedder(e.source, m['name'], e.store)
@@ -221,7 +228,10 @@ def study_embedders(study, # a `Study` with models, or the folder of one
     if not (models := (study if isinstance(study, Study) else load_study(study)).models):
         raise ValueError('the study has no models; give a folder with models_config.json, or replace(study, '
                          'models=[{"name": …, "provider": …, "model": …}])')
-    return [_opened(m, options) for m in models]
+    embedders = [_opened(m, options) for m in models]
+    if twice := [name for name, n in Counter(e.name for e in embedders).items() if n > 1]:
+        raise ValueError(f'several models of the study are called {twice[0]!r}: give each its own name')
+    return embedders
 
 # %% ../nbs/04a_embedding_models.ipynb #4b4774c2
 def plan_table(embedders, # of `study_embedders`, or names such as "st:all-MiniLM-L6-v2"
@@ -230,8 +240,10 @@ def plan_table(embedders, # of `study_embedders`, or names such as "st:all-MiniL
                contrasts=None, # as in `embedding_bias`
                sides=None, # as in `embedding_bias`
               )->Any: # DataFrame, a row an embedder: the fields of a `Plan`
-    "What `embedding_bias` would ask of each: sentences, calls, tokens. Nobody is asked, and no key needed."
+    "What `embedding_bias` would ask of each, its noise floor apart; nobody is asked. Errors as of that."
     import pandas as pd
+    if not isinstance(embedders, (list, tuple)) or not embedders:
+        raise ValueError('give a list of embedders or of their names, one or more')
     study, contrasts, sides = _asked(spec, contrasts, sides)
     groups = list(dict.fromkeys(g for c in contrasts for g in c))
     texts = [*target_sentences(study, list(sides)).sentence, *attribute_sentences(study, groups).sentence]

@@ -16,6 +16,7 @@ from biasbook.foundations.vectors import load_vectors
 
 FILES = ['report.html', 'results.csv', 'results.json', 'results.md', 'results.tex']
 GAP = ('--measure', 'occupation_gap')
+ONE = ('googlenews-mini', *GAP)
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ main(prog_name='biasbook')
 
 @pytest.mark.parametrize('jobs', ['1', '2'])
 def test_ctrl_c_and_the_same_command_again(box, jobs):
-    command = ['audit', '--out', 'mine', '--jobs', jobs]
+    command = ['audit', 'googlenews-mini', '--out', 'mine', '--jobs', jobs]
     p = start(*command, start_new_session=True)
     while units(box) < 2 and p.poll() is None:
         time.sleep(.05)
@@ -101,25 +102,25 @@ def full():
 
 
 def test_full_disk(box):
-    rc, out, err = run('audit', *GAP, '--out', 'mine', preexec_fn=full)                # neither store nor results
+    rc, out, err = run('audit', *ONE, '--out', 'mine', preexec_fn=full)                # neither store nor results
     assert rc == 1 and 'Warning: finished units cannot be kept' in err and 'make room' in err and not files('mine')
-    rc, out, err = run('audit', *GAP, '--out', 'mine')
+    rc, out, err = run('audit', *ONE, '--out', 'mine')
     assert (rc, err, units(box)) == (0, '', 1) and sorted(files('mine')) == FILES
-    rc, out, err = run('audit', *GAP, '--out', 'full', '--quiet', preexec_fn=full)     # the store is there, results are not
+    rc, out, err = run('audit', *ONE, '--out', 'full', '--quiet', preexec_fn=full)     # the store is there, results are not
     assert rc == 1 and 'could not be written to full' in err and 'Warning' not in err and not files('full')
-    rc, out, err = run('audit', *GAP, '--out', 'full', code=COUNTED)
+    rc, out, err = run('audit', *ONE, '--out', 'full', code=COUNTED)
     assert (rc, err) == (0, '') and files('full') == files('mine')                     # nothing was computed
 
 
 def test_full_disk_while_comparing(box):
-    assert run('audit', *GAP, '--out', 'mine', '--quiet')[0] == 0
+    assert run('audit', *ONE, '--out', 'mine', '--quiet')[0] == 0
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
     rc, out, err = run('compare', 'mine', 'mine', '--out', 'change.json', preexec_fn=limit)
     assert rc == 1 and 'change.json could not be written' in err and sorted(os.listdir()) == ['mine']
 
 
 @pytest.mark.skipif(not Path('/dev/full').exists(), reason='needs /dev/full')
-@pytest.mark.parametrize('args', [['audit', *GAP, '--out', 'mine'], ['list'], ['compare', '--help'], ['data', 'where']])
+@pytest.mark.parametrize('args', [['audit', *ONE, '--out', 'mine'], ['list'], ['compare', '--help'], ['data', 'where']])
 def test_output_that_cannot_be_written(box, args):
     with open('/dev/full', 'w') as full:
         p = subprocess.run([sys.executable, '-m', 'biasbook', *args], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
