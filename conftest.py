@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-ONE_THREAD = dict.fromkeys(('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS'), '1')  # a process a core is faster
+for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS'):
+    os.environ.setdefault(name, '1')            # as many processes as cores: threads beside them only wait for each other
+
 BENCHMARKS = 'benchmarks'                       # their outputs are times: run by hand, never in the suite
 
 
@@ -44,7 +46,7 @@ class Run(pytest.Item):
         with tempfile.TemporaryDirectory() as cache:                    # nothing from an earlier run, nothing left behind
             run = subprocess.run([sys.executable, __file__, str(self.path), ' '.join(flags), str(opt('save'))],
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                 env={**os.environ, **ONE_THREAD, 'BIASBOOK_CACHE_DIR': cache})
+                                 env={**os.environ, 'BIASBOOK_CACHE_DIR': cache})
         if run.returncode:
             raise CellFailed(run.stdout[-20_000:])
 

@@ -42,7 +42,7 @@ def _checked(results):
     for query in dict.fromkeys(r.query for r in results):
         used = {(r.n, *r.details.word, *(t['template'] for t in r.meta['templates']))
                 for r in results if r.query == query}
-        if len(used) > 1: raise ValueError(f'{query}: other words or templates for some; take the same study')
+        if len(used) > 1: raise ValueError(f'{query}: other words, pairs or templates for some; ask all alike')
 
 # %% ../nbs/04a_embedding_models.ipynb #be7c6a4a
 def _shown(results, width=7.):
@@ -59,7 +59,6 @@ def _shown(results, width=7.):
 def _number(x): return f'{x:z.2f}'.replace('-', '−')
 
 def _p(p): return '0' if p == 0 else format_p(p)
-
 
 # %% ../nbs/04a_embedding_models.ipynb #9977f1b9
 def _unit(t):
@@ -92,14 +91,13 @@ def bias_forest(results, # of `embedding_bias`: several embedders, the same cont
     rows = zip(map(_number, t.value), map(_p, t['p']), map(_p, t.p_holm))
     head, *notes = _aligned([('d', 'p ', 'Holm'), *rows], 2 if width < 6 else 3)
     level = f'{results[0].confidence_level:.0%}'.replace('%', ' %')
-    said = f'{_unit(t)}. Grey: |d| < .2. ' + ('No intervals' if t.low.isna().all() else
-                                             f'Filled: the {level} interval is without 0')
+    filled = 'No intervals' if t.low.isna().all() else f'Filled: the {level} interval is without 0'
     ax = subjects_plot(list(t['query']), list(t.subject), t.value, t.low, t.high, sure=~t.covers, width=width,
                        notes=notes)
     ax.annotate(head, (1, -.02), (5, 0), xycoords=('axes fraction', 'data'), textcoords='offset points',
                 va='top', fontsize=8.5)
     ax.axvspan(-.2, .2, color='#E2E2E2', lw=0, zorder=0)
-    _labelled(ax, said, width)
+    _labelled(ax, f'{_unit(t)}. Grey: |d| < .2. {filled}', width)
     return ax
 
 # %% ../nbs/04a_embedding_models.ipynb #f1ec4cb1
@@ -215,7 +213,8 @@ def _opened(m, options):
         raise ValueError(f'{what}: {odd[0]} is no text')
     try:
         end = m.get('endpoint', '').rstrip('/')
-        own = {'key': m.get('key'), 'base_url': end.removesuffix(provider_of(m['provider']).path) or end or None}
+        url = end.removesuffix(provider_of(m['provider']).path) or end
+        own = {'key': m.get('key'), 'base_url': url or None}
         e = load_embedder(f"{m['provider']}:{m['model']}", **{**own, **options})
     except ValueError as error: raise ValueError(f"{m['name']}: {error}") from None
     return Embedder(e.source, m['name'], e.store)

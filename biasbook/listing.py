@@ -39,6 +39,11 @@ def _asked(measure, spec):
     if measure == 'maskfill':
         return {'groups': 'occupations of men/women × {}/{}'.format(*spec['words']), 'words': len(spec['X'] + spec['Y']),
                 'source': _source('occupations')}
+    if measure == 'embedding_bias':
+        from biasbook.foundations.studies import load_study
+        study, sides, groups = load_study(), spec['sides'], spec['contrast']
+        words = [w for s in sides for w in study.targets[s]] + [w for g in groups for w in study.attributes[g]]
+        return {'groups': f'{"/".join(sides)} × {"/".join(groups)}', 'words': len(words), 'source': study.source}
     gap = measure == 'occupation_gap'
     return {'groups': 'occupations × share of women' if gap else '',
             'source': _source('occupations') if gap else '',

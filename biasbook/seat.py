@@ -8,6 +8,7 @@ __all__ = ['TEMPLATES', 'NOUN_TEMPLATES', 'bare_sentences', 'word_vectors', 'Sen
 # %% ../nbs/04b_seat.ipynb #b7fc05b9
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,8 +17,8 @@ import numpy as np
 from .foundations.data import fetch
 from .foundations.embedders import Embedder, load_embedder
 from .foundations.results import Result
-from .foundations.stimuli import Query, _decoded, weat_query
-from .foundations.templates import Template, as_template
+from .foundations.stimuli import Query, _decoded, _words, weat_query
+from .foundations.templates import as_template
 from .foundations.tokens import unknown_words
 from .foundations.vectors import WordVectors, _unit64
 from .occupations import occupation_associations
@@ -30,11 +31,12 @@ TEMPLATES = ('The word is {target}.', 'They said {target}.', 'It says {target}.'
 # %% ../nbs/04b_seat.ipynb #85ee1f5a
 def _templates(templates):
     "Templates of one slot; ValueError for none, for two slots, and for one that is there twice."
-    found = [as_template(t) for t in ([templates] if isinstance(templates, (str, Template)) else templates)]
+    several = hasattr(templates, '__iter__') and not isinstance(templates, str)
+    found = [as_template(t) for t in (templates if several else [templates])]
     if not found: raise ValueError('templates is empty; give one or more, such as "They said {target}."')
     if many := [t.text for t in found if len(t.slots) > 1]:
         raise ValueError(f'{many[0]!r} has more than one slot; a word is put into a template of one slot')
-    if len({t.text for t in found}) < len(found):
+    if len({t.fill(**{t.slots[0]: 'a'}).text for t in found}) < len(found):
         raise ValueError('a template is given twice, which would count it as two; keep one of each')
     return found
 
@@ -42,15 +44,34 @@ def _templates(templates):
 def bare_sentences(words, # a list of words
                    templates=TEMPLATES, # a template with one slot, or a list of them
                   )->dict: # word: its sentences, one a template
-    "Each word in each template. ValueError for no template, not one slot, a word with a brace or a mask."
+    "Each word in each template. ValueError for no list, no template, not one slot, a brace or mask in a word."
     found = _templates(templates)
-    return {w: [t.fill(**{t.slots[0]: w}).text for t in found] for w in words}
+    return {w: [t.fill(**{t.slots[0]: w}).text for t in found] for w in _words(words, 'words')}
 
 # %% ../nbs/04b_seat.ipynb #f6c77113
-def word_vectors(embedder, # an `Embedder`
+def _opened(embedder):
+    "An embedder, or the one of this name; TypeError for anything else."
+    if isinstance(embedder, str): return load_embedder(embedder)
+    if isinstance(embedder, Embedder): return embedder
+    raise TypeError(f'embedder must be an Embedder or a name such as "st:all-MiniLM-L6-v2", not '
+                    f'{type(embedder).__name__}; wrap a function of a list of texts with from_callable')
+
+def _listed(sentences):
+    "The sentences of each word as a list; ValueError for none, and for one that stands twice."
+    if not isinstance(sentences, dict) or not sentences:
+        raise ValueError('sentences must be a dict, of one word or more to lists of its sentences')
+    found = {w: _words(some, f'the list of sentences of {w!r}') for w, some in sentences.items()}
+    times = Counter(t for some in found.values() for t in some)
+    if both := [t for t, n in times.items() if n > 1]:
+        raise ValueError(f'{both[0]!r} is a sentence of two words; leave it to one of them')
+    return found
+
+# %% ../nbs/04b_seat.ipynb #8fb6a13e
+def word_vectors(embedder, # an `Embedder`, or its name
                  sentences, # a dict: word to a list of its sentences
                 )->WordVectors: # a row a word, the mean of the unit vectors of its sentences
-    "Vectors of words from their sentences. ValueError for a sentence whose vector is zero."
+    "Vectors of words from their sentences. ValueError for a word without, a sentence of two, a zero vector."
+    embedder, sentences = _opened(embedder), _listed(sentences)
     texts = [t for some in sentences.values() for t in some]
     unit = _unit64(embedder.embed(texts), f'the sentences of {embedder.name}')
     ends = np.cumsum([len(some) for some in sentences.values()])
@@ -71,23 +92,22 @@ class _Known:
 # %% ../nbs/04b_seat.ipynb #18d95bfe
 @dataclass(frozen=True)
 class SentenceQuery(Query):
-    "A `Query` whose words bring their own sentences. ValueError as there, and for a word without any."
+    "A `Query` whose words bring their own sentences. ValueError as there, and as for `word_vectors`."
     sentences: dict = field(default_factory=dict) # word: list of its sentences
 
     def __post_init__(self):
         super().__post_init__()
+        object.__setattr__(self, 'sentences', _listed(self.sentences))
         if lost := [w for w in self.words if not self.sentences.get(w)]:
             raise ValueError(f'{self.name}: no sentences of {", ".join(lost)}; give each word one or more')
 
 # %% ../nbs/04b_seat.ipynb #cb9234a6
-def _opened(embedder):
-    "An embedder, or the one of this name; TypeError for anything else."
-    if isinstance(embedder, str): return load_embedder(embedder)
-    if isinstance(embedder, Embedder): return embedder
-    raise TypeError(f'embedder must be an Embedder or a name such as "st:all-MiniLM-L6-v2", not '
-                    f'{type(embedder).__name__}; wrap a function of a list of texts with from_callable')
-
 def _described(embedder): return {**embedder.meta, 'fingerprint': embedder.fingerprint}
+
+def _named(query):
+    "A `Query`, or the published WEAT of this name; the error for another name tells of `load_seat`."
+    try: return _query(query)
+    except ValueError as e: raise ValueError(f'{e}; the tests of May et al. are read by load_seat') from None
 
 def _asked(embedder, query, templates, missing):
     "The four sets with the words that are known, their sentences, what is missing, and the templates used."
@@ -95,7 +115,8 @@ def _asked(embedder, query, templates, missing):
     sets, lost = _present(_Known(embedder, {w for w, s in own.items() if s == [w]}), query, missing)
     words = [w for some in sets for w in some]
     if own: return sets, {w: own[w] for w in words}, lost, []
-    return sets, bare_sentences(words, templates), lost, _templates(templates)
+    templates = _templates(templates)
+    return sets, bare_sentences(words, templates), lost, templates
 
 # %% ../nbs/04b_seat.ipynb #fc398b5e
 def _weat(embedder, query, sets, sentences, unit, options):
@@ -127,7 +148,7 @@ def seat(embedder, # an `Embedder`, or a name such as "st:all-MiniLM-L6-v2"
 
     ValueError as for `weat` and `bare_sentences`, TypeError for what is no embedder or query."""
     if unit not in ('word', 'sentence'): raise ValueError(f'unit must be "word" or "sentence", but is {unit!r}')
-    embedder, query = _opened(embedder), _query(query)
+    embedder, query = _opened(embedder), _named(query)
     sets, sentences, lost, templates = _asked(embedder, query, templates, missing)
     options = dict(alternative=alternative, ddof=ddof, confidence_level=confidence_level)
     r = _weat(embedder, query, sets, sentences, unit, options)
@@ -156,28 +177,35 @@ def _one_word(a, b):
 def _grouped(texts):
     "Word: its sentences. A text that is no bare sentence is a word of its own."
     out: dict = {}
-    for text in (' '.join(t.split()) for t in texts):
+    for text in texts:
         m = _BARE.fullmatch(text)
         form = next(filter(None, m.groups())) if m else text
         out.setdefault(next((w for w in out if m and _one_word(w, form)), form), []).append(text)
     return out
 
+def _examples(data, key, file):
+    "Label and words of a set, and their sentences."
+    texts = data[key]['examples']
+    if not isinstance(texts, list): raise TypeError(f'{key} has no list of examples')
+    texts = _words([' '.join(t.split()) for t in texts], f'{file}: {key}')
+    return data[key]['category'], _grouped(texts)
+
 # %% ../nbs/04b_seat.ipynb #3bde6759
 def load_seat(test, # a published test, such as "sent-weat6", or a file in its layout that ends in .jsonl
-             )->Query: # of words; or a `SentenceQuery`, whose words come with their sentences
+             )->Query: # of words; or, if a text ends like a sentence, a `SentenceQuery`
     "A test in the layout of May et al. 2019 (doi:10.18653/v1/N19-1063). ValueError: unknown, or damaged."
-    path = Path(test) if str(test).endswith('.jsonl') else fetch(f'seat/{test}.jsonl')
+    own_file = str(test).endswith('.jsonl')
+    path = Path(test) if own_file else fetch(f'seat/{test}.jsonl')
     if not path.is_file(): raise ValueError(f'there is no file {path.name}; give a path, or the name of a test')
     try:
         data = json.loads(_decoded(path))
-        sets = [(data[k]['category'], data[k]['examples']) for k in ('targ1', 'targ2', 'attr1', 'attr2')]
-        groups = [_grouped(texts) for _, texts in sets]
+        names, groups = zip(*(_examples(data, k, path.name) for k in ('targ1', 'targ2', 'attr1', 'attr2')))
     except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as e:
         raise ValueError(f'{path.name} cannot be read: {type(e).__name__} {e}; it should have targ1, targ2, '
                          'attr1 and attr2, each with a category and a list of examples') from e
     own = {w: some for words in groups for w, some in words.items()}
     X, Y, A, B = map(list, groups)
-    q = Query(path.stem, X, Y, A, B, tuple(name for name, _ in sets), _SOURCE, battery='SEAT')
+    q = Query(path.stem, X, Y, A, B, names, path.name if own_file else _SOURCE, battery='SEAT')
     whole = any(re.search(r'[.!?]$', t) for some in own.values() for t in some)
     return SentenceQuery(**vars(q), sentences=own) if whole else q
 
