@@ -183,6 +183,7 @@ def _grouped(texts):
         out.setdefault(next((w for w in out if m and _one_word(w, form)), form), []).append(text)
     return out
 
+# %% ../nbs/04b_seat.ipynb #af481685
 def _examples(data, key, file):
     "Label and words of a set, and their sentences."
     texts = data[key]['examples']
