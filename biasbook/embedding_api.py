@@ -16,6 +16,7 @@ from .foundations.contrasts import (by_template, contrast_estimates, published_c
                                             variance_split, word_scores)
 from .foundations.embedders import Embedder, load_embedder
 from .foundations.results import Estimate, Result, results_table
+from .foundations.stats import _level
 from .foundations.studies import Study, _member, attribute_sentences, load_study, target_sentences
 from .weat import _direction
 
@@ -87,8 +88,7 @@ def _table(e, contrast, **how):
     parts = np.full((2, len(rows), len(columns)), np.nan)
     for part, group in zip(parts, contrast): part[i, j] = _means(e, group, **how)
     words = tuple(e.study.targets[side] for side in e.sides)
-    x, y = np.split(parts[0] - parts[1], [len(words[0])])
-    return ScoreTables(x, y, words, columns, tuple(parts))
+    return ScoreTables(*np.split(parts[0] - parts[1], [len(words[0])]), words, columns, tuple(parts))
 
 # %% ../nbs/04_embedding_api.ipynb #3e85aa3d
 def score_tables(embedder, # an `Embedder`, or a name such as "st:all-MiniLM-L6-v2"
@@ -109,8 +109,8 @@ def _published(t, unit, n_resamples, rng):
     x, y = (np.nanmean(s) if unit == 'sentence' else np.nanmean(s, 1).mean() for s in (t.x, t.y))
     also = (Estimate('null band', 0., p.band_low, p.band_high, method='percentiles of d over shuffled labels'),
             Estimate('raw difference', float(x - y), method=f'difference of the means of {unit}s'))
-    n = f'{p.n[0]} + {p.n[1]} {unit}s'
-    return dict(value=p.d, pvalue=p.pvalue, method=p.method, n=n, also=also, interval='none, but a null band')
+    return dict(value=p.d, pvalue=p.pvalue, method=p.method, also=also, interval='none, but a null band',
+                n=f'{p.n[0]} + {p.n[1]} {unit}s')
 
 def _estimated(t, unit, options, level):
     "Fields of a result by the word, or by the sentence. ValueError where there is no d."
@@ -125,28 +125,26 @@ def _choices(e, contrast, t, options):
     "d by template, and estimates of d under other choices of templates, vectors and units."
     left = by_template(t.x, t.y, **options)
     def d(name, method, unit='word', **how):
-        other = _table(e, contrast, **how)
-        try: value = contrast_estimates(other.x, other.y, unit=unit, **options)[0].value
-        except ValueError as error: value, method = None, f'no d: {error}'
-        return Estimate(name, value, method=method)
+        x, y = _table(e, contrast, **how)[:2]
+        try: return Estimate(name, contrast_estimates(x, y, unit=unit, **options)[0].value, method=method)
+        except ValueError as error: return Estimate(name, None, method=f'no d: {error}')
     return left, (
         Estimate('one template out', None, left.low, left.high,
-                 method=f'smallest and largest d without one of {len(t.templates)} templates'),
-        d('other templates', 'no attribute sentence of the same template compared', apart=True),
-        d('centred', 'the mean vector of all sentences taken off first', center=True),
+                 method=f'smallest and largest d over words without one of {len(t.templates)} templates'),
+        d('other templates', 'over words; no attribute sentence of the same template compared', apart=True),
+        d('centred', 'over words; the mean vector of all sentences of the call taken off', center=True),
         d('over sentences', 'sentences as if independent, so no p and no interval', unit='sentence'))
 
 # %% ../nbs/04_embedding_api.ipynb #8248a76f
 def _moved(embedder, e, n):
     "How far the unit vectors of about n target sentences move when they are embedded anew, past the store."
     if not n: return None
-    few = np.unique(np.linspace(0, len(e.targets) - 1, n).astype(int))
-    fresh = Embedder(embedder.source, embedder.name, None)
-    try: again = fresh.embed(e.targets.sentence.iloc[few].tolist(), progress=False)
+    few = np.unique(np.linspace(0, len(e.targets) - 1, min(n, len(e.targets))).astype(int))
+    fresh, texts = Embedder(embedder.source, embedder.name, None), e.targets.sentence.iloc[few].tolist()
+    try: return _unit(fresh.embed(texts, progress=False).astype(float)) - e.T[few]
     except (ProviderError, ValueError) as error:
         error.add_note(f'{len(few)} sentences are embedded anew for the noise floor; reembed=0 asks for none')
         raise
-    return _unit(np.asarray(again, float)) - e.T[few]
 
 def _noise(moved, e, contrast, unit):
     "How far the raw difference moves when all vectors move as those do that are embedded anew."
@@ -168,14 +166,16 @@ def _frame(e, contrast, t, options):
                          f'cosine_{contrast[1]}': B, 'association': A - B})
 
 def _variance(t):
-    "Where the scores vary, in templates that all words fit; None without such templates."
+    "Where the scores vary, in templates that all words fit; None without such templates, or if all are equal."
     full = ~np.isnan(t.parts[0]).any(0)
-    split = variance_split(t.x[:, full], t.y[:, full])._asdict() if full.any() else None
-    return split and {**split, 'of': f'{full.sum()} templates that all words fit'}
+    try: split = variance_split(t.x[:, full], t.y[:, full])
+    except ValueError: return None
+    return {**split._asdict(), 'of': f'{full.sum()} templates that all words fit'}
 
-# %% ../nbs/04_embedding_api.ipynb #e4cc12f6
-def _paired(study, sides, unit, mode, paired, reembed):
+def _paired(study, sides, unit, mode, paired, adjust, level, reembed):
     "Whether the words are pairs; ValueError for an option that is not known."
+    _level('confidence_level', level)
+    if not {paired, adjust} <= {None, True, False}: raise ValueError(f'use True or False: {paired=}, {adjust=}')
     if unit not in ('word', 'sentence'): raise ValueError(f"unit is {unit!r}: use 'word' or 'sentence'")
     if mode not in (None, 'published') or mode and paired:
         raise ValueError(f"mode is {mode!r}: use None or 'published', which does not know of pairs")
@@ -197,15 +197,15 @@ def embedding_bias(embedder, # an `Embedder`, or a name such as "st:all-MiniLM-L
                    n_resamples=10_000, # shuffles, of mode="published" only
                    rng=0, # their seed
                   )->list: # a `Result` a contrast; value is Cohen's d
-    """How far two groups of words differ in nearness to two groups of attributes, each word in many sentences.
+    """How far two groups of words differ in nearness to two groups of attributes, by d of Cohen (1988).
 
-    ValueError for unknown sides, groups, options and what cannot be compared, TypeError for no embedder."""
+    ValueError for unknown names and options and what cannot be compared, TypeError, ProviderError."""
     embedder, (study, contrasts, sides) = _embedder(embedder), _asked(spec, contrasts, sides)
-    meta = {'unit': unit, 'paired': _paired(study, sides, unit, mode, paired, reembed), 'mode': mode,
-            'embedder': embedder.meta, 'source': study.source,
+    paired = _paired(study, sides, unit, mode, paired, adjust, confidence_level, reembed)
+    meta = {'unit': unit, 'paired': paired, 'mode': mode, 'embedder': embedder.meta, 'source': study.source,
             'versions': {'biasbook': __version__, 'numpy': np.__version__}}
     e = _Embedded(embedder, study, contrasts, sides)
-    moved, options = _moved(embedder, e, reembed), dict(paired=meta['paired'], adjust=adjust and not mode)
+    moved, options = _moved(embedder, e, reembed), dict(paired=paired, adjust=adjust and not mode)
     return [_result(e, c, moved, meta, options, confidence_level, n_resamples, rng) for c in contrasts]
 
 # %% ../nbs/04_embedding_api.ipynb #31b03c8c
@@ -220,6 +220,7 @@ def _result(e, contrast, moved, meta, options, level, n_resamples, rng):
                  words=n.tolist()) for (group, text), own, gap, n, rest in zip(t.templates, *left[:4])]
     battery = 'embedding contrasts' + ', by sentence' * (unit == 'sentence') + ', as published' * bool(mode)
     meta = {**meta, 'name': '/'.join(contrast), 'names': [*e.sides, *contrast], 'size': size_in_words(d),
+            'attributes': {group: e.study.attributes[group] for group in contrast},
             'direction': _direction(d, *e.sides, *contrast), 'note': f"{size_in_words(d)} over {fields['n']}",
             'battery': battery, 'interval': fields.pop('interval'), 'templates': rows, 'variance': _variance(t)}
     return Result(f"{'published ' if mode else ''}embedding bias d", meta['embedder']['name'],
@@ -229,17 +230,16 @@ def _result(e, contrast, moved, meta, options, level, n_resamples, rng):
 # %% ../nbs/04_embedding_api.ipynb #acdd0f0a
 def _ours(results):
     "ValueError unless these are results of `embedding_bias`."
-    if not isinstance(results, (list, tuple)) or not results or any('size' not in r.meta for r in results):
-        raise ValueError('give a list of results of embedding_bias, one or more')
+    ours = isinstance(results, (list, tuple)) and all('templates' in getattr(r, 'meta', ()) for r in results)
+    if not ours or not results: raise ValueError('give a list of results of embedding_bias, one or more')
 
-# %% ../nbs/04_embedding_api.ipynb #70ca90b0
 def bias_table(results, # a list of results of `embedding_bias`, of any number of embedders
               )->Any: # DataFrame, a row a result
     "d, raw difference, and p adjusted by Holm and Bonferroni within each embedder. ValueError for no results."
     _ours(results)
     t = results_table(results)
     t = t.assign(p_bonferroni=(t.p * t.family_size).clip(upper=1), size=[r.meta['size'] for r in results])
-    return t[['subject', 'query', 'value', 'low', 'high', 'raw difference: value', 'p', 'p_holm',
+    return t[['subject', 'query', 'n', 'value', 'low', 'high', 'raw difference: value', 'p', 'p_holm',
               'p_bonferroni', 'size', 'direction']]
 
 def template_table(result, # one result of `embedding_bias`
