@@ -87,8 +87,8 @@ def _table(e, contrast, **how):
     j = [columns.index(c) for c in zip(e.targets.template_group, e.targets.template)]
     parts = np.full((2, len(rows), len(columns)), np.nan)
     for part, group in zip(parts, contrast): part[i, j] = _means(e, group, **how)
-    words = tuple(e.study.targets[side] for side in e.sides)
-    return ScoreTables(*np.split(parts[0] - parts[1], [len(words[0])]), words, columns, tuple(parts))
+    s, n = parts[0] - parts[1], len(e.study.targets[e.sides[0]])
+    return ScoreTables(s[:n], s[n:], tuple(e.study.targets[side] for side in e.sides), columns, tuple(parts))
 
 # %% ../nbs/04_embedding_api.ipynb #3e85aa3d
 def score_tables(embedder, # an `Embedder`, or a name such as "st:all-MiniLM-L6-v2"
