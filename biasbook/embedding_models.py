@@ -40,8 +40,8 @@ def _checked(results):
         if (subject, query) not in asked:
             raise ValueError(f'{subject} has no result for {query}: ask all embedders for the same contrasts')
     for query in dict.fromkeys(r.query for r in results):
-        used = {(r.n, *r.details.word, *(t['template'] for t in r.meta['templates']))
-                for r in results if r.query == query}
+        used = {(r.n, *r.details.word, *(t['template'] for t in r.meta['templates']),
+                 *sum(r.meta['attributes'].values(), [])) for r in results if r.query == query}
         if len(used) > 1: raise ValueError(f'{query}: other words, pairs or templates for some; ask all alike')
 
 # %% ../nbs/04a_embedding_models.ipynb #be7c6a4a

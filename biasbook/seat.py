@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from .embedding_api import _embedder
 from .foundations.data import fetch
-from .foundations.embedders import Embedder, load_embedder
+from .foundations.embedders import Embedder
 from .foundations.results import Result
 from .foundations.stimuli import Query, _decoded, _words, weat_query
 from .foundations.templates import as_template
@@ -49,13 +50,6 @@ def bare_sentences(words, # a list of words
     return {w: [t.fill(**{t.slots[0]: w}).text for t in found] for w in _words(words, 'words')}
 
 # %% ../nbs/04b_seat.ipynb #f6c77113
-def _opened(embedder):
-    "An embedder, or the one of this name; TypeError for anything else."
-    if isinstance(embedder, str): return load_embedder(embedder)
-    if isinstance(embedder, Embedder): return embedder
-    raise TypeError(f'embedder must be an Embedder or a name such as "st:all-MiniLM-L6-v2", not '
-                    f'{type(embedder).__name__}; wrap a function of a list of texts with from_callable')
-
 def _listed(sentences):
     "The sentences of each word as a list; ValueError for none, and for one that stands twice."
     if not isinstance(sentences, dict) or not sentences:
@@ -71,7 +65,7 @@ def word_vectors(embedder, # an `Embedder`, or its name
                  sentences, # a dict: word to a list of its sentences
                 )->WordVectors: # a row a word, the mean of the unit vectors of its sentences
     "Vectors of words from their sentences. ValueError for a word without, a sentence of two, a zero vector."
-    embedder, sentences = _opened(embedder), _listed(sentences)
+    embedder, sentences = _embedder(embedder), _listed(sentences)
     texts = [t for some in sentences.values() for t in some]
     unit = _unit64(embedder.embed(texts), f'the sentences of {embedder.name}')
     ends = np.cumsum([len(some) for some in sentences.values()])
@@ -148,7 +142,7 @@ def seat(embedder, # an `Embedder`, or a name such as "st:all-MiniLM-L6-v2"
 
     ValueError as for `weat` and `bare_sentences`, TypeError for what is no embedder or query."""
     if unit not in ('word', 'sentence'): raise ValueError(f'unit must be "word" or "sentence", but is {unit!r}')
-    embedder, query = _opened(embedder), _named(query)
+    embedder, query = _embedder(embedder), _named(query)
     sets, sentences, lost, templates = _asked(embedder, query, templates, missing)
     options = dict(alternative=alternative, ddof=ddof, confidence_level=confidence_level)
     r = _weat(embedder, query, sets, sentences, unit, options)
