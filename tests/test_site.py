@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+sys.path.insert(0, str(Path(__file__).parent))
+from docs import problems, rendered                        # noqa: E402
+
 root = Path(__file__).parent.parent
 SITE = 'https://biasbook.github.io/biasbook/'
 BLOB = 'https://github.com/biasbook/biasbook/blob/main/'
@@ -92,11 +95,6 @@ def anchors(page):
         name.lower() for text, _ in texts(page) for name in re.findall(r'^#+ ([\w.]+)', text, re.M)}
 
 
-def rendered():
-    "Path of each page on the site: nbdev takes the number off."
-    return {re.sub(r'(^|/)\d+[a-z]?_', r'\1', p).removesuffix('.ipynb') + '.html': p for p in pages()}
-
-
 def test_every_link_resolves(processed):
     at, bad = rendered(), []
     for page in pages():
@@ -131,3 +129,27 @@ def test_names_in_prose_lead_to_what_they_mean(processed):
                 if name.split('.')[0] not in module.__all__ or page.startswith('foundations') and floors[1] > 0:
                     bad.append((page, name, url))
     assert not bad
+
+
+def test_check_of_the_site_that_quarto_makes(tmp_path):
+    "On a made-up site: nothing is found on a whole one, and each fault on one that has it."
+    pages_of, names = {}, list(rendered().values())
+    for name in names:
+        up = '../' * name.count('/')
+        pages_of[name] = '<nav id="quarto-sidebar">' + ''.join(f'<a href="{up}{n}">x</a>' for n in names) + '</nav><p id="a">'
+    def found(**changes):
+        for name, text in {**pages_of, **{k.replace('__', '.'): v for k, v in changes.items()}}.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+        (tmp_path / 'search.json').write_text(json.dumps([{'href': n} for n in names if n != changes.get('unsearched')]))
+        return list(problems(tmp_path))
+    assert found() == []
+    for more, said in (('<a href="no.html">', 'no.html leads nowhere'), ('<a href="index.html#b">', 'has no such place'),
+                       ('<img src="weat.html">', 'without alt text'), (f'<a href="{SITE}no.html#a">', 'leads nowhere')):
+        fault, = found(weat__html=pages_of['weat.html'] + more)
+        assert fault.startswith('weat.html') and said in fault
+    assert found(index__html=pages_of['index.html'].replace('<a href="seat.html">', '<a href="weat.html">')) == [
+        'seat.html: not in the sidebar']
+    assert found(unsearched='cite.html')[0] == 'cite.html: not in the search'
+    (tmp_path / 'cite.html').unlink()
+    assert 'cite.html: no such page' in list(problems(tmp_path))
