@@ -35,13 +35,14 @@ def _check_words(study):
 
 # %% ../../nbs/foundations/05f_studies.ipynb #be8a6427
 def _checked_templates(study):
-    "The templates by group, as `Template`; ValueError for a group without any, or for what is no template."
+    "The templates by group, as `Template`; ValueError: a group without any, one twice, or what is none."
     out: dict = {}
     for group, texts in study.templates.items():
         where = study.place('templates', group)
         if not isinstance(texts, (list, tuple)) or not texts:
             raise ValueError(f'{where} must be a list of one template or more, but is {_kind(texts)}')
         out[group] = [study_template(t, f'{where} {i}') for i, t in enumerate(texts, 1)]
+        if len({t.text for t in out[group]}) < len(texts): raise ValueError(f'{where} has a template twice')
     return out
 
 # %% ../../nbs/foundations/05f_studies.ipynb #fbee2a16
@@ -175,8 +176,7 @@ def _folder(path, templates, words):
             for word in words: where.setdefault(word, []).append(study.place(kind, name))
     alone = [g for g in study.templates if g not in study.attributes]
     more = [f'templates of {", ".join(alone)}: no attribute words, for target words only'] * bool(alone)
-    shared = {word: ' and '.join(files) for word, files in where.items() if len(files) > 1}
-    twice = [f'{word}: in {files}, kept in each' for word, files in shared.items()]
+    twice = [f'{w}: in {" and ".join(files)}, kept in each' for w, files in where.items() if len(files) > 1]
     return replace(study, notes=[*study.notes, *twice, *more])
 
 # %% ../../nbs/foundations/05f_studies.ipynb #cd34cd28
