@@ -96,7 +96,7 @@ def anchors(page):
 
 
 def test_every_link_resolves(processed):
-    at, bad = rendered(), []
+    at, bad = {html: nb for nb, html in rendered().items()}, []
     for page in pages():
         for text, prose in texts(processed / page):
             for url in links(text):
@@ -117,7 +117,7 @@ def test_every_link_resolves(processed):
 
 def test_names_in_prose_lead_to_what_they_mean(processed):
     "A name in backticks becomes a link: to an exported name, and from a foundation never to a higher floor."
-    at, bad = rendered(), []
+    at, bad = {html: nb for nb, html in rendered().items()}, []
     for page in pages():
         for text, prose in texts(processed / page):
             for name, url in re.findall(rf'\[`([\w.]+)(?:\(\))?`\]\({SITE}([^)]+)\)', text):
