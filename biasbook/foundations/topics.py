@@ -7,6 +7,7 @@ __all__ = ['DRAWS', 'MOST_LISTS', 'LEAST_LISTS', 'LEAST_PAIRS', 'LEAST_WORDS', '
            'unrelated', 'unrelated_pairs', 'given_list', 'matched_draws', 'topic_pool']
 
 # %% ../../nbs/foundations/07_topics.ipynb #4c41057b
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ class TopicPool:
     def __init__(self,
                  vectors, # `WordVectors`, most frequent words first
                  limit=10_000, # how many words at the most
-                 near=64, # neighbours whose cosines are kept for each word
+                 near=64, # neighbours that are kept for each word, with their cosines
                 ):
         rows = _chosen(vectors.words, limit)
         rows = rows[vectors.vectors[rows].any(1)]
@@ -44,13 +45,17 @@ class TopicPool:
         total = self.unit.sum(0, dtype=float)
         self.background = float((total @ total - n) / (n * (n - 1))) if n > 1 else 0.
         parts = [self._near(start, min(near, n - 1)) for start in range(0, n, 1000)] if n > 1 else []
-        self.near = np.concatenate(parts) if n > 1 else np.empty((n, 0))
+        empty = np.empty((n, 0), int), np.empty((n, 0))
+        self.neighbors, self.near = map(np.concatenate, zip(*parts)) if n > 1 else empty
 
     def _near(self, start, k):
-        "The k largest cosines of each of 1000 words to others, largest first."
+        "Numbers and cosines of the k nearest others of each of 1000 words, nearest first."
         cos = self.unit[start:start + 1000] @ self.unit.T
         cos[np.arange(len(cos)), start + np.arange(len(cos))] = -2
-        return -np.sort(-np.partition(cos, -k, axis=1)[:, -k:], axis=1)
+        nearest = np.argpartition(-cos, k - 1, axis=1)[:, :k].astype(np.int32)
+        near = np.take_along_axis(cos, nearest, 1)
+        order = np.argsort(-near, axis=1)
+        return np.take_along_axis(nearest, order, 1), np.take_along_axis(near, order, 1)
 
     def __len__(self):
         return len(self.words)
@@ -85,10 +90,20 @@ class TopicList(NamedTuple):
     unit: np.ndarray # one row a word, of length 1
 
 # %% ../../nbs/foundations/07_topics.ipynb #a6306c0b
-def _cosines(unit, centres, block=32):
-    "Each centre with its cosine to every word, computed for a block of centres in one product."
-    for start in range(0, len(centres), block):
-        yield from zip(centres[start:start + block], unit[centres[start:start + block]] @ unit.T)
+def _promising(pool, centres, free, size, least, block=32):
+    "Centres whose nearest free words cohere enough, each with its cosines to all, a block of them in one product."
+    def known(centre):
+        nearest = pool.neighbors[centre]
+        nearest = nearest[free[nearest]][:size - 1]
+        few = len(nearest) < size - 1                     # then `_around` looks at all words
+        return free[centre] and (few or _coherence(pool.unit[[centre, *nearest]]) >= least)
+    rows: dict = {}
+    for at, centre in enumerate(centres):
+        if known(centre):
+            if centre not in rows:
+                ahead = list(islice(filter(known, centres[at:]), block))
+                rows = dict(zip(ahead, pool.unit[ahead] @ pool.unit.T))
+            yield centre, rows[centre]
 
 # %% ../../nbs/foundations/07_topics.ipynb #a79ffcb7
 def topic_lists(pool, # a `TopicPool`
@@ -106,11 +121,10 @@ def topic_lists(pool, # a `TopicPool`
     free = np.array([w not in banned for w in pool.folded], bool)
     tight = pool.near[:, :size - 1].mean(1) if pool.near.size else np.empty(0)
     centres = np.random.default_rng(rng).permutation(len(tight))
-    for centre, cos in _cosines(pool.unit, centres[tight[centres] >= wanted - tolerance]):
+    likely = centres[tight[centres] >= wanted - tolerance]
+    for centre, cos in _promising(pool, likely, free, size, wanted - tolerance):
         if len(out) == most or free.sum() < size:
             break
-        if not free[centre]:
-            continue
         taken = _around(pool.unit, centre, np.where(free, cos, np.float32(-2)), size, wanted, tolerance)
         if taken is not None:
             free[taken] = False
@@ -122,9 +136,10 @@ def topic_lists(pool, # a `TopicPool`
 def _around(unit, centre, cos, size, wanted, tolerance):
     "The words of a list around the centre, or None if there is none so coherent; words at -2 are not free."
     cos[centre] = 2
-    if _coherence(unit[np.argpartition(-cos, size - 1)[:size]]) < wanted - tolerance:
+    order = np.argsort(-cos)[:np.count_nonzero(cos > -2)]
+    if _coherence(unit[order[:size]]) < wanted - tolerance:
         return None                                       # even its nearest neighbours are too loose
-    taken, reached = _thin(unit, np.argsort(-cos)[:np.count_nonzero(cos > -2)], size, wanted)
+    taken, reached = _thin(unit, order, size, wanted)
     return taken if abs(reached - wanted) <= tolerance else None
 
 # %% ../../nbs/foundations/07_topics.ipynb #7722afd7
