@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from .foundations.data import _did_you_mean
-from .foundations.questions import _TITLES, analogy_questions
+from .foundations.effects import _level
 from .foundations.preferences import wilson_interval
+from .foundations.questions import _TITLES, analogy_questions
 from .foundations.results import Estimate, Result
-from .foundations.stats import _level
 from .foundations.vectors import WordVectors, as_vectors
 from .similarity import _word_rows
 

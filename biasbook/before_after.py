@@ -17,8 +17,8 @@ from .analogies import analogy_answers, pair_interval
 from .changes import accuracy_change, correlation_change, difference_change, mean_change, rank_change
 from .clusters import chance_accuracy, cluster_bias
 from .directions import Direction, _count, as_direction, bias_direction, professions
+from .foundations.effects import _level
 from .foundations.results import Estimate, Result
-from .foundations.stats import _level
 from .foundations.vectors import WordVectors, as_vectors, cosine
 from .influence import _some, compare_results
 from .neighbors import bias_correlation, neighbor_bias

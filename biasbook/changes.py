@@ -11,8 +11,9 @@ import math
 import numpy as np
 
 from .analogies import _checked, _pair_variance
+from .foundations.effects import _level
+from .foundations.pvalues import sign_flip_pvalue
 from .foundations.results import Estimate
-from .foundations.stats import _level, sign_flip_pvalue
 from .similarity import _left_out, _sides, _variance
 from .wefat import _pearson
 

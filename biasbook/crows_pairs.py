@@ -15,10 +15,10 @@ import numpy as np
 
 from . import __version__
 from .foundations.data import fetch
+from .foundations.effects import _level
 from .foundations.pairscores import pair_scores, scoring_of
 from .foundations.preferences import preference_estimates, preference_ratio, sign_test
 from .foundations.results import Estimate, Result
-from .foundations.stats import _level
 from .foundations.stimuli import _decoded
 from .foundations.tokens import encode
 

@@ -14,9 +14,9 @@ from . import __version__
 from .foundations.answers import ProviderError
 from .foundations.contrasts import (by_template, contrast_estimates, published_contrast, size_in_words,
                                             variance_split, word_scores)
+from .foundations.effects import _level
 from .foundations.embedders import Embedder, load_embedder
 from .foundations.results import Estimate, Result, results_table
-from .foundations.stats import _level
 from .foundations.studies import Study, _member, attribute_sentences, load_study, target_sentences
 from .weat import _direction
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from .embedding_api import _asked, _embedder
 from .foundations.contrasts import size_in_words
+from .foundations.effects import _level
 from .foundations.embedders import Embedder, load_embedder
 from .foundations.results import format_p, results_table
-from .foundations.stats import _level
 from .foundations.studies import Study, attribute_sentences, load_study, target_sentences
 from .foundations.studyfiles import _mapping
 from .foundations.wire import provider_of

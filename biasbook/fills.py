@@ -12,8 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from .directions import _count
+from .foundations.effects import _level
+from .foundations.pvalues import _number
 from .foundations.results import Estimate, Result
-from .foundations.stats import _level, _number
 from .foundations.stimuli import _words
 from .foundations.tokens import _texts, pieces
 from .relatives import _interval, _masked, _templates

@@ -12,8 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from .foundations.effects import weat_effect_size
+from .foundations.pvalues import permutation_pvalue, sign_flip_pvalue
 from .foundations.results import Estimate, Result, format_p
-from .foundations.stats import permutation_pvalue, sign_flip_pvalue, weat_effect_size
 from .foundations.stimuli import weat_queries
 from .foundations.vectors import as_vectors, cosine
 from .weat import _query, weat

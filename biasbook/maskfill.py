@@ -13,9 +13,10 @@ import numpy as np
 from . import __version__
 from .changes import difference_change, mean_change
 from .foundations.data import data_path
+from .foundations.effects import _level
 from .foundations.masked import MaskedScorer, _one_of
+from .foundations.pvalues import permutation_pvalue, sign_flip_pvalue
 from .foundations.results import Estimate, Result
-from .foundations.stats import _level, permutation_pvalue, sign_flip_pvalue
 from .foundations.stimuli import _words
 from .foundations.templates import as_template, template_warnings
 from .foundations.tokens import encode, pieces, unknown_words

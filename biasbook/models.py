@@ -18,15 +18,16 @@ import numpy as np
 from . import __version__
 from .foundations.batches import _free
 from .foundations.checkpoints import Checkpoint, _config, _device, _quiet
+from .foundations.effects import _level
 from .foundations.masked import _one_of
 from .foundations.modelfolders import _folder, _kind
 from .foundations.pairs import load_pairs, pair_sentences
 from .foundations.pairscores import SCORINGS
 from .foundations.preferences import _signs, paired_preferences, paired_t
+from .foundations.pvalues import holm
 from .foundations.results import Estimate, Result, results_table
 from .foundations.scorers import load_model
 from .foundations.scoring import Scorer
-from .foundations.stats import _level, holm
 from .foundations.stimuli import _words
 from .foundations.store import Store, store_key
 from .sas_pairs import NEUTRAL, sas_pairs

@@ -12,8 +12,8 @@ import numpy as np
 
 from .clusters import _place, _source, plain_words
 from .directions import as_direction, professions
+from .foundations.jackknife import _jackknife
 from .foundations.results import Estimate, Result
-from .foundations.stats import _jackknife
 from .foundations.vectors import as_vectors, cosine, nearest
 from .projection import DIRECT_INTERVALS, _beyond, _given, _others, _present
 from .weat import _rows

@@ -12,8 +12,8 @@ import numpy as np
 
 from .clusters import _both_sides, _candidates, _place, _seeds, _source, ends, prepared
 from .directions import _count, as_direction
+from .foundations.effects import _level
 from .foundations.results import Estimate, Result
-from .foundations.stats import _level
 from .foundations.vectors import as_vectors, cosine
 from .projection import _beyond, _others
 from .weat import _rows, _versions

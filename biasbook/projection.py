@@ -13,8 +13,8 @@ import numpy as np
 
 from .directions import (METHODS, _count, _listed, as_direction, bias_direction, gender_pairs, professions,
                                  random_directions)
+from .foundations.effects import _level
 from .foundations.results import Estimate, Result
-from .foundations.stats import _level
 from .foundations.stimuli import _words
 from .foundations.vectors import as_vectors, cosine
 from .weat import _rows, _versions

@@ -14,8 +14,9 @@ from warnings import warn
 import numpy as np
 
 from .directions import _count
+from .foundations.effects import _level
+from .foundations.pvalues import _number
 from .foundations.results import Estimate, Result
-from .foundations.stats import _level, _number
 from .foundations.stimuli import _words
 from .foundations.templates import Template, as_template, template_warnings
 

@@ -12,12 +12,12 @@ from dataclasses import replace
 import numpy as np
 
 from . import __version__
+from .foundations.effects import _level
 from .foundations.masked import _one_of
 from .foundations.pairs import pair_sentences
 from .foundations.pairscores import SCORINGS, pair_scores, scoring_of
 from .foundations.preferences import preference_estimates, preference_ratio
 from .foundations.results import Estimate, Result, format_p
-from .foundations.stats import _level
 from .foundations.stimuli import _words
 from .foundations.tokens import encode
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from .foundations.data import _did_you_mean, data_path, fetch
+from .foundations.effects import _level
 from .foundations.questions import _lines
 from .foundations.results import Estimate, Result
-from .foundations.stats import _level
 from .foundations.vectors import as_vectors
 
 # %% ../nbs/01c_similarity.ipynb #a0e1ebf6

@@ -12,13 +12,13 @@ from dataclasses import replace
 import numpy as np
 
 from . import __version__
+from .foundations.effects import _level
 from .foundations.examples import _COLUMNS, _OPTIONS, _TASKS, _filled, _table, _two, _word
 from .foundations.examples import load_stereoset
 from .foundations.masked import _one_of
 from .foundations.preferences import mean_margin, preference_estimates, preference_ratio
 from .foundations.results import Estimate, Result
 from .foundations.scoring import Scorer
-from .foundations.stats import _level
 from .foundations.tokens import _short, pieces
 
 # %% ../nbs/03b_stereoset.ipynb #858ef324

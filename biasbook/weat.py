@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import __version__
+from .foundations.effects import cohen_d, effect_size_bound, noncentral_t_interval, weat_effect_size
+from .foundations.jackknife import INTERVALS, jackknife_intervals
+from .foundations.pvalues import permutation_pvalue
 from .foundations.results import Estimate, Result
-from .foundations.stats import (INTERVALS, cohen_d, effect_size_bound, jackknife_intervals,
-                                        noncentral_t_interval, permutation_pvalue, weat_effect_size)
 from .foundations.stimuli import Query, weat_queries, weat_query
 from .foundations.topics import given_list, matched_draws, topic_pool
 from .foundations.vectors import as_vectors, cosine

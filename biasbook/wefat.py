@@ -14,9 +14,11 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from .foundations.counting import _scaled
+from .foundations.effects import _level, _one_of, _scores
+from .foundations.jackknife import _jackknife, jackknife_intervals
+from .foundations.pvalues import _number, permutation_pvalue
 from .foundations.results import Estimate, Result
-from .foundations.stats import (_jackknife, _level, _number, _one_of, _scaled, _scores,
-                                        jackknife_intervals, permutation_pvalue)
 from .foundations.stimuli import _words
 from .foundations.topics import given_list, matched_draws, topic_pool
 from .foundations.vectors import as_vectors, cosine

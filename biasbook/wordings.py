@@ -13,9 +13,10 @@ import numpy as np
 
 from .changes import _estimate, mean_change
 from .foundations.data import fetch
+from .foundations.effects import _level
+from .foundations.jackknife import _jackknife
 from .foundations.preferences import wilson_interval
 from .foundations.results import Estimate, Result
-from .foundations.stats import _jackknife, _level
 from .foundations.stimuli import _words
 from .foundations.templates import Template, as_template
 from .maskfill import NUMBERS, kurita_rows, maskfill_rows

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .effects import _level, cohen_d, hedges_g, noncentral_t_interval, weat_effect_size
+from .pvalues import permutation_pvalue, sign_flip_pvalue
 from .results import Estimate
-from .stats import (_level, cohen_d, hedges_g, noncentral_t_interval, permutation_pvalue,
-                                        sign_flip_pvalue, weat_effect_size)
 
 # %% ../../nbs/foundations/02b_contrasts.ipynb #976cf4ba
 def _table(name, s):

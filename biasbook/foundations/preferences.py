@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .counting import _scaled
+from .effects import _level, _scores
+from .pvalues import Tail, _cluster_sums, sign_flip_pvalue
 from .results import Estimate
-from .stats import Tail, _cluster_sums, _level, _scaled, _scores, sign_flip_pvalue
 
 # %% ../../nbs/foundations/02a_preferences.ipynb #accb5d51
 def _signs(margins, clusters, ties):

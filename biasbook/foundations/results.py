@@ -178,7 +178,7 @@ class Result(_Shown):
 # %% ../../nbs/foundations/01_results.ipynb #22c4aa73
 def _family_columns(rows):
     "Holm and Benjamini–Hochberg p-values within each family, its name and its size, written into the rows."
-    from biasbook.foundations.stats import benjamini_hochberg, holm
+    from biasbook.foundations.pvalues import benjamini_hochberg, holm
     families: dict[tuple, list] = {}
     for row in rows:
         if row['p'] is not None and not math.isnan(row['p']):
@@ -221,7 +221,7 @@ def results_plot(results, # `Result`s of one measure
                 ):
     "A forest plot of results with their p and placebo p at the right; thick lines are a narrower interval."
     from biasbook.foundations.plots import forest_plot
-    from biasbook.foundations.stats import INTERVALS
+    from biasbook.foundations.jackknife import INTERVALS
     if not results:
         raise ValueError('there are no results to draw')
     inner = [next((e for e in r.also if e.name == INTERVALS[0]), Estimate('', None)) for r in results]
