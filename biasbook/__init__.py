@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from biasbook.foundations.studies import load_study as load_study
     from biasbook.foundations.templates import Template as Template
     from biasbook.foundations.vectors import WordVectors as WordVectors, load_vectors as load_vectors
-    from biasbook.influence import compare_results as compare_results, leave_one_out as leave_one_out
+    from biasbook.influence import leave_one_out as leave_one_out
     from biasbook.maskfill import bias_difference as bias_difference, bias_score as bias_score
     from biasbook.maskfill import maskfill_table as maskfill_table
     from biasbook.models import compare_models as compare_models
     from biasbook.occupations import occupation_gap as occupation_gap
+    from biasbook.paired import compare_results as compare_results
     from biasbook.projection import direct_bias as direct_bias
     from biasbook.relatives import cbs as cbs
     from biasbook.sas_pairs import sas_pairs as sas_pairs
@@ -47,7 +48,7 @@ _WHERE = {'audit': 'audit', 'Result': 'foundations.results', 'results_table': 'f
           'load_study': 'foundations.studies', 'Template': 'foundations.templates',
           'WordVectors': 'foundations.vectors', 'load_vectors': 'foundations.vectors',
           'compare': 'debias', 'hard_debias': 'erasure', 'inlp': 'erasure', 'leace': 'erasure',
-          'compare_results': 'influence', 'leave_one_out': 'influence',
+          'compare_results': 'paired', 'leave_one_out': 'influence',
           'bias_difference': 'maskfill', 'bias_score': 'maskfill', 'maskfill_table': 'maskfill',
           'bias_table': 'embedding_api', 'embedding_bias': 'embedding_api',
           'cbs': 'relatives', 'disco': 'fills', 'occupation_gap': 'occupations',

@@ -11,11 +11,11 @@ import math
 import numpy as np
 
 from .analogies import _checked, _pair_variance
+from .correlation import _pearson
 from .foundations.effects import _level
 from .foundations.pvalues import sign_flip_pvalue
 from .foundations.results import Estimate
 from .similarity import _left_out, _sides, _variance
-from .wefat import _pearson
 
 # %% ../nbs/01h_changes.ipynb #860bdf16
 def _columns(level, **columns):

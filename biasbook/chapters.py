@@ -8,10 +8,10 @@ __all__ = ['FIGURES', 'forest_html', 'own_figures', 'tag_html', 'result_html', '
 # %% ../nbs/book/00d_chapters.ipynb #f2ea3042
 import math
 
+from .correlation import WORD_INTERVALS
 from .foundations.jackknife import INTERVALS
 from .page import escaped, facts_html, figure_html, image_data, number_text, plain, table_html
 from .summary import READINGS, _names, p_text
-from .wefat import WORD_INTERVALS
 
 # %% ../nbs/book/00d_chapters.ipynb #6a8a85d9
 def _interval(row):

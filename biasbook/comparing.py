@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from . import __version__
 from .audit import unit_name
 from .foundations.results import Estimate, Result, format_p, results_table
-from .influence import compare_results
+from .paired import compare_results
 from .saving import text_table
 
 # %% ../nbs/book/01b_comparing.ipynb #a0afe504

@@ -16,8 +16,8 @@ import numpy as np
 from .foundations.data import data_path
 from .foundations.topics import _chosen
 from .foundations.vectors import as_vectors
+from .sc_weat import _pair
 from .weat import _rows
-from .wefat import _pair
 
 # %% ../nbs/01_directions.ipynb #aeeda4b3
 @cache

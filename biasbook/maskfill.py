@@ -12,6 +12,7 @@ import numpy as np
 
 from . import __version__
 from .changes import difference_change, mean_change
+from .correlation import Associations
 from .foundations.data import data_path
 from .foundations.effects import _level
 from .foundations.masked import MaskedScorer, _one_of
@@ -21,7 +22,6 @@ from .foundations.stimuli import _words
 from .foundations.templates import as_template, template_warnings
 from .foundations.tokens import encode, pieces, unknown_words
 from .occupations import occupation_associations
-from .wefat import Associations
 
 # %% ../nbs/02_maskfill.ipynb #29c83467
 NUMBERS = ('gender_fill_bias', 'gender_fill_prior_correction', 'gender_fill_bias_prior_corrected',

@@ -11,13 +11,13 @@ from dataclasses import replace
 import numpy as np
 
 from .clusters import _place, _source, plain_words
+from .correlation import _pearson, wefat_arrays
 from .directions import as_direction, professions
 from .foundations.jackknife import _jackknife
 from .foundations.results import Estimate, Result
 from .foundations.vectors import as_vectors, cosine, nearest
 from .projection import DIRECT_INTERVALS, _beyond, _given, _others, _present
 from .weat import _rows
-from .wefat import _pearson, wefat_arrays
 
 # %% ../nbs/01b_neighbors.ipynb #407ece22
 def neighbor_shares(unit, # vectors of the words that may be neighbours, rows of length 1

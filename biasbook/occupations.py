@@ -10,11 +10,12 @@ import math
 from dataclasses import replace
 from functools import cache, singledispatch
 
+from .correlation import Associations, _options, _property
 from .foundations.data import data_path
 from .foundations.results import Result
 from .foundations.stimuli import weat_query
 from .foundations.vectors import as_vectors
-from .wefat import Associations, _correlated, _options, _property, vector_associations
+from .wefat import _correlated, vector_associations
 
 # %% ../nbs/00c_occupations.ipynb #7ba37829
 @cache

@@ -11,13 +11,14 @@ import math
 
 import numpy as np
 
+from .differential import _versions
 from .directions import (METHODS, _count, _listed, as_direction, bias_direction, gender_pairs, professions,
                                  random_directions)
 from .foundations.effects import _level
 from .foundations.results import Estimate, Result
 from .foundations.stimuli import _words
 from .foundations.vectors import as_vectors, cosine
-from .weat import _rows, _versions
+from .weat import _rows
 
 # %% ../nbs/01_projection.ipynb #731e9150
 def _given(words):
