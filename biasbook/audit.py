@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from . import __version__
 from .foundations.data import data_path
-from .foundations.results import Result, format_p, results_table
+from .foundations.results import PLACEBOS, Result, format_p, results_table
 from .foundations.store import Store, store_key
 from .foundations.subjects import _unknown, fingerprint, open_subject, origin
 from .measures import MEASURES, Measure
@@ -107,8 +107,9 @@ class Audit:
 def _single(r):
     "The sentence of a measure with one result."
     interval = f' [{r.low:.2f}, {r.high:.2f}]' if r.low == r.low else ''
-    placebos = [format_p(e.pvalue) for e in r.also if e.name.startswith('placebo') and e.pvalue is not None]
-    return (f'{r.subject}: {r.metric} = {r.value:.2f}{interval} over {r.n}, p {format_p(r.pvalue)}'
+    placebos = [format_p(e.pvalue) for e in r.also if e.name in PLACEBOS and e.pvalue is not None]
+    return (f'{r.subject}: {r.metric} = {r.value:.2f}{interval} over {r.n}'
+            + f', p {format_p(r.pvalue)}' * (r.pvalue is not None)
             + f', placebo p {", ".join(placebos)}' * bool(placebos))
 
 # %% ../nbs/book/00_audit.ipynb #06d1bc37
@@ -117,15 +118,15 @@ def _finding(subject, results):
     t = results_table(results)
     text = (f'{subject}: {(t["p"] < .05).sum()} of {t["p"].notna().sum()} associations have p < .05, '
             f'{(t["p_holm"] < .05).sum()} after adjustment for the tests of one battery')
-    placebos = t[[c for c in t if c.startswith('placebo') and c.endswith(': p')]]
+    placebos = t[[c for c in t if c.removesuffix(': p') in PLACEBOS]]
     known = placebos.notna().all(axis=1) & bool(placebos.size)
     if not known.any():
-        return text + '; none could be compared with unrelated topics'
+        return text + '; none could be compared with placebos'
     beyond = known & (t['p_holm'] < .05) & (placebos.max(axis=1) < .05)
     names = t['name'].where(t['name'] != '', t['query'])[beyond]
-    return (f'{text}; of these, {len(names)} also beyond unrelated topics on both sides (placebo p < .05)'
+    return (f'{text}; of these, {len(names)} also beyond their placebos (each placebo p < .05)'
             + (': ' + ', '.join(names) if len(names) else '')
-            + (f'; {(~known).sum()} could not be compared with topics' if not known.all() else ''))
+            + (f'; {(~known).sum()} could not be compared with placebos' if not known.all() else ''))
 
 # %% ../nbs/book/00_audit.ipynb #2066bbea
 def _unused(name, names):

@@ -10,6 +10,7 @@ import math
 
 from .correlation import WORD_INTERVALS
 from .foundations.jackknife import INTERVALS
+from .foundations.results import PLACEBOS
 from .page import escaped, facts_html, figure_html, image_data, number_text, plain, table_html
 from .summary import READINGS, _names, p_text
 
@@ -36,8 +37,8 @@ def _alt(rows):
     return (f'Forest plot of {rows[0]["metric"]}, {len(known)} points: '
             f'{sum(r["value"] > r["null"] for r in known)} above the line of no association, '
             f'{sum(r["p_holm"] < .05 for r in known)} filled'
-            + (f', {sum(r["against topics"] > 1 for r in known)} outside their grey band'
-               if any(r['topics'] == r['topics'] for r in known) else '') + '.'
+            + (f', {sum(r["against placebos"] > 1 for r in known)} outside their grey band'
+               if any(r['placebo'] == r['placebo'] for r in known) else '') + '.'
             + (f' Farthest from the line: {plain(far["label"], 200)} in {plain(far["subject"], 200)}, '
                f'{number_text(far["value"])}.' if far else ''))
 
@@ -55,11 +56,12 @@ def forest_html(rows, # of a `summary_table`, as dictionaries, of one metric
     cells = [(label, s, r) for label in labels for s in subjects for r in found.get((label, s), [{}])]
     column = lambda get: [get(r) for *_, r in cells]
     columns = dict(values=column(lambda r: r.get('value')), low2=column(lambda r: r.get('low')),
-                   high2=column(lambda r: r.get('high')), band=column(lambda r: r.get('topics')),
+                   high2=column(lambda r: r.get('high')), band=column(lambda r: r.get('placebo')),
                    low=column(lambda r: _inner(r, 'low')), high=column(lambda r: _inner(r, 'high')),
                    sure=column(lambda r: bool(r) and r['p_holm'] < .05), null=rows[0]['null'],
                    xlabel=plain(rows[0]['metric'], 60), among=[plain(s, 200) for s in among])
-    full = column(lambda r: f'{_value(r)}, p {p_text(r, "p_holm")}' if r else 'not measured')
+    full = column(lambda r: f'{_value(r)}, p {p_text(r, "p_holm")}' if r.get('p') == r.get('p', '') else
+                  _value(r) if r else 'not measured')
     short = column(lambda r: number_text(r.get('value')))
     wide, narrow = (image_data(subjects_plot([c[0] for c in cells], [c[1] for c in cells], notes=notes, width=width,
                                              **columns), 'svg') for notes, width in ((full, 9.6), (short, 3.7)))
@@ -71,14 +73,14 @@ FIGURES = 16 # of single results in one report: those of the strongest readings
 
 # %% ../nbs/book/00d_chapters.ipynb #6031b510
 def _own(r):
-    "The chapter's own figure of a result, '' if it has none, or why it could not be drawn."
+    "The chapter's own figure of a result, or why it could not be drawn."
     import matplotlib.pyplot as plt
     from biasbook.audit import MEASURES
     open_before = set(plt.get_fignums())
-    draw = {m.name: m.figure for m in MEASURES}.get(r.meta.get('measure'))
+    draw = {m.name: m.figure for m in MEASURES}[r.meta['measure']]
     try:
         alt = f'Every word of {r.label} in {r.subject} at its value'
-        return f'<div class="own" tabindex="0">{figure_html(draw(r), alt)}</div>' if draw else ''
+        return f'<div class="own" tabindex="0">{figure_html(draw(r), alt)}</div>'
     except Exception as e:                       # a result from a file may lack what its chapter draws
         return f'<p class="note">Its figure could not be drawn: {escaped(plain(f"{type(e).__name__}: {e}", 200))}</p>'
     finally:
@@ -88,17 +90,21 @@ def _own(r):
 # %% ../nbs/book/00d_chapters.ipynb #3ced9284
 def own_figures(rows, # of a `summary_table`, as dictionaries; `at` is the number of the result
                 results, # the `Result`s
-               )->dict: # number of a result: an element
+               )->dict: # number of a result: an element, for those whose chapter has a figure
     "The chapters' own figures of the results with the strongest readings."
-    rank = {k: i for i, k in enumerate(READINGS)}
-    topics = lambda r: -r['against topics'] if r['against topics'] > 0 else 0
-    order = sorted(rows, key=lambda r: (rank[r['reading']], topics(r)))
+    from biasbook.audit import MEASURES
+    rank, drawn = {k: i for i, k in enumerate(READINGS)}, {m.name for m in MEASURES if m.figure}
+    beyond = lambda r: -r['against placebos'] if r['against placebos'] > 0 else 0
+    order = sorted((r for r in rows if r['measure'] in drawn), key=lambda r: (rank[r['reading']], beyond(r)))
     left = (f'<p class="note">The figure of its words is left out: this report draws those of the {FIGURES} strongest '
             'readings.</p>')
     return {r['at']: _own(results[r['at']]) if k < FIGURES else left for k, r in enumerate(order)}
 
 # %% ../nbs/book/00d_chapters.ipynb #1afb789d
-PLACEBOS = {'placebo: p': 'targets', 'placebo attributes: p': 'attributes'}
+def _columns(rows):
+    "The columns of placebo p-values that these rows have, with what is replaced."
+    named = {f'{name}: p': side for name, side in PLACEBOS.items()}
+    return {c: side for c, side in named.items() if any(r.get(c) == r.get(c, '') for r in rows)}
 
 
 def _how(row, r):
@@ -111,7 +117,7 @@ def _how(row, r):
     return {**{k: ', '.join(map(str, s)) for k, s in sets.items()}, 'missing': row['missing'],
             'note': r.meta.get('note'), 'size': row['size'], 'n': r.n,
             'p': r.method, 'interval': r.meta.get('interval'),
-            **{e.name: e.method for e in r.also if f'{e.name}: p' in PLACEBOS}}
+            **{e.name: e.method for e in r.also if e.name in PLACEBOS}}
 
 # %% ../nbs/book/00d_chapters.ipynb #4d734fe6
 def tag_html(reading, # a key of `READINGS`
@@ -125,8 +131,9 @@ def result_html(row, # of a `summary_table`, as a dictionary
                 figure='', # the chapter's own
                )->str:
     "A result as a sentence, with its words to unfold."
-    ps = [f'{p_text(row, c)} ({side})' for c, side in PLACEBOS.items() if row.get(c) == row.get(c, '')]
-    said = [_value(row), f'p {p_text(row)}', f'after adjustment {p_text(row, "p_holm")}']
+    ps = [f'{p_text(row, c)} ({side})' for c, side in _columns([row]).items()]
+    tested = [f'p {p_text(row)}', f'after adjustment {p_text(row, "p_holm")}'] * (row['p'] == row['p'])
+    said = [_value(row), *tested]
     said += [f'placebo p {" and ".join(ps)}'] if ps else []
     said = [f'<span class="n">{x}</span>' for x in said]                           # a number is not broken
     direction = f'; {escaped(row["direction"])}' if row['direction'] else ''
@@ -138,8 +145,8 @@ def numbers_html(ident, # of the table
                  rows, # of a `summary_table`, as dictionaries, of one metric
                 )->str:
     "All numbers of one chapter."
-    placebos = [c for c in PLACEBOS if any(r.get(c) == r.get(c, '') for r in rows)]
-    ps = {'p': 'p', 'p_holm': 'p, Holm', 'p_bh': 'p, BH', **{c: f'placebo p, {PLACEBOS[c]}' for c in placebos}}
+    placebos = {c: f'placebo p, {side}' for c, side in _columns(rows).items()}
+    ps = {'p': 'p', 'p_holm': 'p, Holm', 'p_bh': 'p, BH', **placebos}
     head = [('query', 'short'), ('subject', 'long'), (rows[0]['metric'], 'number'), ('interval', 'number'),
             *((title, 'number') for title in ps.values()), ('reading', 'short'), ('n', 'short'),
             ('missing words', 'long')]

@@ -9,12 +9,16 @@ __all__ = ['MEASURES', 'Measure']
 from dataclasses import asdict, replace
 from typing import Callable, NamedTuple
 
+from .clusters import cluster_bias
+from .directions import professions
 from .embedding_api import CONTRASTS, embedding_bias
 from .foundations.pairs import _bundled, pair_sentences
 from .foundations.stimuli import Query, weat_queries, weat_query
 from .foundations.tokens import unknown_words
 from .maskfill import bias_difference
+from .neighbors import neighbor_bias, neighbor_plot
 from .occupations import occupation_gap, occupation_shares
+from .projection import direct_bias
 from .sas_pairs import NEUTRAL, sas_pairs
 from .seat import seat
 from .weat import weat
@@ -48,6 +52,22 @@ def _gap_units():
 
 def _gap_run(vectors, spec):
     return occupation_gap(vectors, spec)
+
+# %% ../nbs/09_measures.ipynb #307be46e
+def _professions_units(name):
+    return lambda: {name: professions()}
+
+def _direct_run(vectors, spec):
+    return direct_bias(vectors, spec, missing='drop')
+
+def _clusters_units():
+    return {'clusters': {'seeds': [0, 1, 2, 3, 4]}}
+
+def _clusters_run(vectors, spec):
+    return cluster_bias(vectors, **spec)
+
+def _neighbors_run(vectors, spec):
+    return neighbor_bias(vectors, spec, missing='drop')
 
 # %% ../nbs/09_measures.ipynb #74bab8e2
 _FILLS = {'pronouns': (('he', 'she'), ('{Group} is a(n) {target}.', '{Group} works as a(n) {target}.')),
@@ -113,6 +133,15 @@ MEASURES = [
     Measure('occupation_gap', ('vectors', 'masked', 'embedder'), _gap_units, _gap_run, '00c_occupations',
             'A correlation with the labour market of one country in 2015/16 says that the subject follows it, and '
             'not whether it should; it ignores how large the associations are.', wefat_plot),
+    Measure('direct_bias', ('vectors',), _professions_units('direct bias'), _direct_run, '01_projection',
+            'A mean of sizes is never zero: words that have nothing to do with gender project on this direction too, '
+            'and so do these words on directions of random pairs, as the placebo p says.'),
+    Measure('cluster_bias', ('vectors',), _clusters_units, _clusters_run, '01a_clusters',
+            'Words are chosen by their projection, and then found again: the ends of nearly any direction make two '
+            'clusters. It compares vectors before and after debiasing, and says little of one alone.'),
+    Measure('neighbor_bias', ('vectors',), _professions_units('neighbors'), _neighbors_run, '01b_neighbors',
+            'Words that lie near each other project alike on any direction; only what the directions of random pairs '
+            'do not reach would be of gender.', neighbor_plot),
     Measure('maskfill', ('masked',), _fill_units, _fill_run, '02_maskfill',
             'What a model would write into a gap of two templates is conditional on these templates, and says '
             'nothing of what it writes elsewhere or of what it is used for.'),

@@ -25,7 +25,7 @@ def _lines(rows):
     for (direction, name), mine in groups.items():
         values = ', '.join(f'{escaped(r["subject"], 200)} {number_text(r["value"])}' for r in mine)
         one = {s for r in mine if len(r['sides']) == 1 and r['reading'] == 'stands out' for s in r['sides']}
-        alone = f'; compared with topics in place of the {escaped(", ".join(one))} only' if one else ''
+        alone = f'; compared with placebos in place of the {escaped(", ".join(one))} only' if one else ''
         yield f'{escaped(direction)} <span class="soft">({escaped(name)}: {values}{alone})</span>'
 
 # %% ../nbs/book/01_report.ipynb #4dd76214
@@ -49,8 +49,8 @@ def _caption(rows):
     inner = any(_inner(r, 'low') is not None for r in rows)
     return ('A point is a value, filled if p stays below .05 after adjustment. Lines are intervals'
             + (': thick if words like these vary, thin if attribute words vary too. ' if inner else '. ')
-            + ('The grey band holds 95 % of pairs of unrelated topics. ' if any(r['topics'] == r['topics'] for r in rows)
-               else '') + 'The dashed line is no association.')
+            + ('The grey band reaches to the 95 % point of placebos. ' if any(r['placebo'] == r['placebo'] for r in rows)
+               else '') + 'The dashed line stands for no association.')
 
 
 def _chapter(ident, rows, results, limits, figures, subjects):
@@ -74,7 +74,8 @@ def _chapter(ident, rows, results, limits, figures, subjects):
 _SIZES = """<p>A small p says that a difference is unlikely to be chance among these words, not that it is large. The
 probability is over pairs of words, and of the direction that most of them have: .50 is no difference, and .71 is called
 large for two normal lists. It describes these words; only the p says whether it may be chance. <i>Value /
-topics</i> is the value over the 95 % point of unrelated topics: above 1, it exceeds nineteen in twenty of them.</p>"""
+placebos</i> is how far the value is from no association, over how far the 95 % point of its placebos is: above 1, it
+exceeds nineteen in twenty of them.</p>"""
 
 
 def _named(rows, reading):
@@ -88,12 +89,12 @@ def _named(rows, reading):
 # %% ../nbs/book/01_report.ipynb #a8fb1706
 def _sizes(rows):
     "p beside sizes that mean something."
-    head = [('query', 'short'), ('subject', 'long'), ('p, Holm', 'number'), ('value / topics', 'number'),
+    head = [('query', 'short'), ('subject', 'long'), ('p, Holm', 'number'), ('value / placebos', 'number'),
             ('probability', 'number'), ('reading', 'short'), ('in words', 'text')]
     body = [[r['label'], r['subject'], (p_text(r, 'p_holm'), r['p_holm']),
-             *((number_text(r[k]), r[k]) for k in ('against topics', 'probability')), r['reading'],
+             *((number_text(r[k]), r[k]) for k in ('against placebos', 'probability')), r['reading'],
              r['size']] for r in rows]
-    named = [f'Significant, but not clearly larger than unrelated topics: {_named(rows, "reached by topics")}.',
+    named = [f'Significant, but not clearly larger than placebos: {_named(rows, "reached by placebos")}.',
              f'Large, but unsure: {_named(rows, "large but unsure")}.']
     return _SIZES + list_html(named) + table_html('sizes', 'Statistical beside practical size', head, body)
 
@@ -163,8 +164,9 @@ READING = """<p>d is the difference of two mean associations in standard deviati
 equal size it stays below 2. The interval says how a value would vary over word sets of this size like these. p is the
 share of splits of the target words, or of orders of a property, that reach the value; where it is one-sided, in the
 direction of the hypothesis. A placebo p is the share of pairs of unrelated topics, as coherent as the lists of the
-query, that reach the value in either direction: where it is not small, the value is not clearly larger than between
-unrelated topics. A p with ≤ is the smallest that its random draws could give. Holm and BH adjust
+query, or of directions of random pairs of words, that reach the value: where it is not small, the value is not clearly
+larger than what has nothing to do with the question. A p with ≤ is the smallest that its random draws could give. Holm
+and BH adjust
 p within one subject and one battery; placebo p-values are not adjusted.</p>
 <p>These numbers are associations between words in a representation. They do not say where an association comes from,
 that it does harm, or what a system does that uses the representation; and an association that was not asked about is
@@ -197,7 +199,8 @@ def _sections(audit):
     figures, measures = own_figures(rows, audit.results), list(_measures(audit, rows))
     yield 'What was found', _found(audit, rows, again)
     if rows:
-        forests = (forest_html(mine, f'<b>{escaped(title)}.</b> {_caption(mine)}', subjects) for title, mine, _ in measures)
+        forests = (forest_html(mine, f'<b>{escaped(title)}.</b> {_caption(mine)}', subjects) for title, mine, _ in measures
+                   if len(mine) > 1 or mine[0]['low'] == mine[0]['low'])               # a point alone is no figure
         yield 'All results', '\n'.join(forests)
     for k, (title, mine, limits) in enumerate(measures):
         yield title, _chapter(f'm{k}', mine, audit.results, limits, figures, subjects)

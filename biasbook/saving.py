@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import __version__
-from .foundations.results import Result, format_p
+from .foundations.results import PLACEBOS, Result, format_p
 
 if TYPE_CHECKING: from biasbook.audit import Audit      # with all chapters, which a list of files does not need
 
@@ -25,10 +25,10 @@ def _short(frame):
     head = ['subject', 'test', 'query', 'measure', 'value', '95 % interval', 'p', 'p (Holm)', 'placebo p']
     rows = [head]
     for r in frame.to_dict('records'):
-        placebos = [format_p(r[c]) for c in frame if c.startswith('placebo') and c.endswith(': p')]
+        placebos = [format_p(r[c]) for c in (f'{name}: p' for name in PLACEBOS) if r.get(c) == r.get(c, '')]
         interval = f'[{r["low"]:.2f}, {r["high"]:.2f}]' if r['low'] == r['low'] else '–'
         rows.append([r['subject'], r['name'], r['query'], r['metric'], f'{r["value"]:.2f}', interval,
-                     format_p(r['p']), format_p(r['p_holm']), ', '.join(placebos)])
+                     format_p(r['p']), format_p(r['p_holm']), ', '.join(placebos) or '–'])
     return rows
 
 # %% ../nbs/book/01a_saving.ipynb #6b8fb647
@@ -81,7 +81,9 @@ def text_table(rows, # lists of strings, the first one is the head
 def _row(r):
     "The cells of one result, from its row of the table."
     interval = f'[{r["low"]:.2f}, {r["high"]:.2f}]' if r['low'] == r['low'] else '–'
-    pvalues = (r['p'], r['p_holm'], r.get('placebo: p'), r.get('placebo attributes: p'))
+    placebos = [r.get(f'{name}: p') for name in PLACEBOS]
+    pvalues = (r['p'], r['p_holm'], next((p for p in placebos[::2] if p is not None and p == p), None),
+               placebos[1])
     return [f'{r["name"]} {r["query"]}'.strip(), f'{r["value"]:.2f}', interval, *map(format_p, pvalues)]
 
 

@@ -11,6 +11,7 @@ import re
 import shlex
 from typing import NamedTuple
 
+from .foundations.results import PLACEBOS
 from .summary import _names, _plural, consistency, p_text, summary_table
 
 # %% ../nbs/book/00b_steps.ipynb #2368a46a
@@ -54,19 +55,19 @@ def _near(audit, rows):
                    _weat_code(audit, r, 'leave_one_out'))
 
 # %% ../nbs/book/00b_steps.ipynb #775d0824
-def _topics(audit, rows):
-    "Steps for results that unrelated topics reach, and for those that were not compared with any."
-    alike = sorted((r for r in rows if r['reading'] == 'reached by topics'), key=lambda r: r['against topics'])
+def _placebos(audit, rows):
+    "Steps for results that placebos reach, and for those that were not compared with any."
+    alike = sorted((r for r in rows if r['reading'] == 'reached by placebos'), key=lambda r: r['against placebos'])
     if alike:
         r = alike[0]
-        ps = {k: p for k, p in r.items() if k.startswith('placebo') and k.endswith(': p') and p == p}
+        ps = {k: p for k, p in r.items() if k.removesuffix(': p') in PLACEBOS and p == p}
         worst = max(ps, key=lambda k: ps[k])
-        yield Step(f'{_where(alike)}: not clearly larger than between unrelated topics (placebo p up to '
-                   f'{p_text(r, worst)} in {r["name"] or r["query"]}). Look at the topics before reading the result '
+        yield Step(f'{_where(alike)}: not clearly larger than unrelated topics or random directions (placebo p '
+                   f'up to {p_text(r, worst)} in {r["name"] or r["query"]}). Look at these before reading the result '
                    'as one about its concepts.',
                    _weat_code(audit, r, 'placebo_reference', f", side={worst[:-3]!r}", '.pairs[:5]'))
     if none := [r for r in rows if r['reading'] == 'not compared']:
-        yield Step(f'{_where(none)}: there is no comparison with unrelated topics. Measure in vectors with a larger '
+        yield Step(f'{_where(none)}: there is no comparison with placebos. Measure in vectors with a larger '
                    'vocabulary, or with two words or more on every side.')
 
 # %% ../nbs/book/00b_steps.ipynb #ed9bf3c1
@@ -172,5 +173,5 @@ def next_steps(audit, # an `Audit`
     "What this audit asks for: computed from what it found, what it missed and what failed."
     t = summary_table(audit.results)
     rows = t.to_dict('records')
-    return [*_more_subjects(audit, consistency(audit.results)), *_near(audit, rows), *_topics(audit, rows),
+    return [*_more_subjects(audit, consistency(audit.results)), *_near(audit, rows), *_placebos(audit, rows),
             *_lists_matter(t), *_missing(audit), *_failed(audit)]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .foundations.results import format_p, results_table
+from .foundations.results import PLACEBOS, format_p, results_table
 
 # %% ../nbs/book/00a_summary.ipynb #fe6430cf
 def common_language(x, # numbers of the first list
@@ -97,12 +97,11 @@ def practical_size(result, # a `Result`
     return Size()
 
 # %% ../nbs/book/00a_summary.ipynb #7813fec8
-READINGS = {'stands out': 'adjusted p below .05, and larger than nearly all pairs of unrelated topics (placebo p '
-                          'below .05) on each side that they can replace: of WEAT targets and attributes, of the '
-                          'occupation gap attributes only',
-            'reached by topics': 'adjusted p below .05, but not clearly larger than between unrelated topics (placebo '
-                                 'p of .05 or more on a side)',
-            'not compared': 'adjusted p below .05, and not compared with unrelated topics on every side',
+READINGS = {'stands out': 'adjusted p below .05, and larger than nearly all placebos (placebo p below .05): unrelated '
+                          'topics on each side that they can replace (of WEAT targets and attributes, of the '
+                          'occupation gap attributes only), or directions of random pairs of words',
+            'reached by placebos': 'adjusted p below .05, but not clearly larger than placebos: a placebo p is .05 or more',
+            'not compared': 'adjusted p below .05, and not compared with all placebos that there could be',
             'large but unsure': 'a probability of .71 or more over pairs of words, but an adjusted p of .05 or more',
             'not shown': 'adjusted p of .05 or more; this is no evidence of no association',
             'no test': 'there is no p-value'}
@@ -120,7 +119,7 @@ def reading(p, # p, adjusted; None or NaN if there is none
     if p >= .05:
         return 'large but unsure' if abs(probability - .5) >= LARGE - .5 else 'not shown'
     if any(q >= .05 for q in known):
-        return 'reached by topics'
+        return 'reached by placebos'
     return 'stands out' if known and len(known) == len(placebos) else 'not compared'
 
 # %% ../nbs/book/00a_summary.ipynb #b9883d08
@@ -143,18 +142,17 @@ def p_text(row, # of a `summary_table`, as a dictionary
 # %% ../nbs/book/00a_summary.ipynb #37acdf45
 def summary_table(results, # `Result`s
                  ): # a DataFrame
-    "`results_table` with the size in words, the value over the 95 % point of unrelated topics, and the reading."
+    "`results_table` with the size in words, the value over the 95 % point of placebos, and the reading."
     t, sizes = results_table(results), [practical_size(r) for r in results]
-    placebos = [[e for e in r.also if e.name.startswith('placebo')] for r in results]
-    points = [max((e.value for e in es if e.value), default=math.nan) for es in placebos]
+    placebos = [[e for e in r.also if e.name in PLACEBOS] for r in results]
+    far = [max((e.value - r.null for e in es if e.value), default=math.nan) for r, es in zip(results, placebos)]
     t['measure'] = [r.meta.get('measure') or r.metric for r in results]
-    t['topics'], t['probability'] = points, [s.probability for s in sizes]
+    t['placebo'], t['probability'] = far, [s.probability for s in sizes]
     t['size'] = [s.words() for s in sizes]
-    t['sides'] = [[e.name.removeprefix('placebo').strip() or 'targets' for e in es if e.pvalue is not None]
-                  for es in placebos]
+    t['sides'] = [[PLACEBOS[e.name] for e in es if e.pvalue is not None] for es in placebos]
     t['floors'] = [[f'{e.name}: p' for e in es if _at_floor(e.pvalue, e.method)]
                    + ['p', 'p_holm', 'p_bh'] * _at_floor(r.pvalue, r.method) for r, es in zip(results, placebos)]
-    t['against topics'] = [abs(r.value - r.null) / q for r, q in zip(results, points)]
+    t['against placebos'] = [abs(r.value - r.null) / q if q > 0 else math.nan for r, q in zip(results, far)]
     t['reading'] = [reading(p, [e.pvalue for e in es], s.probability)
                     for p, es, s in zip(t['p_holm'], placebos, sizes)]
     t['label'] = [r.label for r in results]
@@ -190,7 +188,7 @@ def consistency(results, # `Result`s
     out = []
     for (metric, label), rows in groups.items():
         values = [r.value - r.null for r, _ in rows]
-        if (n := len({r.subject for r, _ in rows})) > 1:
+        if (n := len({r.subject for r, _ in rows})) > 1 and any(values):          # at the null there is no sign
             same = max(sum(v > 0 for v in values), sum(v < 0 for v in values))
             raw, kept = [r.value for r, _ in rows], sum(p < .05 for _, p in rows)
             words = {tuple(_asked(r)) for r, _ in rows}
@@ -230,16 +228,16 @@ def headline(audit, # an `Audit`
     many, count = _plural(t['subject'].nunique(), 'subject'), t['reading'].value_counts().to_dict()
     if count.get('no test', 0) == len(t):
         return f'{_plural(len(t), "value")} in {many}, and no test of them.'
-    beyond, alike = (count.get(k, 0) for k in ('stands out', 'reached by topics'))
+    beyond, alike = (count.get(k, 0) for k in ('stands out', 'reached by placebos'))
     queries = t['label'][t['reading'] == 'stands out'].nunique()
     kept = beyond + alike + count.get('not compared', 0)
     said = [f'Of {_plural(len(t) - count.get("no test", 0), "association")} tested in {many}, {kept} '
             f'{_verb(kept, "holds", "hold")} (p below .05 after Holm’s adjustment); {beyond} of these'
             + f' ({_plural(queries, "query", "queries")})' * (queries < beyond)
-            + f' {_verb(beyond, "is", "are")} also larger than nearly all pairs of unrelated topics.']
+            + f' {_verb(beyond, "is", "are")} also larger than nearly all placebos: unrelated topics, or random directions.']
     if alike:
         said.append(f'{_plural(alike, "association")} with a small p {_verb(alike, "is", "are")} not clearly larger '
-                    'than between unrelated topics (placebo p of .05 or more).')
+                    'than placebos (placebo p of .05 or more).')
     if again:
         said.append(_agreeing(again))
     return ' '.join(said)
