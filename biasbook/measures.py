@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from typing import Callable, NamedTuple
 
 from .clusters import cluster_bias
-from .directions import professions
+from .directions import bias_direction, gender_pairs, professions
 from .embedding_api import CONTRASTS, embedding_bias
 from .foundations.pairs import _bundled, pair_sentences
 from .foundations.stimuli import Query, weat_queries, weat_query
@@ -54,20 +54,32 @@ def _gap_run(vectors, spec):
     return occupation_gap(vectors, spec)
 
 # %% ../nbs/09_measures.ipynb #307be46e
-def _professions_units(name):
-    return lambda: {name: professions()}
+def _pairs():
+    return [list(pair) for pair in gender_pairs()]
 
-def _direct_run(vectors, spec):
-    return direct_bias(vectors, spec, missing='drop')
+def _direct_units():
+    return {'direct bias': {'pairs': _pairs(), 'words': professions()}}
 
 def _clusters_units():
-    return {'clusters': {'seeds': [0, 1, 2, 3, 4]}}
+    return {'clusters': {'pairs': _pairs()}}
+
+def _neighbors_units():
+    return {'neighbors': {'pairs': _pairs(), 'words': professions()}}
+
+def _along(call, vectors, spec, **options):
+    direction = bias_direction(vectors, spec['pairs'], missing='drop')
+    r = call(vectors, direction=direction, **options)
+    lost = ['/'.join(pair) for pair in direction.missing]
+    return replace(r, meta={**r.meta, 'missing': [*r.meta.get('missing', []), *lost]})
+
+def _direct_run(vectors, spec):
+    return _along(direct_bias, vectors, spec, words=spec['words'], missing='drop')
 
 def _clusters_run(vectors, spec):
-    return cluster_bias(vectors, **spec)
+    return _along(cluster_bias, vectors, spec)
 
 def _neighbors_run(vectors, spec):
-    return neighbor_bias(vectors, spec, missing='drop')
+    return _along(neighbor_bias, vectors, spec, words=spec['words'], missing='drop')
 
 # %% ../nbs/09_measures.ipynb #74bab8e2
 _FILLS = {'pronouns': (('he', 'she'), ('{Group} is a(n) {target}.', '{Group} works as a(n) {target}.')),
@@ -133,13 +145,13 @@ MEASURES = [
     Measure('occupation_gap', ('vectors', 'masked', 'embedder'), _gap_units, _gap_run, '00c_occupations',
             'A correlation with the labour market of one country in 2015/16 says that the subject follows it, and '
             'not whether it should; it ignores how large the associations are.', wefat_plot),
-    Measure('direct_bias', ('vectors',), _professions_units('direct bias'), _direct_run, '01_projection',
+    Measure('direct_bias', ('vectors',), _direct_units, _direct_run, '01_projection',
             'A mean of sizes is never zero: words that have nothing to do with gender project on this direction too, '
             'and so do these words on directions of random pairs, as the placebo p says.'),
     Measure('cluster_bias', ('vectors',), _clusters_units, _clusters_run, '01a_clusters',
             'Words are chosen by their projection, and then found again: the ends of nearly any direction make two '
             'clusters. It compares vectors before and after debiasing, and says little of one alone.'),
-    Measure('neighbor_bias', ('vectors',), _professions_units('neighbors'), _neighbors_run, '01b_neighbors',
+    Measure('neighbor_bias', ('vectors',), _neighbors_units, _neighbors_run, '01b_neighbors',
             'Words that lie near each other project alike on any direction; only what the directions of random pairs '
             'do not reach would be of gender.', neighbor_plot),
     Measure('maskfill', ('masked',), _fill_units, _fill_run, '02_maskfill',
