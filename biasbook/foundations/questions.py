@@ -67,7 +67,9 @@ def _pairs():
 # %% ../../nbs/foundations/08_questions.ipynb #1d6e6fe7
 def analogy_questions(questions, # "google-lower" (bundled), "google", "msr", a path, rows, or section -> rows
                      )->dict: # section -> list of (a, b, c, expected), in the order of the source
-    "The questions of a set. ValueError for unknown names, bad lines and sections without questions."
+    """The questions of a set. ValueError for unknown names, bad lines and sections without questions.
+
+    "google": Mikolov et al. 2013, doi:10.48550/arXiv.1301.3781; "msr": Mikolov, Yih & Zweig 2013, N13-1090."""
     if not isinstance(questions, (str, Path)):
         sections = _given(questions)
     elif questions == 'google-lower':
@@ -80,6 +82,7 @@ def analogy_questions(questions, # "google-lower" (bundled), "google", "msr", a 
         raise ValueError(f'no set of questions {questions!r}; {near}')
     else:
         sections = _file(questions)
-    if empty := [s for s, rows in sections.items() if not rows] or not sections and ['all of it']:
+    empty = [s for s, rows in sections.items() if not rows] if sections else ['all of it']
+    if empty:
         raise ValueError(f'a section without questions: {", ".join(map(str, empty))}; take it out, or fill it')
     return sections
