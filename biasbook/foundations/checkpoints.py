@@ -213,7 +213,7 @@ def load_checkpoint(name_or_path, # a folder, a model of the book, such as "nove
         tokenizer, model = _tokenizer(folder, name), _weights(folder, name, kind, dtype).to(device)
     _fits(tokenizer, model, name)
     if dtype == 'bfloat16':
-        warnings.warn(f'{name} in bfloat16: scores are off by some tenths of a nat, and near-ties can flip')
+        warnings.warn(f'{name} in bfloat16: scores move by some hundredths of a nat, and near-ties can flip')
     c = Checkpoint(name, kind, model, tokenizer, folder, revision, device, dtype, _limit(model, tokenizer))
     c.fingerprint, c._loaded                    # taken now, and kept
     return c
