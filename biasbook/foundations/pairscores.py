@@ -65,7 +65,7 @@ def _eager(model):
 
 # %% ../../nbs/foundations/08g_pair_scores.ipynb #39c0ce48
 class _Attended(Scorer):
-    "Items are the ids of a text; results (n, 2): log-probability of each token, seen, and the attention it gets."
+    "Items are the ids of a text; results (n, 2): log-probability of each visible token, and its attention."
     _shape = -1, 2
 
     def _key(self, item): return store_key(attended=self.checkpoint.fingerprint, item=item)
@@ -118,15 +118,17 @@ def pair_scores(model, # from `load_model`, of any kind
     first, second = _texts(first, 'first'), _texts(second, 'second')
     texts, n = first + second, len(list(_together(first, second)))
     if scoring in ('aul', 'aula'): total, counts = _unmasked_scores(model, texts, scoring == 'aula', unknown)
-    else: total, _, counts = _summed(model, first, second, scoring, prompts, bos, unknown)
+    else: total, counts = _summed(model, first, second, scoring, prompts, bos, unknown)
     return PairScores(total[:n], total[n:], np.reshape(counts, (2, n)).T)
 
 # %% ../../nbs/foundations/08g_pair_scores.ipynb #13e05dbb
 def _summed(model, first, second, scoring, prompts, bos, unknown):
-    "Total, parts and counts of a score that is a sum."
+    "Totals and counts of a score that is a sum."
     texts = first + second
     if scoring == 'shared': out = _shared_scores(model, first, second, unknown)
     elif scoring == 'pll': out = model.pseudo_log_likelihood(texts, unknown=unknown)
     elif scoring == 'log-probability': out = model.log_probability(texts, bos=bos, unknown=unknown)
-    else: out = model.completion(prompts if isinstance(prompts, str) else [*prompts] * 2, texts, unknown=unknown)
-    return *out, out.counts
+    else:
+        both = prompts if isinstance(prompts, str) else [*prompts] * 2
+        out = model.completion(both, texts, unknown=unknown)
+    return out.total, out.counts

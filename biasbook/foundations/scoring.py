@@ -150,9 +150,8 @@ class _Core(_Kept):
         return results
 
 # %% ../../nbs/foundations/08d_scoring.ipynb #2115eed8
-class _Reader(_Core):
-    "The logits of a batch, only where they are read."
-    _slice: int = 4096                          # rows of the last matrix at a time
+class _Headed(_Core):
+    "The last step of a model, found once."
     @cached_property
     def _head(self):
         "The part of the model that its head follows, and its last matrix; None for what cannot be used."
@@ -167,21 +166,28 @@ class _Reader(_Core):
             raise MemoryError(f'five tokens do not fit into memory beside {self.checkpoint.name}; make room, '
                               'or take dtype="bfloat16", another device or a smaller model') from e
 
-    def _read(self, rows, columns, tokens, at, **inputs):
-        "Logit and log of the sum of exponentials, (n, 2), of `tokens`, each at one (`at`) of the places."
-        torch, _ = _libraries()
-        model, (part, last), tokens, at = self.checkpoint.model, self._head, self._tensor(tokens), self._tensor(at)
-        pick = self._tensor(rows), self._tensor(columns)
-        if last is not None:
-            wanted, norm = _sliced(_states(model, part, last, pick, inputs), last, tokens, at, self._slice)
-        else:
-            z = model(**inputs).logits[pick] if part is None else _with_part(model, part, pick, inputs)
-            wanted, norm = z[at, tokens].float(), torch.cat([torch.logsumexp(x.float(), -1) for x in z.split(64)])
-        return torch.stack([wanted, norm[at]], 1).cpu().numpy().astype(float)
+# %% ../../nbs/foundations/08d_scoring.ipynb #5ff19e07
+class _Reader(_Headed):
+    "The logits of a batch, only where they are read."
+    _slice: int = 4096                          # rows of the last matrix at a time
 
     def _tensor(self, numbers):
         torch, _ = _libraries()
         return torch.tensor(numbers, dtype=torch.long, device=self.checkpoint.device)
+
+    def _read(self, rows, columns, tokens, at, **inputs):
+        "Logit and log of the sum of exponentials, (n, 2), of `tokens`, each at one (`at`) of the places."
+        torch, _ = _libraries()
+        model, (part, last) = self.checkpoint.model, self._head
+        pick = self._tensor(rows), self._tensor(columns)
+        tokens, at = self._tensor(tokens), self._tensor(at)
+        if last is not None:
+            wanted, norm = _sliced(_states(model, part, last, pick, inputs), last, tokens, at, self._slice)
+        else:
+            z = model(**inputs).logits[pick] if part is None else _with_part(model, part, pick, inputs)
+            wanted = z[at, tokens].float()
+            norm = torch.cat([torch.logsumexp(x.float(), -1) for x in z.split(64)])
+        return torch.stack([wanted, norm[at]], 1).cpu().numpy().astype(float)
 
 # %% ../../nbs/foundations/08d_scoring.ipynb #36c0e7e6
 class _Opened(_Reader):
