@@ -22,9 +22,10 @@ from .batches import unique
 from .client import Client
 from .localembedders import _Local, sentence_model
 from .pooled import WordMeans, pooled_model
+from .sentencefiles import checked_rows
 from .store import Store, store_key
 from .vectors import load_vectors
-from .vectorstore import VectorStore, checked_rows, export_kept, import_kept
+from .vectorstore import VectorStore, export_kept, import_kept
 from .wire import PROVIDERS, Reply, check_texts
 
 # %% ../../nbs/foundations/10g_embedders.ipynb #1a3c91c4
