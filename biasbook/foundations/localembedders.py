@@ -35,12 +35,13 @@ class _Local:
 class _InMemory(_Local):
     "A model in memory, and how texts become its batches."
     def __init__(self, name, model, tokenizer, limit, forward, identity, *,
-                 prompt='', unknown='refuse', budget=None):
+                 device, prompt='', unknown='refuse', budget=None):
         if budget is not None and (not isinstance(budget, int) or budget < 1):
             raise ValueError(f'budget must be a whole number of tokens, at least 1, but is {budget!r}')
         self.name, self.model, self.tokenizer, self.limit = name, model, tokenizer, limit
-        self.forward, self.identity, self.prompt, self.unknown = forward, identity, prompt, unknown
-        self.budget = budget or (1024 if identity['device'] == 'cpu' else 32768)
+        self.forward, self.prompt, self.unknown = forward, prompt, unknown
+        self.identity = {**identity, 'prompt': prompt, 'unknown': unknown, 'device': device}
+        self.budget = budget or (1024 if device == 'cpu' else 32768)
         self._loaded, self._lock = _edits(model), RLock()
     def _encoded(self, texts):
         return encode(self.tokenizer, [self.prompt + t for t in texts], limit=self.limit, unknown=self.unknown)
@@ -197,9 +198,8 @@ def sentence_model(name_or_path, # a folder, "all-MiniLM-L6-v2" (packaged), or a
     parts = _st_files(folder, name)
     model = _loaded(library, folder, name, device)
     _whole(model, parts, name)
-    identity = {'embedder': 'sentence-transformers', 'files': _hash(parts), 'prompt': prompt,
-                'unknown': unknown, 'device': device, **_versions(library)}
+    identity = {'embedder': 'sentence-transformers', 'files': _hash(parts), **_versions(library)}
     def forward(encoded):
         return model.encode([e.text for e in encoded], batch_size=len(encoded), show_progress_bar=False)
-    return LocalModel(name, model, model.tokenizer, model.max_seq_length, forward, identity, prompt=prompt,
-                      unknown=unknown, budget=budget)
+    return LocalModel(name, model, model.tokenizer, model.max_seq_length, forward, identity, device=device,
+                      prompt=prompt, unknown=unknown, budget=budget)

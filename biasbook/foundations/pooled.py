@@ -55,6 +55,7 @@ def _pooling(tokenizer, model, pooling, name, device):
 def pooled_model(name_or_path, # a folder, a model of the book such as "novels-mini-masked", or a hub name
                  pooling, # "mean" of the states of all tokens, or "cls": that of the first
                  *,
+                 prompt='', # put before each text, as "query: "
                  device='auto', # or "cpu", "cuda", "mps"
                  revision=None, # branch, tag or commit, for the hub only
                  unknown='refuse', # or "keep": texts with characters that the tokenizer does not know
@@ -70,10 +71,10 @@ def pooled_model(name_or_path, # a folder, a model of the book such as "novels-m
         tokenizer, model = _tokenizer(folder, name), _encoder(folder, name).to(device)
     _fits(tokenizer, model, name)
     forward = _pooling(tokenizer, model, pooling, name, device)
-    identity = {'embedder': 'transformers', 'pooling': pooling, 'unknown': unknown, 'device': device,
-                'weights': _hash([folder / 'config.json', *weights]), 'tokenizer': _hash(pieces), **_versions()}
-    limit = _limit(model, tokenizer)
-    return LocalModel(name, model, tokenizer, limit, forward, identity, unknown=unknown, budget=budget)
+    identity = {'embedder': 'transformers', 'pooling': pooling, 'tokenizer': _hash(pieces),
+                'weights': _hash([folder / 'config.json', *weights]), **_versions()}
+    return LocalModel(name, model, tokenizer, _limit(model, tokenizer), forward, identity, device=device,
+                      prompt=prompt, unknown=unknown, budget=budget)
 
 # %% ../../nbs/foundations/10f_pooled.ipynb #37914e3c
 class _Words(_Local):
