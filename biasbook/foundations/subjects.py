@@ -76,8 +76,8 @@ def _(subject: WordVectors): return subject.fingerprint
 @fingerprint.register
 def _(subject: Scorer):
     if subject.checkpoint.edited:
-        raise ValueError(f'the weights of {subject.name} were changed after loading, so that its file no longer '
-                         'says what it is; save the model and load that')
+        raise ValueError(f'the weights of {subject.name} were changed after loading, so that its file no '
+                         'longer says what it is; save the model and load that')
     return subject.fingerprint
 
 # %% ../../nbs/foundations/11_subjects.ipynb #294d0784
@@ -86,8 +86,9 @@ def origin(subject, # a string as above; anything else has none
     "What the book knows of a bundled or registered subject."
     import yaml
     _, name = scheme_of(subject) if isinstance(subject, str) else ('', '')
-    files = {'googlenews-mini': 'googlenews-mini.yaml',
-             **{m: f'models/{"novels-mini" if m.startswith("novels-mini") else "planted"}.yaml' for m in _bundled()}}
+    notes = {m: 'models/novels-mini.yaml' if m.startswith('novels-mini') else 'models/planted.yaml'
+             for m in _bundled()}
+    files = {'googlenews-mini': 'googlenews-mini.yaml', **notes}
     if name in files:
         entry = yaml.safe_load(data_path(files[name]).read_text(encoding='utf-8'))
     else:
