@@ -61,8 +61,10 @@ def _lines(text):
 
 # %% ../nbs/book/01c_config.ipynb #6f9e474c
 def read_config(path, # a YAML file in UTF-8
-               )->dict: # those that the file names of subjects, measures, before, after, debias, out, jobs, fresh, quiet
-    "The options in a configuration file. ValueError names the file, the line, the key and what is wanted."
+               )->dict: # key -> value, of those keys that the file has
+    """The options in a configuration file. ValueError names the file, the line, the key and what is wanted.
+
+    The keys: subjects, measures, before, after, debias, out, jobs, fresh, quiet."""
     options: dict = {}
     try:
         for line, key, value in _lines(Path(path).read_bytes().decode('utf-8-sig')):
