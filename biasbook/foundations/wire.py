@@ -9,12 +9,13 @@ __all__ = ['PROVIDERS', 'Provider', 'provider_of', 'checked_url', 'is_near', 'ch
 # %% ../../nbs/foundations/10a_wire.ipynb #e2becea1
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
+
+from .data import _did_you_mean
 
 # %% ../../nbs/foundations/10a_wire.ipynb #b33f2980
 @dataclass(frozen=True)
@@ -50,10 +51,9 @@ def provider_of(name:str, # such as "openai"
                )->Provider:
     "The provider of this name; ValueError with near misses for one that is not known."
     if isinstance(name, str) and name in PROVIDERS: return PROVIDERS[name]
-    close = get_close_matches(str(name).lower(), PROVIDERS, cutoff=.5)
-    said = f'did you mean {" or ".join(close)}?' if close else f'there are {", ".join(PROVIDERS)}'
-    raise ValueError(f'no provider {name!r:.60}; {said} What speaks the format of OpenAI is '
-                     '"openai-compatible" with a base URL; wrap anything else with from_callable')
+    said = _did_you_mean(str(name).lower(), list(PROVIDERS))
+    raise ValueError(f'no provider {name!r:.60}; {said}{"." * (said[-1] != "?")} What speaks the format of '
+                     'OpenAI is "openai-compatible" with a base URL; wrap anything else with from_callable')
 
 # %% ../../nbs/foundations/10a_wire.ipynb #64e0e8e1
 def checked_url(url:str, # such as "http://localhost:8000/v1"
