@@ -20,10 +20,9 @@ import click
 
 # %% ../nbs/book/01e_commands.ipynb #4c964eb1
 class Commands(click.Group):
-    "A group that knows the nearest command, and that ends with 130 after an interrupt."
+    "A group that knows the nearest command. Exit code 130 after Ctrl-C, 1 where output cannot be written."
     group_class = type
     def resolve_command(self, ctx, args):
-        "The command of the first argument; UsageError with the nearest one."
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as e:
@@ -32,14 +31,12 @@ class Commands(click.Group):
                              f'there are {", ".join(self.list_commands(ctx))}')
             raise click.UsageError(f'no command {args[0]!r}; {said}', ctx) from e
     def invoke(self, ctx):
-        "Run the command; exit code 130 after Ctrl-C."
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo('Interrupted.', err=True)
             ctx.exit(130)
     def main(self, *args, **options):
-        "The program; exit code 1 where its output cannot be written."
         try:
             return super().main(*args, **options)
         except OSError as e:
