@@ -59,7 +59,8 @@ def _options(ctx):
 
 def _named(ctx, subjects, measures):
     "Subjects, measures, and what the defaults leave out; BadParameter for one that is misspelt."
-    from biasbook.audit import _measures, default_subjects
+    from biasbook.audit import _measures
+    from biasbook.foundations.subjects import default_subjects
     from biasbook.listing import misspelt
     if wrong := [w for w in map(misspelt, subjects) if w]:
         raise click.BadParameter('\n'.join(wrong), ctx, param_hint='SUBJECT')
