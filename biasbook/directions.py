@@ -7,6 +7,7 @@ __all__ = ['gender_pairs', 'professions', 'principal_direction', 'mean_direction
            'random_directions']
 
 # %% ../nbs/01_directions.ipynb #cd2d62e9
+import math
 from dataclasses import dataclass, field
 from functools import cache
 from numbers import Integral
@@ -14,6 +15,7 @@ from numbers import Integral
 import numpy as np
 
 from .foundations.data import data_path
+from .foundations.results import Estimate
 from .foundations.topics import _chosen
 from .foundations.vectors import as_vectors
 from .sc_weat import _pair
@@ -27,7 +29,7 @@ def _lists():
     return yaml.safe_load(data_path('bolukbasi.yaml').read_text(encoding='utf-8'))
 
 # %% ../nbs/01_directions.ipynb #23dec80a
-def gender_pairs(which='definitional', # or "equalize": 52 pairs such as monastery and convent, in no fixed order
+def gender_pairs(which='definitional', # or "equalize": 52 pairs such as monastery–convent, in no fixed order
                 )->list: # (first word, second word); of definitional pairs the first is the female one
     "Word pairs of Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520, or ValueError."
     if which not in ('definitional', 'equalize'):
@@ -44,19 +46,21 @@ def professions(which='neutral', # the 303 that are not gendered by definition, 
             if which == 'all' or w not in _lists()['gendered']}
 
 # %% ../nbs/01_directions.ipynb #fa4ab866
-_CANCEL, _ORDER = 'the differences of the pairs cancel', '; is each pair given with its two words in the same order?'
+_CANCEL = 'the differences of the pairs cancel'
+_ORDER = '; is each pair given with its two words in the same order?'
 
 def _sound(differences):
     "Differences as rows of numbers; ValueError if there are none, or one is zero or not finite."
     D = np.asarray(differences, float)
     if D.ndim != 2 or not len(D) or not np.isfinite(D).all() or not D.any(1).all():
-        raise ValueError(f'differences have shape {D.shape}: give a row of finite numbers a pair, none of them all zeros')
+        raise ValueError(f'differences have shape {D.shape}: give a row of finite numbers a pair, '
+                         'none of them all zeros')
     return D
 
 # %% ../nbs/01_directions.ipynb #fa1a3ebc
 def principal_direction(differences, # one row a pair: the first word's vector minus the second's
                        ): # the direction (length 1), and the share of variance of each component
-    "First principal component of pairs around their own centres, toward the first words. ValueError: no first side."
+    "First principal component of pairs around their centres, toward the first words. ValueError: no side."
     differences = _sound(differences)
     _, s, components = np.linalg.svd(differences, full_matrices=False)
     side = float(differences.sum(0) @ components[0])
@@ -93,13 +97,12 @@ class Direction:
         return np.array([_vector(np.delete(D, i, 0), self.method) for i in range(k)]).reshape(k, D.shape[1])
 
     def __repr__(self):
+        back = [p for p, d in zip(self.pairs, self.differences) if d @ self.vector < 0]
+        turned = f'; {", ".join(map("–".join, back))} point the other way' * bool(back)
         lost = f'; left out: {", ".join(map("–".join, self.missing))}' * bool(self.missing)
         return (f'toward {self.names[0]} rather than {self.names[1]}, {self.method} of {len(self.pairs)} '
                 f'pair{"s" * (len(self.pairs) > 1)}, first component {self.explained[0]:.1%} of their variance'
-                f'{self._against()}{lost}').replace('%', ' %')
-    def _against(self):
-        back = [p for p, d in zip(self.pairs, self.differences) if d @ self.vector < 0]
-        return f'; {", ".join(map("–".join, back))} point the other way' * bool(back)
+                f'{turned}{lost}').replace('%', ' %')
 
 # %% ../nbs/01_directions.ipynb #4206f405
 METHODS = ('pca', 'mean', 'pair')
@@ -108,6 +111,7 @@ def _vector(differences, method):
     "The direction of some differences by one method."
     return principal_direction(differences)[0] if method == 'pca' else mean_direction(differences)
 
+# %% ../nbs/01_directions.ipynb #e74f83e6
 def _listed(pairs):
     "Pairs as a list of tuples, of one pair too; ValueError for what is no list of pairs of two words."
     if isinstance(pairs, str) or not hasattr(pairs, '__iter__'):
@@ -132,19 +136,18 @@ def _pairs(vectors, pairs, missing):
         raise ValueError(f"missing={missing!r} is not known; it is 'error' or 'drop'")
     return [p for p in pairs if p not in lost], lost
 
-# %% ../nbs/01_directions.ipynb #e74f83e6
+# %% ../nbs/01_directions.ipynb #d4b7bf87
 def _unit(W):
-    "Rows at length 1, in double precision."
+    "Rows at length 1."
     return W / np.linalg.norm(W, axis=1, keepdims=True)
 
-# %% ../nbs/01_directions.ipynb #d4b7bf87
 def _differences(vectors, pairs):
     "First minus second word of each pair at length 1; ValueError for a pair whose words point the same way."
     first, second = (_unit(_rows(vectors, list(words))) for words in zip(*pairs))
     differences = first - second
     if same := [p for p, d in zip(pairs, differences) if np.linalg.norm(d) < 1e-6]:
-        raise ValueError(f'{", ".join(map("–".join, same))}: the two words have the same direction in {vectors.name}, '
-                         'so that their difference has none; take the pair out')
+        raise ValueError(f'{", ".join(map("–".join, same))}: the two words have the same direction in '
+                         f'{vectors.name}, so that their difference has none; take the pair out')
     return differences
 
 # %% ../nbs/01_directions.ipynb #5c9b38bb
@@ -153,9 +156,11 @@ def bias_direction(vectors, # anything that `as_vectors` takes
                    method='pca', # "pca", "mean" of the differences, or "pair": exactly one pair
                    *,
                    names=None, # what lies toward the first and the second words; by default the first pair
-                   missing='error', # pairs with a word that the vectors lack: "error", or "drop" the pair and name it
+                   missing='error', # pairs with a word that the vectors lack: "error", or "drop" and name them
                   )->Direction:
-    "A direction from pairs of words (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520). ValueError: no direction."
+    """A direction from pairs of words (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
+
+    ValueError: an unknown method, words that the vectors lack, pairs that are none or have no direction."""
     vectors = as_vectors(vectors)
     if method not in METHODS:
         raise ValueError(f'method={method!r} is not known; it is {", ".join(map(repr, METHODS))}')
@@ -163,11 +168,12 @@ def bias_direction(vectors, # anything that `as_vectors` takes
     if not kept:
         raise ValueError(f'no pair is left: {vectors.name} lacks a word of {", ".join(map("–".join, lost))}')
     if method == 'pair' and len(kept) != 1:
-        raise ValueError(f'method="pair" takes one pair, but got {len(kept)}; give one, or take "pca" or "mean"')
+        raise ValueError(f'method="pair" takes one pair, but got {len(kept)}; '
+                         'give one, or take "pca" or "mean"')
     differences = _differences(vectors, kept)
     size = np.linalg.svd(differences, compute_uv=False) ** 2
-    return Direction(_vector(differences, method), kept[0] if names is None else _pair(names), kept, differences, method,
-                     size / size.sum(), lost)
+    return Direction(_vector(differences, method), kept[0] if names is None else _pair(names), kept,
+                     differences, method, size / size.sum(), lost)
 
 # %% ../nbs/01_directions.ipynb #84d59099
 def _count(name, value, least):
@@ -176,15 +182,15 @@ def _count(name, value, least):
         raise ValueError(f'{name} must be a whole number from {least} up, but is {value!r}')
 
 def as_direction(vectors, direction):
-    "The direction, by default that of `gender_pairs()`. TypeError for another kind of object, ValueError: other vectors."
+    "The direction, by default that of `gender_pairs()`. TypeError: no `Direction`; ValueError: other vectors."
     if direction is None:
         return bias_direction(vectors)
     if not isinstance(direction, Direction):
         raise TypeError(f'direction must be what bias_direction returns, but is {type(direction).__name__}; '
                         'write bias_direction(vectors, pairs)')
     if len(direction.vector) != vectors.dim:
-        raise ValueError(f'the direction has {len(direction.vector)} dimensions and {vectors.name} {vectors.dim}: '
-                         'it was made in other vectors')
+        raise ValueError(f'the direction has {len(direction.vector)} dimensions and {vectors.name} '
+                         f'{vectors.dim}: it was made in other vectors')
     return direction
 
 # %% ../nbs/01_directions.ipynb #59266a8d
@@ -203,8 +209,8 @@ def random_directions(vectors, # anything that `as_vectors` takes
                       n=100, # how many directions
                       rng=0, # seed
                       exclude=(), # words that are not to be drawn: those that are to be measured
-                     ): # (n, dimensions), rows of length 1; and the shares of variance of each, a row a direction
-    "Directions of random pairs among the 10 000 most frequent words, in place of pairs that were chosen."
+                     ): # (n, dimensions), rows of length 1; the shares of variance, one row a direction
+    "Directions of random pairs among the 10 000 most frequent words. ValueError: too few words, n below 1."
     _count('n', n, 1), _count('rng', rng, 0)
     vectors, k, draw = as_vectors(vectors), len(direction.pairs), np.random.default_rng(rng)
     apart, pool = set(exclude), _chosen(vectors.words, 10_000)
@@ -214,3 +220,22 @@ def random_directions(vectors, # anything that `as_vectors` takes
     differences = [_drawn(vectors, pool, k, draw) for _ in range(n)]
     return (np.array([_vector(d, direction.method) for d in differences]),
             np.array([principal_direction(d)[1] for d in differences]))
+
+# %% ../nbs/01_directions.ipynb #7845b7d3
+def _others(vectors, direction, placebos, rng, words=()):
+    "Random directions without these words, one row each; none if no placebos are asked for."
+    _count('placebos', placebos, 0), _count('rng', rng, 0)
+    return (random_directions(vectors, direction, placebos, rng, words)[0] if placebos
+            else np.empty((0, len(direction.vector))))
+
+
+def _beyond(name, others, value):
+    "The 95 % point of what random directions give, and the share that reaches the value, itself included."
+    if not len(others):
+        return []
+    if math.isnan(value):
+        return [Estimate(name, None, method='the value is undefined, so that nothing can be compared')]
+    p = (1 + int((others >= value).sum())) / (1 + len(others))
+    return [Estimate(name, float(np.quantile(others, .95)), pvalue=p,
+                     method=f'{len(others)} directions from random pairs of words; '
+                            'the value is their 95 % point')]
