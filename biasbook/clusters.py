@@ -178,9 +178,9 @@ def cluster_bias(vectors, # anything that `as_vectors` takes: where words are ch
     direction, (words, n) = as_direction(vectors, direction), _candidates(vectors, words, exclude, n)
     projection = _both_sides(cosine(_rows(vectors, words), direction.vector[None])[:, 0], n, direction.names)
     found = _clusters(vectors, after, direction.vector, words, projection, n, seeds, n_init, method)
-    moved = [cluster_accuracies(vectors, G, after=after, n=n, words=words, method=method, seed=seeds[0],
-                                n_init=n_init)
-             for G in (direction.without_each(), _others(vectors, direction, placebos, rng))]
+    leave, random = direction.without_each(), _others(vectors, direction, placebos, rng)
+    moved = np.split(cluster_accuracies(vectors, np.vstack([leave, random]), after=after, n=n, words=words,
+                                        method=method, seed=seeds[0], n_init=n_init), [len(leave)])
     meta = {'n': n, 'seeds': seeds, 'n_init': n_init, 'method': method, 'seed': int(rng),
             'candidates': len(words), 'note': f'chosen in {vectors.name}' * (after is not None)}
     return _cluster_result(direction, words, projection, found, moved, how, not how or callable(after), meta)
