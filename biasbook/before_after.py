@@ -21,7 +21,7 @@ from .foundations.effects import _level
 from .foundations.results import Estimate, Result
 from .foundations.vectors import WordVectors, as_vectors, cosine
 from .indirect import indirect_bias_table
-from .influence import _some, compare_results
+from .influence import _some
 from .neighbors import bias_correlation, neighbor_bias
 from .paired import compare_results
 from .probe import probe_accuracy

@@ -11,11 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from .differential import _versions
 from .directions import _beyond, _count, _others, as_direction
 from .foundations.results import Estimate, Result
 from .foundations.vectors import _unit64, as_vectors, cosine
 from .projection import _given
-from .weat import _rows, _versions
+from .weat import _rows
 
 # %% ../nbs/01a_clusters.ipynb #467fe5c7
 def plain_words(vectors, # anything that `as_vectors` takes, most frequent words first

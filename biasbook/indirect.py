@@ -10,11 +10,12 @@ import math
 
 import numpy as np
 
+from .differential import _versions
 from .directions import _beyond, _listed, _others, as_direction
+from .foundations.effects import _level
 from .foundations.results import Estimate, Result
-from .foundations.stats import _level
 from .foundations.vectors import as_vectors, cosine
-from .weat import _rows, _versions
+from .weat import _rows
 
 # %% ../nbs/01_indirect.ipynb #7401eb69
 def _similarities(W, V):

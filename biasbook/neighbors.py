@@ -11,7 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from .clusters import _place, _source, plain_words
+from .correlation import _pearson, wefat_arrays
 from .directions import _beyond, _others, as_direction, professions
+from .foundations.jackknife import _jackknife
 from .foundations.results import Estimate, Result
 from .foundations.vectors import as_vectors, cosine, nearest
 from .projection import DIRECT_INTERVALS, _given, _present

@@ -11,10 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from .clusters import _both_sides, _candidates, _place, _seeds, _source, ends, prepared
+from .differential import _versions
 from .directions import _beyond, _count, _others, as_direction
+from .foundations.effects import _level
 from .foundations.results import Estimate, Result
 from .foundations.vectors import as_vectors, cosine
-from .weat import _rows, _versions
+from .weat import _rows
 
 # %% ../nbs/01f_probe.ipynb #6f842ff7
 def _axis(vectors, direction):

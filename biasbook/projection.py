@@ -10,12 +10,14 @@ import math
 
 import numpy as np
 
+from .differential import _versions
 from .directions import (METHODS, _beyond, _listed, _others, as_direction, bias_direction, gender_pairs,
                                  professions)
+from .foundations.effects import _level
 from .foundations.results import Estimate, Result
 from .foundations.stimuli import _words
 from .foundations.vectors import WordVectors, as_vectors, cosine
-from .weat import _rows, _versions
+from .weat import _rows
 
 # %% ../nbs/01_projection.ipynb #731e9150
 def _given(words):
