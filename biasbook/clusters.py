@@ -53,8 +53,7 @@ def cluster_accuracy(side, # one of two labels a word
     one, two = _coded(side, cluster)
     if max(one.max(), two.max()) > 1:
         raise ValueError(f'{one.max() + 1} sides and {two.max() + 1} clusters, but accuracy is for two of each')
-    same = int((one == two).sum())
-    return max(same, len(one) - same) / len(one)
+    return float(max((one == two).mean(), (one != two).mean()))
 
 # %% ../nbs/01a_clusters.ipynb #4f357d27
 def chance_accuracy(n, # words on each side
