@@ -27,8 +27,8 @@ def _half_sums(v, n):
     sums = [np.zeros(1, np.int64)] + [none] * (n or 0)
     for x in v:
         smaller = sums if n is None else [none] + sums
-        sums = [np.concatenate((a, b + x)) for a, b in zip(sums, smaller)]
-    return [np.sort(a) for a in sums]
+        sums = [np.sort(np.concatenate((a, b + x)), kind="stable") for a, b in zip(sums, smaller)]
+    return sums
 
 
 def _meet(v, n, high, low=None):
