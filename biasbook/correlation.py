@@ -110,7 +110,8 @@ def _also(x, y, r, left_out, alternative, level):
     p = float(pearsonr(x, y, alternative=alternative).pvalue)
     return [*(Estimate(name, r, low, high, method='jackknife of atanh(r)')
               for name, (low, high) in zip(WORD_INTERVALS, intervals)),
-            Estimate('normal theory', r, float(fisher.low), float(fisher.high), p, 'Fisher z interval and t test'),
+            Estimate('normal theory', r, float(fisher.low), float(fisher.high), p,
+                     'Fisher z interval and t test'),
             Estimate('Spearman', float(spearmanr(x, y).statistic), method='correlation of the ranks')]
 
 # %% ../nbs/00b_correlation.ipynb #5ce07213
@@ -170,7 +171,7 @@ class Associations:
     association: np.ndarray # one number a word, above zero toward A
     missing: list = field(default_factory=list) # words that it lacks
     left_out: tuple = () # associations without each attribute word, an array for each set, one column a word
-    topics: np.ndarray | None = None # associations with pairs of unrelated topics in place of A and B, one row a pair
+    topics: np.ndarray | None = None # associations with pairs of unrelated topics for A and B, one row a pair
     topics_method: str = '' # how these were drawn, or why there are none
     meta: dict = field(default_factory=dict) # plain data: the attribute words, and those that it lacks
 

@@ -22,7 +22,7 @@ def association(W, # vectors of the words, one row a word
                 A, # vectors of the first set, one row a word
                 B, # vectors of the second set, one row a word
                )->np.ndarray: # one number a row of W, between -2 and 2
-    "Mean cosine with A minus mean cosine with B, a row of W each (Caliskan et al. 2017). ValueError: zero rows."
+    "Mean cosine with A minus that with B, for each row of W (Caliskan et al. 2017). ValueError: zero rows."
     return cosine(W, A).mean(1) - cosine(W, B).mean(1)
 
 # %% ../nbs/00_differential.ipynb #309e26e5
@@ -37,7 +37,8 @@ def _also(cos, s_x, s_y, d, ddof, confidence_level):
     if abs(d) < effect_size_bound(len(s_x), len(s_y), ddof) * (1 - 1e-9):
         c = cohen_d(s_x, s_y)
         low, high = noncentral_t_interval(c, len(s_x), len(s_y), confidence_level)
-        estimates.append(Estimate('Cohen d', c, low, high, method='pooled deviation; noncentral t, normal scores'))
+        how = 'pooled deviation; noncentral t, normal scores'
+        estimates.append(Estimate('Cohen d', c, low, high, method=how))
     by_attribute = (xa.mean(0) - ya.mean(0)).sum() - (xb.mean(0) - yb.mean(0)).sum()
     estimates += [Estimate('target sum', float(s_x.sum() - s_y.sum()), method='s(X, Y, A, B) of the paper'),
                   Estimate('attribute sum', float(by_attribute), method='the same with the roles exchanged')]
@@ -83,7 +84,7 @@ def weat_arrays(X, # vectors of the first target words, one row a word
                 ddof=1, # of the standard deviation in d: 1 as in the paper, 0 as in some libraries
                 confidence_level=.95, # of the intervals
                )->Result: # value d; details has one row a target word, targets of X first
-    "The WEAT of four arrays (Caliskan et al. 2017, doi:10.1126/science.aal4230). ValueError for unusable vectors."
+    "The WEAT of four arrays (Caliskan et al. 2017, doi:10.1126/science.aal4230). ValueError: unusable vectors."
     cos = [cosine(T, S) for T in (X, Y) for S in (A, B)]
     if min(len(cos[0]), len(cos[2])) < 2:
         raise ValueError(f'X and Y have {len(cos[0])} and {len(cos[2])} words, but need 2 or more each: '

@@ -40,7 +40,8 @@ def _change_interval(a, b, ddof, level):
     if min(map(len, a)) < 4:
         return math.nan, math.nan
     def without(r, k, i): return [np.delete(s, i) if j == k else s for j, s in enumerate(r)]
-    sets = [np.array([_change(without(a, k, i), without(b, k, i), ddof) for i in range(len(a[k]))]) for k in (0, 1)]
+    sets = [np.array([_change(without(a, k, i), without(b, k, i), ddof) for i in range(len(a[k]))])
+            for k in (0, 1)]
     V = np.array([(len(r) - 1) * r.var() for r in sets])
     df = V.sum() ** 2 / max(sum(u * u / (len(r) - 1) for u, r in zip(V, sets)), 1e-300)
     half = float(stdtrit(max(df, 1), .5 + level / 2)) * math.sqrt(V.sum())

@@ -46,7 +46,8 @@ def _partners(query, sets, lost):
 def _case_hint(vectors, words):
     "A hint if most of the missing words are there in lower case, or ''."
     lower = sum(w.lower() in vectors for w in words)
-    return f'; {lower} of them are there in lower case, so a query in lower case would find them' * (2 * lower > len(words))
+    hint = f'; {lower} of them are there in lower case, so a query in lower case would find them'
+    return hint * (2 * lower > len(words))
 
 # %% ../nbs/00_weat.ipynb #ba1f66be
 def _present(vectors, query, missing):
@@ -151,7 +152,7 @@ def placebo_reference(vectors, # anything that `as_vectors` takes
                       missing='error', # as in `weat`
                       ddof=1, # as in `weat`
                      )->PlaceboReference:
-    "d of unrelated topic lists in place of one side of a query. ValueError as for `weat`, and for another `side`."
+    "d of unrelated topic lists in place of one side of a query. ValueError as for `weat`, or another `side`."
     vectors, query = as_vectors(vectors), _query(query)
     if side not in SIDES:
         raise ValueError(f'side={side!r} is not known; it is {" or ".join(map(repr, SIDES))}')
@@ -182,7 +183,8 @@ def placebo(vectors, # anything that `as_vectors` takes
     X, Y, A, B = (vectors[words] for words in _present(vectors, query, missing)[0])
     d = weat_effect_size(association(X, A, B), association(Y, A, B), ddof)
     reached = np.abs(reference.effect_sizes) >= abs(d) - 1e-12
-    p = [(1 + np.count_nonzero(r)) / (len(r) + 1) for r in (reached[reference.draw == k] for k in np.unique(reference.draw))]
+    draws = (reached[reference.draw == k] for k in np.unique(reference.draw))
+    p = [(1 + np.count_nonzero(r)) / (len(r) + 1) for r in draws]
     return Estimate(side, float(np.quantile(np.abs(reference.effect_sizes), .95)),
                     pvalue=float((1 + np.count_nonzero(reached)) / (len(reached) + 1)),
                     method=f'{reference.method}; between draws p is {min(p):.3f} to {max(p):.3f}')
