@@ -14,7 +14,8 @@ from .foundations.effects import weat_effect_size
 from .foundations.pvalues import permutation_pvalue
 from .foundations.results import format_p
 from .foundations.stimuli import weat_queries
-from .foundations.vectors import as_vectors, cosine
+from .foundations.cosines import cosine
+from .foundations.vectors import as_vectors
 from .weat import _query, weat
 
 # %% ../nbs/00a_influence.ipynb #0665335f

@@ -18,10 +18,12 @@ from .embedding_api import _embedder
 from .foundations.data import fetch
 from .foundations.embedders import Embedder
 from .foundations.results import Result
-from .foundations.stimuli import Query, _decoded, _words, weat_query
+from .foundations.stimuli import Query, _words, weat_query
+from .foundations.wordfiles import _decoded
 from .foundations.templates import as_template
 from .foundations.tokens import unknown_words
-from .foundations.vectors import WordVectors, _unit64
+from .foundations.cosines import _unit64
+from .foundations.vectors import WordVectors
 from .occupations import occupation_associations
 from .weat import _present, _query, weat
 from .wefat import vector_associations

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 from .data import fetch
-from .stimuli import _decoded
+from .wordfiles import _decoded
 
 # %% ../../nbs/foundations/05d_examples.ipynb #c2f49f17
 _TASKS = 'intrasentence', 'intersentence'

@@ -6,15 +6,13 @@
 __all__ = ['read_matrix']
 
 # %% ../../nbs/foundations/04a_matrixfiles.ipynb #34c97f2f
-import hashlib, json, math, os, struct, tempfile, time, warnings, zipfile, zlib
-from contextlib import suppress
+import json, math, warnings, zipfile
 from pathlib import Path
 
 import numpy as np
 
-from .data import cache_dir
 from .packedfiles import _inside, _naming, _plural, _some
-from .vectorfiles import _count
+from .textrows import _count
 
 # %% ../../nbs/foundations/04a_matrixfiles.ipynb #5708a35f
 def _kind(path):
@@ -205,60 +203,3 @@ def _copied(M, rows):
             f.seek(M.offset + row * M.strides[0])
             f.readinto(out[i].data)
     return out
-
-# %% ../../nbs/foundations/04a_matrixfiles.ipynb #cd559355
-_CACHE_FROM = 2**25
-
-def _entry(path):
-    "Where the matrix of a file of rows is kept, and what the file looks like now."
-    file, member = _inside(path)
-    file, crc = file.resolve(), 0
-    about = file.stat()
-    with open(file, "rb") as f:
-        for i in range(16):
-            f.seek(max(0, about.st_size - 4096) * i // 15)
-            crc = zlib.crc32(f.read(4096), crc)
-    key = hashlib.sha256(os.fsencode(file) + b"\n" + (member or "").encode()).hexdigest()[:32]
-    return cache_dir() / "vectors" / f"{key}.safetensors", [about.st_size, about.st_mtime_ns, crc]
-
-# %% ../../nbs/foundations/04a_matrixfiles.ipynb #d6846480
-def _keep(entry, now, kind, words, M):
-    "Write the entry of a file that looked like `now`."
-    listed = "\n".join(words).encode()
-    notes = json.dumps({"file": now, "format": kind, "shape": M.shape, "words": zlib.crc32(listed)})
-    ends, part = [0, M.nbytes, M.nbytes + len(listed)], None
-    head = {"__metadata__": {"notes": notes, "crc": str(zlib.crc32(notes.encode()))},
-            "vectors": {"dtype": "F32", "shape": M.shape, "data_offsets": ends[:2]},
-            "words": {"dtype": "U8", "shape": [len(listed)], "data_offsets": ends[1:]}}
-    text = json.dumps(head).encode()
-    text += b" " * (-len(text) % 8)
-    try:
-        entry.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(".part", entry.stem, entry.parent)
-        with open(handle, "wb") as f:
-            for piece in (struct.pack("<Q", len(text)), text, M.data, listed): f.write(piece)
-        os.replace(part, entry)
-    except OSError as e:
-        warnings.warn(f"the matrix could not be kept for the next load ({e.strerror}); name another folder in "
-                      "BIASBOOK_CACHE_DIR, or give cache=False", stacklevel=2)
-    finally:
-        with suppress(OSError): os.unlink(part or "")
-    with suppress(OSError):
-        for old in entry.parent.glob("*.part"):
-            if old.stat().st_mtime < time.time() - 86400: old.unlink()
-
-# %% ../../nbs/foundations/04a_matrixfiles.ipynb #234db80c
-def _kept(entry, now):
-    "Format, words and mapped rows of a file that looks like `now`; None if they are not there, or damaged."
-    try:
-        with open(entry, "rb") as f:
-            start = 8 + int.from_bytes(f.read(8), "little")
-            about = json.loads(f.read(min(start, 2**20) - 8))["__metadata__"]
-            notes = json.loads(about["notes"])
-            if zlib.crc32(about["notes"].encode()) != int(about["crc"]) or notes["file"] != now: return None
-            M = np.memmap(entry, "<f4", "r", start, tuple(notes["shape"]))
-            f.seek(start + M.nbytes)
-            listed = f.read()
-        if zlib.crc32(listed) != notes["words"]: return None
-        return notes["format"], listed.decode().split("\n"), M
-    except (OSError, ValueError, KeyError, TypeError): return None

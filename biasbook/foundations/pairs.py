@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .data import data_path
-from .stimuli import _decoded
+from .wordfiles import _decoded
 from .templates import Template, as_template
 
 # %% ../../nbs/foundations/05b_pairs.ipynb #fe2b8413

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from .data import _did_you_mean, data_path
-from .stimuli import _decoded, _parse, _words
+from .stimuli import _words
+from .wordfiles import _decoded, _parse
 from .studyfiles import SLOT_TYPES, _kind, _mapping, read_study_files, study_template
 from .templates import Template
 

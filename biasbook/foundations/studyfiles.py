@@ -12,7 +12,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from .data import _did_you_mean
-from .stimuli import _decoded, _parse, _uncommented, _words
+from .stimuli import _words
+from .wordfiles import _decoded, _parse, _uncommented
 from .templates import as_template
 
 # %% ../../nbs/foundations/05e_studyfiles.ipynb #8fc59c33

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from .packedfiles import _label, _naming, _plural, _some, open_packed
+from .textrows import _NUMBER, _count, _numbers, _one_by_one
 
 # %% ../../nbs/foundations/04_vectorfiles.ipynb #8161b712
 _REFUSED = {
@@ -35,63 +36,11 @@ def _open(path):
     except BaseException: f.close(); raise
 
 # %% ../../nbs/foundations/04_vectorfiles.ipynb #8ddc69ae
-_NUMBER = re.compile(rb"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.I)
-
-def _count(fields):
-    "How many numbers end this row; the first field is always the word."
-    return next((i for i, x in enumerate(fields[:0:-1]) if not _NUMBER.fullmatch(x)), len(fields) - 1)
-
-def _row(line, d, said):
-    "The word (bytes) and the `d` numbers (float32) of one line of text."
-    word, _, rest = line.rstrip(b" \r\n").partition(b" ")
-    try:
-        if len(row := np.fromstring(rest, "<f4", sep=" ")) == d: return word, row
-    except (ValueError, DeprecationWarning): pass
-    fields = line.rstrip(b" \r\n").split(b" ")
-    if _count(fields) == d:
-        if sum(_NUMBER.fullmatch(x) is not None for x in fields[1:-d]) < max(1, d // 2):
-            return b" ".join(fields[:-d]), np.array(fields[-d:], dtype="<f4")
-        raise ValueError(f"holds more than one row of {_plural(d, 'number')}: a line end is missing or damaged")
-    cut = "" if line.endswith(b"\n") else " (the last line, with no line end: the file may be cut short)"
-    odd = [x.decode(errors="replace") for x in fields[1:] if not _NUMBER.fullmatch(x)]
-    if len(fields) == d + 1: raise ValueError(f"holds {odd[0]!r}, which is not a number{cut}")
-    raise ValueError(f"has {_plural(_count(fields), 'number')}, not {d} {said}{cut}")
-
-# %% ../../nbs/foundations/04_vectorfiles.ipynb #7be6aca2
-def _numbers(rests, d, few=2**14):
-    "The lines `rests` of `d` numbers each as (k, d) float32; None if they are few, or not as they should be."
-    if len(rests) * d < few: return None
-    text = b" ".join([*rests, b""])
-    ends = np.flatnonzero(np.frombuffer(text, "u1") <= 32)
-    last = np.cumsum([len(rest) + 1 for rest in rests]) - 1
-    if len(ends) != d * len(rests) or (ends[d - 1::d] != last).any(): return None
-    import pandas as pd
-    try:
-        with np.errstate(over="ignore"):
-            M = pd.read_csv(io.BytesIO(text), sep="\t", lineterminator=" ", header=None, quoting=3, dtype="<f4",
-                            na_filter=False, low_memory=False).to_numpy(copy=True).ravel()
-    except (ValueError, OverflowError): return None
-    if len(M) != len(ends): return None
-    size, length = np.abs(M), np.diff(ends, prepend=-1)
-    again = np.flatnonzero((length > 16) | (size > 1e22) | (size < 1e-7) & (size > 0))
-    if len(again) > len(M) / 4: return None
-    with np.errstate(over="ignore"):
-        for i in again: M[i] = float(text[ends[i] + 1 - length[i]:ends[i]])
-    return M.reshape(-1, d)
-
-# %% ../../nbs/foundations/04_vectorfiles.ipynb #82107f91
 def _parsed(name, kept, d, said, want):
     "(line numbers, byte offsets, words, rows) of the lines `kept`, each with its number and offset."
     numbers, starts, lines = zip(*kept)
     words, _, rests = zip(*[line.rstrip(b" \r\n").partition(b" ") for line in lines])
-    if (M := _numbers(rests, d)) is None:
-        rows = []
-        with warnings.catch_warnings():
-            warnings.filterwarnings("error", "string or file could not be read", DeprecationWarning)
-            for number, line in zip(numbers, lines):
-                try: rows.append(_row(line, d, said))
-                except ValueError as e: raise ValueError(f"line {number} {e}") from None
-        words, M = tuple(word for word, _ in rows), np.stack([row for _, row in rows])
+    if (M := _numbers(rests, d)) is None: words, M = _one_by_one(numbers, lines, d, said)
     if not lines[-1].endswith(b"\n"):
         warnings.warn(f"{name}: the last line ({numbers[-1]}) has no line end: if the file is cut short, "
                       "its last number may be too", stacklevel=2)
