@@ -22,7 +22,7 @@ MARKERS = ['o', 's', '^', 'D', 'v', 'P']
 # %% ../../nbs/foundations/00_plots.ipynb #65034df1
 @contextmanager
 def style():
-    "The house style for the figures that are drawn inside the context; what was set before comes back after it."
+    "The house style, for figures that are drawn inside the context; the settings before come back after it."
     with mpl.rc_context({
             'figure.dpi': 100, 'figure.constrained_layout.use': True, 'font.size': 10, 'axes.titlesize': 11,
             'axes.titlelocation': 'left', 'axes.spines.top': False, 'axes.spines.right': False,
@@ -48,6 +48,20 @@ def _titles(ax, xlabel, title):
     ax.set_title(title, parse_math=False)
 
 # %% ../../nbs/foundations/00_plots.ipynb #4e574aec
+def _rows(ax, labels, c, notes):
+    "The rows of a forest plot from the top down: intervals, points, labels and notes."
+    y = np.arange(len(labels))[::-1]
+    ax.hlines(y, c['low2'], c['high2'], color=COLORS['blue'], lw=1)
+    ax.hlines(y, c['low'], c['high'], color=COLORS['blue'], lw=3.5, alpha=.75)
+    ax.plot(c['values'], y, 'o', color=COLORS['black'], zorder=3)
+    ax.set_yticks(y, [fill(str(s), 40) for s in labels], parse_math=False)
+    ax.set_ylim(-.6, len(labels) - .4)
+    ax.tick_params(axis='y', length=0)
+    for row, note in zip(y, notes):
+        ax.annotate(note, (1.01, row), xycoords=('axes fraction', 'data'), va='center', fontsize=9,
+                    parse_math=False)
+
+# %% ../../nbs/foundations/00_plots.ipynb #dc2aa9bc
 def forest_plot(labels, # one label a row, drawn from the top down
                 values, # the estimates; a missing one (None or NaN) leaves its row empty
                 low=None, # lower ends of the interval that is drawn thick
@@ -60,26 +74,16 @@ def forest_plot(labels, # one label a row, drawn from the top down
                 title='', # what the figure says
                 ax=None, # axes to draw on; new ones by default
                ):
-    "Estimates with one or two intervals, a row each; returns the axes. ValueError for columns of unequal length."
+    "Estimates with one or two intervals, a row each; returns the axes. ValueError for unequal columns."
     n = len(labels)
-    c = _columns(n, values=values, low=low, high=high, low2=low2, high2=high2)
-    if notes is not None and len(notes) != n:
-        raise ValueError(f'notes has {len(notes)} entries, but there are {n} labels')
+    notes = [''] * n if notes is None else notes
+    c = _columns(n, values=values, low=low, high=high, low2=low2, high2=high2, notes=range(len(notes)))
     with style():
         if ax is None:
             ax = plt.subplots(figsize=(8, .9 + .38 * n))[1]
-        y = np.arange(n)[::-1]
         ax.axvline(null, color=COLORS['grey'], lw=1, ls='--', zorder=0)
-        ax.hlines(y, c['low2'], c['high2'], color=COLORS['blue'], lw=1)
-        ax.hlines(y, c['low'], c['high'], color=COLORS['blue'], lw=3.5, alpha=.75)
-        ax.plot(c['values'], y, 'o', color=COLORS['black'], zorder=3)
-        ax.set_yticks(y, [fill(str(s), 40) for s in labels], parse_math=False)
-        ax.set_ylim(-.6, n - .4)
+        _rows(ax, labels, c, notes)
         _titles(ax, xlabel, title)
-        ax.tick_params(axis='y', length=0)
-        for row, note in zip(y, notes if notes is not None else []):
-            ax.annotate(note, (1.01, row), xycoords=('axes fraction', 'data'), va='center', fontsize=9,
-                        parse_math=False)
     return ax
 
 # %% ../../nbs/foundations/00_plots.ipynb #cba8582e
@@ -89,21 +93,22 @@ def _clipped(text, most):
 
 
 def _heights(labels, subjects, wrap):
-    "Headings with their height, and the height of each row, in inches below the top; rows of one label together."
+    "Headings and rows with their heights, in inches below the top; rows of one label stand together."
     y, heads, at = 0., [], np.zeros(len(labels))
     order = {s: k for k, s in enumerate(dict.fromkeys(subjects))}
     for label in dict.fromkeys(labels):
         lines = wrapped(_clipped(label, 3 * wrap), wrap) or ['']
         heads.append((y - .02, '\n'.join(lines)))
         y -= .17 * len(lines) + .03
-        for i in sorted((i for i, other in enumerate(labels) if other == label), key=lambda i: order[subjects[i]]):
+        mine = [i for i, other in enumerate(labels) if other == label]
+        for i in sorted(mine, key=lambda i: order[subjects[i]]):
             y -= .2
             at[i] = y + .07
         y -= .13
     return heads, at, y
 
 # %% ../../nbs/foundations/00_plots.ipynb #5cc73470
-def _canvas(bottom, left, right, width, ends):
+def _axes(bottom, left, right, width, ends):
     "Axes whose y is in inches below the top, with margins in inches; x holds all finite ends."
     ends = [float(e) for e in ends if np.isfinite(e)] or [-1., 1.]
     room = .04 * (max(ends) - min(ends)) or 1.
@@ -132,6 +137,22 @@ def _point(ax, y, k, null, row):
     ax.plot(row['values'], y, MARKERS[k % 6], color=color, mfc=color if row['sure'] else 'white', ms=6.5)
 
 # %% ../../nbs/foundations/00_plots.ipynb #3c063a8a
+def _canvas(labels, subjects, notes, width, ends):
+    "Axes that hold `ends`, with headings, names and notes, and the height of each row."
+    most, many = 16 if width < 6 else 26, len(set(subjects)) > 1
+    left = .2 + .068 * min(most, max(map(len, subjects))) if many else .15
+    right = .15 + .068 * max(map(len, notes), default=0)
+    heads, at, bottom = _heights(labels, subjects, int(11 * (width - .2)))
+    ax = _axes(bottom, left, right, width, ends)
+    _headings(ax, heads, left)
+    for y, subject, note in zip(at, subjects, notes):
+        for text, x, side in ((_clipped(subject, most) * many, 0, -1), (note, 1, 1)):
+            ax.annotate(text, (x, y), (5 * side, 0), xycoords=('axes fraction', 'data'),
+                        textcoords='offset points', ha='left' if side > 0 else 'right', va='center',
+                        fontsize=8.5, color='#333333', parse_math=False)
+    return ax, at
+
+# %% ../../nbs/foundations/00_plots.ipynb #fae64f13
 def subjects_plot(labels, # the query of each row; rows of one query stand together under it
                   subjects, # the subject of each row
                   values, # the estimates; one that is missing has its note alone
@@ -147,34 +168,25 @@ def subjects_plot(labels, # the query of each row; rows of one query stand toget
                   width=9.6, # of the figure, in inches; below 6 it is laid out for a phone
                   among=(), # all subjects of several figures, so that each has its marks in all of them
                  ):
-    "Estimates of several subjects, grouped by query; returns the axes. ValueError for columns of unequal length."
-    n = len(labels)
-    c = _columns(n, subjects=range(len(subjects)), values=values, low=low, high=high, low2=low2, high2=high2, band=band,
-                 sure=[True] * n if sure is None else sure, notes=None if notes is None else range(len(notes)))
-    names, most, many = list(dict.fromkeys([*among, *subjects])), 16 if width < 6 else 26, len(set(subjects)) > 1
-    left = .2 + .068 * min(most, max(map(len, subjects))) if many else .15
-    right = .15 + .068 * max((len(note) for note in notes or ()), default=0)
+    "Estimates of several subjects, grouped by query; returns the axes. ValueError for unequal columns."
+    n, names = len(labels), list(dict.fromkeys([*among, *subjects]))
+    notes = [''] * n if notes is None else notes
+    c = _columns(n, subjects=range(len(subjects)), values=values, low=low, high=high, low2=low2, high2=high2,
+                 band=band, sure=[True] * n if sure is None else sure, notes=range(len(notes)))
     with style():
-        heads, at, bottom = _heights(labels, subjects, int(11 * (width - .2)))
-        ax = _canvas(bottom, left, right, width,
-                     np.concatenate([[null], *(c[k] for k in ('values', 'low', 'high', 'low2', 'high2')),
-                                     null - c['band'], null + c['band']]))
+        ends = [c[k] for k in ('values', 'low', 'high', 'low2', 'high2')] + [null - c['band'], null + c['band']]
+        ax, at = _canvas(labels, subjects, notes, width, np.concatenate([[null], *ends]))
         ax.axvline(null, color=COLORS['grey'], lw=1, ls='--', zorder=.5)
-        _headings(ax, heads, left)
         for i, y in enumerate(at):
             _point(ax, y, names.index(subjects[i]), null, {k: column[i] for k, column in c.items()})
-            for text, x, side in ((_clipped(subjects[i], most) * many, 0, -1), (notes[i] if notes else '', 1, 1)):
-                ax.annotate(text, (x, y), (5 * side, 0), xycoords=('axes fraction', 'data'), textcoords='offset points',
-                            ha='left' if side > 0 else 'right', va='center', fontsize=8.5, color='#333333',
-                            parse_math=False)
         ax.set_xlabel(xlabel, parse_math=False, fontsize=9)
     return ax
 
 # %% ../../nbs/foundations/00_plots.ipynb #b48f8c44
 def _spread(values, width, levels=7):
-    "A row for each value, so that labels of the given width do not overlap; -1 where there is no room for one."
+    "A row for each value, so that labels of the given width do not overlap; -1 where there is no room."
     up = np.argsort(values, kind='stable')
-    ends = np.array([i for pair in zip(up, up[::-1]) for i in pair], int)[:len(up)]   # lowest, highest, next lowest, …
+    ends = np.array([i for pair in zip(up, up[::-1]) for i in pair], int)[:len(up)]     # lowest, highest, next
     for order in (up, ends):
         row, taken = np.full(len(values), -1), list[list]([] for _ in range(levels))
         for i in order:
@@ -217,13 +229,14 @@ def words_plot(words, # one word a point
         if ax is None:
             ax = plt.subplots(figsize=(7.5, .7 + 1.2 * len(names)))[1]
         ax.axvline(null, color=COLORS['grey'], lw=1, ls='--', zorder=0)
-        span = (v.max() - v.min()) or 1.
-        labels = [_band(ax, [(words[i], v[i]) for i, g in enumerate(groups) if g == name], len(names) - 1 - k, k, span,
-                        name) for k, name in enumerate(names)]
+        low, high = min(null, v.min()), max(null, v.max())
+        span = (high - low) or 1.
+        points = {name: [(words[i], v[i]) for i, g in enumerate(groups) if g == name] for name in names}
+        labels = [_band(ax, points[name], len(names) - 1 - k, k, span, name) for k, name in enumerate(names)]
         ax.set_yticks(range(len(names)), labels[::-1], parse_math=False)
         ax.set_ylim(-.6, len(names) - .4)
         _titles(ax, xlabel, title)
-        ax.set_xlim(v.min() - .03 * span, v.max() + .18 * span)
+        ax.set_xlim(low - .03 * span, high + .18 * span)
         ax.tick_params(axis='y', length=0)
     return ax
 

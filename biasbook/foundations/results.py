@@ -60,6 +60,13 @@ def _frame(columns, dtypes):
     return pd.DataFrame({c: pd.Series(columns[c], dtype=dtypes[c]) for c in columns})
 
 # %% ../../nbs/foundations/01_results.ipynb #ecb7d022
+def _known(data, of):
+    "ValueError if `data` has a key that is no field of the dataclass `of`."
+    if unknown := sorted(set(data) - {f.name for f in fields(of)}):
+        article = 'an' if of is Estimate else 'a'
+        raise ValueError(f'not fields of {article} {of.__name__}: {unknown}; the file may come from a later version')
+
+# %% ../../nbs/foundations/01_results.ipynb #5392fc0e
 class _Json:
     "To plain data and back, for a dataclass with `also`, `details` and `meta`."
     __dataclass_fields__: ClassVar[dict]
@@ -80,14 +87,14 @@ class _Json:
         "One line of JSON; `Result.from_json` reads it back."
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
+# %% ../../nbs/foundations/01_results.ipynb #575e4f7c
+class _FromJson(_Json):
+    "The way back."
     @classmethod
     def from_dict(cls, data):
         "The inverse of `to_dict`; ValueError for a field that is not known."
-        if unknown := sorted(set(data) - {f.name for f in fields(cls)}):
-            raise ValueError(f'not fields of a Result: {unknown}; the file may come from a later version')
-        known = {f.name for f in fields(Estimate)}
-        if unknown := sorted({name for e in data.get('also', ()) for name in e} - known):
-            raise ValueError(f'not fields of an Estimate: {unknown}; the file may come from a later version')
+        _known(data, Result)
+        for e in data.get('also', ()): _known(e, Estimate)
         data = dict(data, also=tuple(Estimate(**e) for e in data.get('also', ())))
         data.update({k: math.nan for k in ('value', 'low', 'high') if k in data and data[k] is None})
         if data.get('details') is not None:
@@ -127,8 +134,8 @@ def _sentence(r):
     return '; '.join([', '.join(parts), *more])
 
 # %% ../../nbs/foundations/01_results.ipynb #1bad46d3
-class _Shown(_Json):
-    "How a result is read, printed and drawn."
+class _Read(_FromJson):
+    "How a result is read."
     def confidence_interval(self):
         "The interval as (low, high)."
         return self.low, self.high
@@ -145,12 +152,15 @@ class _Shown(_Json):
                 return e
         raise KeyError(f'no estimate {name!r}; there are {[e.name for e in self.also]}')
 
-    def __repr__(self):
-        return _sentence(self)
-
     def to_frame(self):
         "One row of a table, without the adjustment that needs the other rows; see `results_table`."
         return results_table([self])
+
+# %% ../../nbs/foundations/01_results.ipynb #19fd5fa1
+class _Shown(_Read):
+    "How a result is printed and drawn."
+    def __repr__(self):
+        return _sentence(self)
 
     def plot(self, ax=None):
         "The value with its interval; returns the axes."
@@ -198,12 +208,12 @@ def results_table(results, # `Result`s, of any measures and subjects
                  ):
     """A tidy DataFrame, a row a result, with p-values adjusted within one subject × one battery.
 
-    `p_holm` is Holm's adjustment, `p_bh` that of Benjamini and Hochberg; `family` says what they were adjusted in."""
+    `p_holm` is Holm's adjustment, `p_bh` that of Benjamini and Hochberg; `family` says in which family."""
     import pandas as pd
     rows = []
     for r in results:
-        rows.append({'subject': r.subject, 'metric': r.metric, 'name': r.meta.get('name') or '', 'query': r.query,
-                     'value': r.value, 'null': r.null, 'low': r.low, 'high': r.high, 'p': r.pvalue,
+        rows.append({'subject': r.subject, 'metric': r.metric, 'name': r.meta.get('name') or '',
+                     'query': r.query, 'value': r.value, 'null': r.null, 'low': r.low, 'high': r.high, 'p': r.pvalue,
                      'p_holm': None, 'p_bh': None, 'alternative': r.alternative,
                      'method': r.method, 'n': r.n, 'battery': r.meta.get('battery') or '', 'family': '',
                      'family_size': 0, 'direction': r.meta.get('direction') or '',
@@ -237,4 +247,5 @@ def results_plot(results, # `Result`s of one measure
     label = results[0].metric + ' (thick: targets vary; thin: attributes vary too)' * thick
     return forest_plot([r.label for r in results], [r.value for r in results],
                        [e.low for e in inner], [e.high for e in inner], [r.low for r in results],
-                       [r.high for r in results], null=results[0].null, notes=notes, xlabel=label, title=title, ax=ax)
+                       [r.high for r in results], null=results[0].null, notes=notes, xlabel=label,
+                       title=title, ax=ax)
