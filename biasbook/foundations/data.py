@@ -34,7 +34,7 @@ def data_path(name:str, # a file or folder under biasbook/data, such as "weat.ya
 def _entries():
     "The registry as a dictionary, read once."
     import yaml
-    safe = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)        # ten times as fast, where it was built
+    safe = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)        # much faster, where it was built
     return yaml.load(data_path('registry.yaml').read_text(encoding='utf-8'), safe)
 
 # %% ../../nbs/foundations/03_data.ipynb #e476233e
@@ -55,7 +55,8 @@ def _mirrored(name):
     "The file in the folder that BIASBOOK_DATA_DIR names, or None; ValueError if that is no folder."
     folder = os.environ.get('BIASBOOK_DATA_DIR')
     if folder and not Path(folder).is_dir():
-        raise ValueError(f'BIASBOOK_DATA_DIR names {folder!r}, which is not a folder; make it, or unset the variable')
+        raise ValueError(f'BIASBOOK_DATA_DIR names {folder!r}, which is not a folder; '
+                         'make it, or unset the variable')
     path = Path(folder, name) if folder else None
     return path if path and path.is_file() else None
 
@@ -91,7 +92,8 @@ def _checked(path, name, expected):
     "The path again, if the file's SHA-256 is the expected one; ValueError with both if not."
     if (got := _sha256(path)) != expected:
         raise ValueError(f'{name} in the folder that BIASBOOK_DATA_DIR names is another file or damaged: '
-                         f'expected SHA-256 {expected}, got {got}; replace it, or take it away to have it downloaded')
+                         f'expected SHA-256 {expected}, got {got}; '
+                         'replace it, or take it away to have it downloaded')
     return path
 
 # %% ../../nbs/foundations/03_data.ipynb #37f58840
@@ -99,23 +101,27 @@ def _download(name, url, sha256):
     "The file in the cache, downloaded unless it is there with the right checksum."
     import pooch
     import requests
-    path, to_do = cache_dir() / name, f'put the file at {name} under a folder and name that folder in BIASBOOK_DATA_DIR'
+    path = cache_dir() / name
+    to_do = f'put the file at {name} under a folder and name that folder in BIASBOOK_DATA_DIR'
     pooch.get_logger().setLevel('WARNING')      # its messages have temporary paths in them
     try:
-        return Path(pooch.retrieve(url, known_hash=sha256, fname=path.name, path=path.parent, progressbar=False))
+        return Path(pooch.retrieve(url, sha256, fname=path.name, path=path.parent, progressbar=False))
     except requests.RequestException as e:
         why = f'HTTP status {e.response.status_code}' if e.response is not None else type(e).__name__
-        raise ConnectionError(f'{name} could not be downloaded ({why} from {url}); try again, or {to_do}') from e
+        raise ConnectionError(f'{name} could not be downloaded ({why} from {url}); '
+                              f'try again, or {to_do}') from e
     except ValueError as e:
         raise ValueError(f'{name} from {url} is not the registered file ({e}); {to_do}') from e
     except OSError as e:                        # the disk, not the network
-        raise OSError(f'{name} could not be written to the cache folder {cache_dir()} ({e.strerror or e}); make room '
-                      'there, or name another folder in BIASBOOK_CACHE_DIR') from e
+        raise OSError(f'{name} could not be written to the cache folder {cache_dir()} ({e.strerror or e}); '
+                      'make room there, or name another folder in BIASBOOK_CACHE_DIR') from e
 
 # %% ../../nbs/foundations/03_data.ipynb #46aae4ff
 def fetch(name:str, # a name in the registry, such as "vectors/glove_twitter_25d.txt"
          )->Path: # a local file with the registered SHA-256
-    "A registered file: from BIASBOOK_DATA_DIR, from the cache, or downloaded. ValueError or ConnectionError if none works."
+    """A registered file: from BIASBOOK_DATA_DIR, from the cache, or downloaded.
+
+    ValueError for an unknown name or another file, ConnectionError for the network, OSError for the disk."""
     entry, local = _entry(name), _mirrored(name)
     if local:
         return _checked(local, name, entry['sha256'])

@@ -92,9 +92,10 @@ def wordnet_antonyms(folder, # WordNet's dictionary files: index.adj, data.adj, 
 
 # %% ../../nbs/foundations/05c_pair_building.ipynb #2a28cc4e
 def _write(pairs, path):
-    "The pairs as a CSV file with the headers of the original; in a folder, under its name of the file."
+    "Writes the pairs as CSV with the headers of the original; in a folder, under its name of the file."
     path = path/'stereo_antistereo_pairs.csv' if path.is_dir() else path
     pairs.set_axis(_PUBLISHED, axis=1).to_csv(path, index=False, encoding='utf-8', lineterminator='\n')
+    return pairs
 
 # %% ../../nbs/foundations/05c_pair_building.ipynb #f414c982
 def build_pairs(frame, # DataFrame with identity_term and attribute_group (or Identity, Attributes)
@@ -120,8 +121,7 @@ def build_pairs(frame, # DataFrame with identity_term and attribute_group (or Id
         made[1], made[4] = made[1] + wordings, made[4] or _tidy(given)
     cells = [[i, ', '.join(dict.fromkeys(w)), *rest] for i, w, *rest in rows.values()]
     out = pandas.DataFrame(cells, columns=list(_COLUMNS), dtype=object)
-    if path is not None: _write(out, Path(path))
-    return out
+    return out if path is None else _write(out, Path(path))
 
 # %% ../../nbs/foundations/05c_pair_building.ipynb #ff0c97b7
 def blank_pairs(pairs, # of `build_pairs`
