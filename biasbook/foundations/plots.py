@@ -226,8 +226,7 @@ def words_plot(words, # one word a point
     v = _columns(len(words), values=values, groups=range(len(groups)))['values']
     names = list(dict.fromkeys(groups))
     with style():
-        if ax is None:
-            ax = plt.subplots(figsize=(7.5, .7 + 1.2 * len(names)))[1]
+        if ax is None: ax = plt.subplots(figsize=(7.5, .7 + 1.2 * len(names)))[1]
         ax.axvline(null, color=COLORS['grey'], lw=1, ls='--', zorder=0)
         low, high = min(null, v.min()), max(null, v.max())
         span = (high - low) or 1.

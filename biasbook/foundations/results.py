@@ -64,7 +64,8 @@ def _known(data, of):
     "ValueError if `data` has a key that is no field of the dataclass `of`."
     if unknown := sorted(set(data) - {f.name for f in fields(of)}):
         article = 'an' if of is Estimate else 'a'
-        raise ValueError(f'not fields of {article} {of.__name__}: {unknown}; the file may come from a later version')
+        raise ValueError(f'not fields of {article} {of.__name__}: {unknown}; '
+                         'the file may come from a later version')
 
 # %% ../../nbs/foundations/01_results.ipynb #5392fc0e
 class _Json:
@@ -213,8 +214,8 @@ def results_table(results, # `Result`s, of any measures and subjects
     rows = []
     for r in results:
         rows.append({'subject': r.subject, 'metric': r.metric, 'name': r.meta.get('name') or '',
-                     'query': r.query, 'value': r.value, 'null': r.null, 'low': r.low, 'high': r.high, 'p': r.pvalue,
-                     'p_holm': None, 'p_bh': None, 'alternative': r.alternative,
+                     'query': r.query, 'value': r.value, 'null': r.null, 'low': r.low, 'high': r.high,
+                     'p': r.pvalue, 'p_holm': None, 'p_bh': None, 'alternative': r.alternative,
                      'method': r.method, 'n': r.n, 'battery': r.meta.get('battery') or '', 'family': '',
                      'family_size': 0, 'direction': r.meta.get('direction') or '',
                      'missing': ', '.join(r.meta.get('missing') or [])})

@@ -71,12 +71,11 @@ def _unknown(words, name, row):
 # %% ../../nbs/foundations/06_vectors.ipynb #e3bc05ec
 class _Table:
     "Words with one row of numbers each."
-    def __init__(self,
-        words,                   # list[str], each once
-        vectors,                 # (n, d) finite real numbers, one row per word; kept as float32
-        name="vectors",          # what reports call them
-        meta=None,               # notes on them, as plain data
-        _at="row {}".format, _top=np.inf):
+    def __init__(self, words, # list[str], each once
+                 vectors, # (n, d) finite real numbers, one row per word; kept as float32
+                 name="vectors", # what reports call them
+                 meta=None, # notes on them, as plain data
+                 _at="row {}".format, _top=np.inf):
         self.words, self.vectors, self._row = _checked(words, vectors, _at, _top)
         self.name, self.meta, self.dim = str(name), dict(meta or {}), self.vectors.shape[1]
     def __len__(self): return len(self.words)
