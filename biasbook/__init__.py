@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from biasbook.foundations.pairs import load_pairs as load_pairs
     from biasbook.foundations.results import Result as Result, results_table as results_table
     from biasbook.foundations.scorers import load_model as load_model
-    from biasbook.foundations.stimuli import Query as Query, load_queries as load_queries, weat_query as weat_query
+    from biasbook.foundations.stimuli import Query as Query, weat_query as weat_query
     from biasbook.foundations.studies import load_study as load_study
     from biasbook.foundations.templates import Template as Template
     from biasbook.foundations.vectors import WordVectors as WordVectors, load_vectors as load_vectors
+    from biasbook.foundations.wordfiles import load_queries as load_queries
     from biasbook.influence import leave_one_out as leave_one_out
     from biasbook.maskfill import bias_difference as bias_difference, bias_score as bias_score
     from biasbook.maskfill import maskfill_table as maskfill_table
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 _WHERE = {'audit': 'audit', 'Result': 'foundations.results', 'results_table': 'foundations.results',
           'load_model': 'foundations.scorers',
           'from_callable': 'foundations.embedders', 'load_embedder': 'foundations.embedders',
-          'Query': 'foundations.stimuli', 'load_queries': 'foundations.stimuli', 'weat_query': 'foundations.stimuli',
+          'Query': 'foundations.stimuli', 'load_queries': 'foundations.wordfiles', 'weat_query': 'foundations.stimuli',
           'load_study': 'foundations.studies', 'Template': 'foundations.templates',
           'WordVectors': 'foundations.vectors', 'load_vectors': 'foundations.vectors',
           'compare': 'debias', 'hard_debias': 'erasure', 'inlp': 'erasure', 'leace': 'erasure',

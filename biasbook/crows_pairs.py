@@ -19,7 +19,7 @@ from .foundations.effects import _level
 from .foundations.pairscores import pair_scores, scoring_of
 from .foundations.preferences import preference_estimates, preference_ratio, sign_test
 from .foundations.results import Estimate, Result
-from .foundations.stimuli import _decoded
+from .foundations.wordfiles import _decoded
 from .foundations.tokens import encode
 
 # %% ../nbs/03a_crows_pairs.ipynb #acf0430f

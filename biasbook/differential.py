@@ -15,7 +15,7 @@ from .foundations.effects import cohen_d, effect_size_bound, noncentral_t_interv
 from .foundations.jackknife import INTERVALS, jackknife_intervals
 from .foundations.pvalues import permutation_pvalue
 from .foundations.results import Estimate, Result
-from .foundations.vectors import cosine
+from .foundations.cosines import cosine
 
 # %% ../nbs/00_differential.ipynb #0b3cad0f
 def association(W, # vectors of the words, one row a word

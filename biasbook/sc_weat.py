@@ -15,7 +15,8 @@ from .foundations.jackknife import jackknife_intervals
 from .foundations.pvalues import permutation_pvalue
 from .foundations.results import Result
 from .foundations.stimuli import _words
-from .foundations.vectors import as_vectors, cosine
+from .foundations.cosines import cosine
+from .foundations.vectors import as_vectors
 from .weat import _rows
 
 # %% ../nbs/00b_sc_weat.ipynb #19b1e92c

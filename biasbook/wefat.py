@@ -14,7 +14,8 @@ from .correlation import Associations, _options, _pearson, _property, _reached, 
 from .foundations.counting import _scaled
 from .foundations.results import Estimate, Result
 from .foundations.topics import given_list, matched_draws, topic_pool
-from .foundations.vectors import as_vectors, cosine
+from .foundations.cosines import cosine
+from .foundations.vectors import as_vectors
 from .sc_weat import _direction, _note, _pair, _sets, standardized_association
 from .weat import _rows
 

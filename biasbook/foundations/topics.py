@@ -19,6 +19,12 @@ def _unit(rows):
     return (rows / np.where(length > 0, length, 1)[:, None]).astype(np.float32)
 
 
+def _coherence(unit):
+    "Mean cosine over the pairs of rows of length 1."
+    total, n = unit.sum(0, dtype=float), len(unit)
+    return float((total @ total - n) / (n * (n - 1)))
+
+
 def _chosen(words, limit):
     "Numbers of the first words of letters, or of an even sample where the words are in alphabetical order."
     rows = np.array([i for i, w in enumerate(words) if w.isalpha()], int)
@@ -29,6 +35,19 @@ def _chosen(words, limit):
     return rows[:limit]
 
 # %% ../../nbs/foundations/07_topics.ipynb #82abeefb
+def _near(unit, k, block=1000):
+    "Numbers and cosines of the k nearest other rows of each row, nearest first."
+    parts = []
+    for start in range(0, len(unit), block):
+        cos = unit[start:start + block] @ unit.T
+        cos[np.arange(len(cos)), start + np.arange(len(cos))] = -2
+        nearest = np.argpartition(-cos, k - 1, axis=1)[:, :k].astype(np.int32)
+        near = np.take_along_axis(cos, nearest, 1)
+        order = np.argsort(-near, axis=1)
+        parts.append((np.take_along_axis(nearest, order, 1), np.take_along_axis(near, order, 1)))
+    return tuple(map(np.concatenate, zip(*parts)))
+
+# %% ../../nbs/foundations/07_topics.ipynb #7eeacad6
 class TopicPool:
     "Words of some vectors, from which topic lists are built."
     def __init__(self,
@@ -42,20 +61,9 @@ class TopicPool:
         self.unit = _unit(vectors.vectors[rows])
         self.folded = [w.casefold() for w in self.words]
         n = len(rows)
-        total = self.unit.sum(0, dtype=float)
-        self.background = float((total @ total - n) / (n * (n - 1))) if n > 1 else 0.
-        parts = [self._near(start, min(near, n - 1)) for start in range(0, n, 1000)] if n > 1 else []
+        self.background = _coherence(self.unit) if n > 1 else 0.
         empty = np.empty((n, 0), int), np.empty((n, 0))
-        self.neighbors, self.near = map(np.concatenate, zip(*parts)) if n > 1 else empty
-
-    def _near(self, start, k):
-        "Numbers and cosines of the k nearest others of each of 1000 words, nearest first."
-        cos = self.unit[start:start + 1000] @ self.unit.T
-        cos[np.arange(len(cos)), start + np.arange(len(cos))] = -2
-        nearest = np.argpartition(-cos, k - 1, axis=1)[:, :k].astype(np.int32)
-        near = np.take_along_axis(cos, nearest, 1)
-        order = np.argsort(-near, axis=1)
-        return np.take_along_axis(nearest, order, 1), np.take_along_axis(near, order, 1)
+        self.neighbors, self.near = _near(self.unit, min(near, n - 1)) if n > 1 else empty
 
     def __len__(self):
         return len(self.words)
@@ -64,12 +72,6 @@ class TopicPool:
         return f'{len(self)} words of {self.name}, mean cosine {self.background:.2f}'
 
 # %% ../../nbs/foundations/07_topics.ipynb #c94de252
-def _coherence(unit):
-    "Mean cosine over the pairs of rows of length 1."
-    total, n = unit.sum(0, dtype=float), len(unit)
-    return float((total @ total - n) / (n * (n - 1)))
-
-
 def _thin(unit, order, size, wanted):
     "Every k-th word of `order`, with k by bisection so that the coherence comes nearest to the wanted one."
     low, high, best = 1, max(1, (len(order) - 1) // (size - 1)), None
@@ -91,7 +93,7 @@ class TopicList(NamedTuple):
 
 # %% ../../nbs/foundations/07_topics.ipynb #a6306c0b
 def _promising(pool, centres, free, size, least, block=32):
-    "Centres whose nearest free words cohere enough, each with its cosines to all, a block of them in one product."
+    "Centres whose nearest free words cohere enough, and their cosines to all, a block of them in one product."
     def known(centre):
         nearest = pool.neighbors[centre]
         nearest = nearest[free[nearest]][:size - 1]
@@ -123,8 +125,7 @@ def topic_lists(pool, # a `TopicPool`
     centres = np.random.default_rng(rng).permutation(len(tight))
     likely = centres[tight[centres] >= wanted - tolerance]
     for centre, cos in _promising(pool, likely, free, size, wanted - tolerance):
-        if len(out) == most or free.sum() < size:
-            break
+        if len(out) == most or free.sum() < size: break
         taken = _around(pool.unit, centre, np.where(free, cos, np.float32(-2)), size, wanted, tolerance)
         if taken is not None:
             free[taken] = False
@@ -194,24 +195,24 @@ def matched_draws(pool, # the `TopicPool`
                   own, # the two lists of the query that are replaced, as `TopicList`s
                   fixed, # the two lists of the query that stay
                   exclude, # words that no list may use: all of the query
-                 ): # a list of draws (lists like the first, lists like the second, unrelated pairs), and how in words
-    "Topic lists in place of two lists of a query, drawn five times; no draws, and why, where there are too few."
+                 ): # draws (lists like the first, lists like the second, unrelated pairs), and how in words
+    "Topic lists in place of two lists of a query, drawn five times; none, and why, where they are too few."
     if len(pool) < LEAST_WORDS:
-        return [], f'{len(pool)} words of letters in these vectors, topic lists are made from {LEAST_WORDS} or more'
+        return [], (f'{len(pool)} words of letters in these vectors, '
+                    f'topic lists are made from {LEAST_WORDS} or more')
     if min(len(t.words) for t in own) < 2:
         return [], 'one word has no coherence that a list could be matched to'
     for tolerance in (.05, .10):
         lists = [_matched(pool, own, fixed, exclude, tolerance, rng) for rng in range(DRAWS)]
         fewest = [min(len(draw[k]) for draw in lists) for k in (0, 1)]
-        if min(fewest) >= LEAST_LISTS:
-            break
+        if min(fewest) >= LEAST_LISTS: break
     else:
         k = int(np.argmin(fewest))
         return [], (f'{fewest[k]} topic lists of {len(own[k].words)} words cohere within .10 of '
                     f'{own[k].coherence:.2f}, {LEAST_LISTS} are needed')
     draws = [(*two, unrelated_pairs(pool, *two)) for two in lists]
-    if min(len(d[2]) for d in draws) < LEAST_PAIRS:
-        return [], f'{min(len(d[2]) for d in draws)} pairs of topic lists are unrelated, {LEAST_PAIRS} are needed'
+    if (least := min(len(d[2]) for d in draws)) < LEAST_PAIRS:
+        return [], f'{least} pairs of topic lists are unrelated, {LEAST_PAIRS} are needed'
     return draws, _how(own, draws)
 
 # %% ../../nbs/foundations/07_topics.ipynb #05f48bab
@@ -220,8 +221,8 @@ def _how(own, draws):
     fewest = ' and '.join(str(min(len(d[k]) for d in draws)) for k in (0, 1))
     reached = ' and '.join(f'{np.mean([t.coherence for d in draws for t in d[k]]):.2f}' for k in (0, 1))
     wanted = ' and '.join(f'{t.coherence:.2f}' for t in own)
-    return (f'{sum(len(d[2]) for d in draws)} unrelated pairs in {DRAWS} draws of at least {fewest} topic lists, '
-            f'mean cosine {reached} ({wanted} in the query)')
+    return (f'{sum(len(d[2]) for d in draws)} unrelated pairs in {DRAWS} draws '
+            f'of at least {fewest} topic lists, mean cosine {reached} ({wanted} in the query)')
 
 # %% ../../nbs/foundations/07_topics.ipynb #f9abdf13
 def topic_pool(vectors, # `WordVectors`
