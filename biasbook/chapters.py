@@ -48,7 +48,7 @@ def forest_html(rows, # of a `summary_table`, as dictionaries, of one metric
                 among=(), # all subjects of the report
                )->str:
     "The figure of one metric, wide and narrow, as a <figure>."
-    from biasbook.foundations.plots import subjects_plot
+    from biasbook.foundations.subjectplots import subjects_plot
     found: dict = {}
     for r in rows:
         found.setdefault((plain(r['label'], 200), plain(r['subject'], 200)), []).append(r)

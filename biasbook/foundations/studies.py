@@ -187,8 +187,7 @@ def load_study(path=None, # a folder as the original's, a YAML file as the bundl
               )->Study:
     "A study: lists, templates, models, notes. ValueError names the file, the place and what is wrong there."
     if path is None: return _own(data_path('embedding_study.yaml'))
-    path = Path(path)
-    if path.is_dir(): return _folder(path, templates, words)
+    if (path := Path(path)).is_dir(): return _folder(path, templates, words)
     if path.suffix.lower() in ('.yaml', '.yml') and path.is_file(): return _own(path)
     raise ValueError(f'{path.name} is no folder and no YAML file; give a folder with target_words_….txt, '
                      'attribute_words_….txt and templates.json')
