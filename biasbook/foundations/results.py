@@ -40,8 +40,8 @@ class Estimate:
                 object.__setattr__(self, end, None)
 
 # %% ../../nbs/foundations/01_results.ipynb #c2419953
-PLACEBOS = {'placebo': 'targets', 'placebo attributes': 'attributes',   # unrelated topics in place of these words
-            'placebo directions': 'directions'}                        # random directions in place of the bias direction
+PLACEBOS = {'placebo': 'targets', 'placebo attributes': 'attributes',   # unrelated topics in place of them
+            'placebo directions': 'directions'}                        # random ones in place of the bias direction
 
 # %% ../../nbs/foundations/01_results.ipynb #abcfac0b
 def _none_if_nan(x):
