@@ -63,9 +63,8 @@ def _frame(columns, dtypes):
 def _known(data, of):
     "ValueError if `data` has a key that is no field of the dataclass `of`."
     if unknown := sorted(set(data) - {f.name for f in fields(of)}):
-        article = 'an' if of is Estimate else 'a'
-        raise ValueError(f'not fields of {article} {of.__name__}: {unknown}; '
-                         'the file may come from a later version')
+        what = 'an Estimate' if of is Estimate else 'a Result'
+        raise ValueError(f'not fields of {what}: {unknown}; the file may come from a later version')
 
 # %% ../../nbs/foundations/01_results.ipynb #5392fc0e
 class _Json:
@@ -149,8 +148,7 @@ class _Read(_FromJson):
     def estimate(self, name):
         "The estimate of this name in `also`; KeyError with the names that there are."
         for e in self.also:
-            if e.name == name:
-                return e
+            if e.name == name: return e
         raise KeyError(f'no estimate {name!r}; there are {[e.name for e in self.also]}')
 
     def to_frame(self):

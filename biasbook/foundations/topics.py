@@ -45,7 +45,8 @@ def _near(unit, k, block=1000):
         near = np.take_along_axis(cos, nearest, 1)
         order = np.argsort(-near, axis=1)
         parts.append((np.take_along_axis(nearest, order, 1), np.take_along_axis(near, order, 1)))
-    return tuple(map(np.concatenate, zip(*parts)))
+    numbers, cosines = zip(*parts)
+    return np.concatenate(numbers), np.concatenate(cosines)
 
 # %% ../../nbs/foundations/07_topics.ipynb #7eeacad6
 class TopicPool:
