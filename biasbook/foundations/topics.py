@@ -64,6 +64,8 @@ class TopicPool:
         n = len(rows)
         self.background = _coherence(self.unit) if n > 1 else 0.
         empty = np.empty((n, 0), int), np.empty((n, 0))
+        self.neighbors: np.ndarray
+        self.near: np.ndarray
         self.neighbors, self.near = _near(self.unit, min(near, n - 1)) if n > 1 else empty
 
     def __len__(self):
