@@ -19,7 +19,8 @@ from .clusters import chance_accuracy, cluster_bias
 from .directions import Direction, _count, as_direction, bias_direction, professions
 from .foundations.effects import _level
 from .foundations.results import Estimate, Result
-from .foundations.vectors import WordVectors, as_vectors, cosine
+from .foundations.cosines import cosine
+from .foundations.vectors import WordVectors, as_vectors
 from .indirect import indirect_bias_table
 from .influence import _some
 from .neighbors import bias_correlation, neighbor_bias

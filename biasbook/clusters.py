@@ -14,7 +14,8 @@ import numpy as np
 from .differential import _versions
 from .directions import _beyond, _count, _others, as_direction
 from .foundations.results import Estimate, Result
-from .foundations.vectors import _unit64, as_vectors, cosine
+from .foundations.cosines import _unit64, cosine
+from .foundations.vectors import as_vectors
 from .projection import _given
 from .weat import _rows
 

@@ -15,7 +15,8 @@ from .correlation import _pearson, wefat_arrays
 from .directions import _beyond, _others, as_direction, professions
 from .foundations.jackknife import _jackknife
 from .foundations.results import Estimate, Result
-from .foundations.vectors import as_vectors, cosine, nearest
+from .foundations.cosines import cosine, nearest
+from .foundations.vectors import as_vectors
 from .projection import DIRECT_INTERVALS, _given, _present
 from .weat import _rows
 

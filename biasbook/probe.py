@@ -15,7 +15,8 @@ from .differential import _versions
 from .directions import _beyond, _count, _others, as_direction
 from .foundations.effects import _level
 from .foundations.results import Estimate, Result
-from .foundations.vectors import as_vectors, cosine
+from .foundations.cosines import cosine
+from .foundations.vectors import as_vectors
 from .weat import _rows
 
 # %% ../nbs/01f_probe.ipynb #6f842ff7

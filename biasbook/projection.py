@@ -16,7 +16,8 @@ from .directions import (METHODS, _beyond, _listed, _others, as_direction, bias_
 from .foundations.effects import _level
 from .foundations.results import Estimate, Result
 from .foundations.stimuli import _words
-from .foundations.vectors import WordVectors, as_vectors, cosine
+from .foundations.cosines import cosine
+from .foundations.vectors import WordVectors, as_vectors
 from .weat import _rows
 
 # %% ../nbs/01_projection.ipynb #731e9150
