@@ -70,8 +70,7 @@ class Case:
         return bias_direction(self.after, d.pairs, d.method, names=d.names)
     def seen(self, words):
         "A note where `after` was fitted to some of these words."
-        k = len(self.fitted.intersection(words))
-        return f'{k} of these words were fitted to' * bool(k)
+        return f'{k} of these words were fitted to' if (k := len(self.fitted.intersection(words))) else ''
 
 # %% ../nbs/01i_before_after.ipynb #42ab0f69
 def _ends(r):
