@@ -20,11 +20,12 @@ from .directions import Direction, _count, as_direction, bias_direction, profess
 from .foundations.effects import _level
 from .foundations.results import Estimate, Result
 from .foundations.vectors import WordVectors, as_vectors
+from .indirect import indirect_bias_table
 from .influence import _some
 from .neighbors import bias_correlation, neighbor_bias
 from .paired import compare_results
 from .probe import probe_accuracy
-from .projection import DIRECT_INTERVALS, _present, direct_bias, indirect_bias_table, project
+from .projection import DIRECT_INTERVALS, _present, direct_bias, project
 from .similarity import word_similarity
 from .weat import weat
 
