@@ -31,7 +31,6 @@ def maskfill_sets()->dict: # name: list of rows (template, (a, b), target)
 # %% ../nbs/02a_wordings.ipynb #441a1dc7
 _COLUMNS = dict(zip(('fill', 'prior', 'corrected', 'target fill'), NUMBERS))
 
-
 def _named(table, column):
     "The full name of a column; ValueError if the table lacks it, or has NaN there."
     name = _COLUMNS.get(column, column)
@@ -42,12 +41,10 @@ def _named(table, column):
         raise ValueError(f'{column} is NaN for {", ".join(dict.fromkeys(odd))}; take these rows out first')
     return name
 
-
 def _by_target(table, column):
     "One number a target: the mean of its rows; ValueError for none."
     if not len(table): raise ValueError('the table has no rows')
     return table.groupby('target', sort=False)[_named(table, column)].mean()
-
 
 def _paired(before, after, column, other, names):
     "The numbers of the same targets in both tables; ValueError for other targets."
@@ -70,7 +67,6 @@ def _spread(x, y, level):
     ratio, low, high = np.exp([e.value, e.low, e.high]).tolist()
     return Estimate('spread', ratio, low, high, e.pvalue, f'jackknife of its log over {n} targets; p for 1')
 
-
 def _signs(x, y, level):
     "Share of targets whose signs differ, with Wilson's interval."
     from scipy.special import ndtri
@@ -85,14 +81,12 @@ def _differing(details):
     shown = ', '.join(words[:5]) + ' …' * (len(words) > 5)
     return f'signs differ for {len(words)} of {len(details)}' + f': {shown}' * bool(words)
 
-
 def _direction(tables, names, value):
     "Toward which group word, in words; empty where rows have several pairs of group words, or none."
     pairs = {p for t in tables if {'a', 'b'} <= {*t} for p in zip(t['a'], t['b'])}
     if len(pairs) != 1 or not value: return ''
-    (a, b), (before, after) = *pairs, names
-    first, last = (a, b) if value > 0 else (b, a)
-    return f'toward {first} rather than {last}: {after} more than {before}'
+    first, last = [*pairs][0][::1 if value > 0 else -1]
+    return f'toward {first} rather than {last}: {names[1]} more than {names[0]}'
 
 # %% ../nbs/02a_wordings.ipynb #98cad5ce
 def contrast(before, # a table of `maskfill_rows`, or some of `kurita_rows`
@@ -186,12 +180,10 @@ def _parts(X):
     of = lambda means: means.var((-2, -1), ddof=1)
     return np.maximum([of(rows) - rest / k, of(columns) - rest / n, rest], 0)
 
-
 def _share(X):
     "Share of wording, scaled to -1 … 1 and through atanh."
     t, w, e = _parts(X)
     with np.errstate(divide='ignore'): return np.arctanh(2 * (w + e) / (t + w + e) - 1)
-
 
 def _share_interval(X, level):
     "Ends of the jackknife interval of the share of wording, over targets; NaN for fewer than four."
@@ -210,7 +202,6 @@ def _grid(table, column):
                          'more of each, and every target in every wording')
     if not np.ptp(grid.to_numpy()) > 0: raise ValueError('all scores are equal; there is nothing to share')
     return grid
-
 
 def _named_parts(parts, k):
     "The parts of the variance, and how reliably wordings rank targets, as estimates."
