@@ -177,7 +177,7 @@ def _differences_table(c):
     import pandas as pd
     rows: dict = {}
     for r, h in zip(c.tests, results_table(c.tests)['p_holm'] if c.tests else ()):
-        row = rows.setdefault((r.meta['first'], r.meta['second']), {})
+        row = rows.setdefault(r.query, {k: r.meta[k] for k in ('first', 'second')})
         if r.null == 0: row.update(margin=r.value, low=r.low, high=r.high, p=r.pvalue, p_holm=h)
         else:
             ratio, s = r.estimate('difference of ratios'), r.details['preference']
@@ -185,8 +185,7 @@ def _differences_table(c):
                        disagree_p_holm=h, ratio=ratio.value, ratio_low=ratio.low, ratio_high=ratio.high)
     columns = ('first second margin low high p p_holm disagreements second_has disagree_p disagree_p_holm '
                'ratio ratio_low ratio_high').split()
-    frame = pd.DataFrame([{'first': a, 'second': b, **row} for (a, b), row in rows.items()], columns=columns)
-    return frame.astype({k: float for k in columns[2:7] + columns[9:]})
+    return pd.DataFrame([*rows.values()], columns=columns).astype({k: float for k in columns[2:7] + columns[9:]})
 
 # %% ../nbs/03c_models.ipynb #aaf70ff7
 def _options(rows, prefix, scoring, bos, compat, baseline, level):
