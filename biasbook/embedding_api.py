@@ -132,7 +132,7 @@ def _choices(e, contrast, t, options):
         Estimate('one template out', None, left.low, left.high,
                  method=f'smallest and largest d over words without one of {len(t.templates)} templates'),
         d('other templates', 'over words; no attribute sentence of the same template compared', apart=True),
-        d('centred', 'over words; the mean vector of all its sentences taken off', center=True),
+        d('centred', 'over words; the mean of all vectors of this contrast taken off', center=True),
         d('over sentences', 'sentences as if independent, so no p and no interval', unit='sentence'))
 
 # %% ../nbs/04_embedding_api.ipynb #8248a76f
@@ -199,7 +199,7 @@ def embedding_bias(embedder, # an `Embedder`, or a name such as "st:all-MiniLM-L
                   )->list: # a `Result` a contrast; value is Cohen's d
     """How far two groups of words differ in nearness to two others (Cohen 1988, doi:10.4324/9780203771587).
 
-    ValueError for unknown names and options and what cannot be compared, TypeError, ProviderError."""
+    ValueError for unknown names and what cannot be compared, TypeError for no embedder, ProviderError."""
     embedder, (study, contrasts, sides) = as_embedder(embedder), _asked(spec, contrasts, sides)
     paired = _paired(study, sides, unit, mode, paired, adjust, confidence_level, reembed)
     meta = {'unit': unit, 'paired': paired, 'mode': mode, 'embedder': embedder.meta, 'source': study.source,
