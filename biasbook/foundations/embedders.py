@@ -196,8 +196,7 @@ def _pooled(rest, options):
     name, _, query = rest.partition('?')
     given = dict(parse_qsl(query, keep_blank_values=True))
     if set(given) != {'pooling'}:
-        raise ValueError(f'"hf:{rest}" must say how states are pooled, and no more: hf:{name}?pooling=mean, or '
-                         f'hf:{name}?pooling=cls')
+        raise ValueError(f'"hf:{rest}" must only say how states are pooled: hf:{name}?pooling=mean or cls')
     return pooled_model(name, given['pooling'], **options)
 
 # %% ../../nbs/foundations/10g_embedders.ipynb #81104419
