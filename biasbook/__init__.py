@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from biasbook.relatives import cbs as cbs
     from biasbook.sas_pairs import sas_pairs as sas_pairs
     from biasbook.saving import load_audit as load_audit
+    from biasbook.seat import seat as seat
     from biasbook.stereoset import stereoset as stereoset
     from biasbook.weat import weat as weat, weat_battery as weat_battery
     from biasbook.wefat import wefat as wefat
@@ -55,7 +56,7 @@ _WHERE = {'audit': 'audit', 'Result': 'foundations.results', 'results_table': 'f
           'cbs': 'relatives', 'disco': 'fills', 'occupation_gap': 'occupations',
           'bias_direction': 'directions', 'direct_bias': 'projection', 'compare_audits': 'comparing', 'load_audit': 'saving',
           'load_pairs': 'foundations.pairs', 'sas_pairs': 'sas_pairs',
-          'crows_pairs': 'crows_pairs', 'stereoset': 'stereoset', 'compare_models': 'models',
+          'crows_pairs': 'crows_pairs', 'seat': 'seat', 'stereoset': 'stereoset', 'compare_models': 'models',
           'weat': 'weat', 'weat_battery': 'weat', 'wefat': 'wefat'}
 
 __all__ = ['__version__', *_WHERE]

@@ -81,6 +81,13 @@ def difference_change(before, # (numbers of the first words, numbers of the seco
                      method=f"Welch's t over {len(u)} + {len(v)} words")
 
 # %% ../nbs/01h_changes.ipynb #3e2aad0d
+def _each_out(x, y):
+    "Pearson's r without each word, of columns with mean 0 and deviation 1; NaN where one is constant then."
+    n, k = len(x), len(x) / (len(x) - 1)
+    left = [np.where((v := 1 - k * c ** 2 / n) > 1e-12, v, np.nan) for c in (x, y)]
+    return ((x @ y - k * x * y) / n) / np.sqrt(left[0] * left[1])
+
+# %% ../nbs/01h_changes.ipynb #f9c0a48c
 def correlation_change(x, # one number a word, the same before and after
                        before, # what it is correlated with
                        after, # the same in the other vectors
@@ -94,8 +101,7 @@ def correlation_change(x, # one number a word, the same before and after
     zx, zb, za = ((c - c.mean()) / c.std() for c in columns)
     u = (zx * (za - zb) - (zx @ za + zx @ zb) / (4 * n) * (za ** 2 - zb ** 2)) / n
     u = _moved(u, zx * za / n)
-    without = np.array([_pearson(np.delete(x, i), np.delete(after, i))
-                        - _pearson(np.delete(x, i), np.delete(before, i)) for i in range(n)])
+    without = _each_out(zx, za) - _each_out(zx, zb)
     test, change = sign_flip_pvalue(u), float(_pearson(x, after) - _pearson(x, before))
     return _estimate(change, (n - 1) * without.var(), n - 1, confidence_level, test.pvalue,
                      f'jackknife over {n} words; {test.method}')

@@ -6,7 +6,7 @@
 __all__ = ['load_crows_pairs', 'crows_pairs', 'crows_by_type']
 
 # %% ../nbs/03a_crows_pairs.ipynb #1499d098
-import csv, io, math
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,10 @@ import numpy as np
 from . import __version__
 from .foundations.data import fetch
 from .foundations.effects import _level
-from .foundations.pairscores import pair_scores, scoring_of
+from .foundations.pairs import _rows
+from .foundations.pairscores import length_estimate, pair_scores, scoring_of
 from .foundations.preferences import preference_estimates, preference_ratio, sign_test
 from .foundations.results import Estimate, Result
-from .foundations.wordfiles import _decoded
 from .foundations.tokens import encode
 
 # %% ../nbs/03a_crows_pairs.ipynb #acf0430f
@@ -30,7 +30,7 @@ def _table(rows, headers, what, where):
     import pandas as pd
     if lost := [c for c in _COLUMNS if c not in headers]:
         raise ValueError(f'{what} has no column {", ".join(lost)}; its columns are '
-                         f'{", ".join(map(repr, headers))} (a file has commas between them)')
+                         f'{", ".join(map(repr, headers))}')
     if not rows: raise ValueError(f'{what} has no pairs; a row is {", ".join(_COLUMNS)}')
     clean = lambda x: '' if x is None or x != x else str(x).strip()
     table = pd.DataFrame([[clean(r[c]) for c in _COLUMNS] for r in rows], columns=list(_COLUMNS), dtype=object)
@@ -44,19 +44,7 @@ def _table(rows, headers, what, where):
                              'stereo or antistereo')
     return table
 
-
 # %% ../nbs/03a_crows_pairs.ipynb #3c0d57c2
-def _file(path):
-    "(headers, lines, rows) of a file; ValueError names the line."
-    reader = csv.reader(io.StringIO(_decoded(path), newline=''))
-    lines = [(reader.line_num, row) for row in reader if row] or [(1, [])]
-    (_, headers), *rest = lines
-    if wrong := [n for n, row in rest if len(row) != len(headers)]:
-        raise ValueError(f'{path.name} has {len(headers)} columns, but not in line {wrong[0]}; '
-                         'quote a cell that has a comma in it')
-    return headers, [f'line {n}' for n, _ in rest], [dict(zip(headers, row)) for _, row in rest]
-
-# %% ../nbs/03a_crows_pairs.ipynb #ed8a1a52
 def load_crows_pairs(path=None, # a CSV file, or a DataFrame; None: the published pairs, downloaded once
                     )->Any: # DataFrame: sent_more, sent_less, stereo_antistereo, bias_type, anon_writer
     """Pairs of CrowS-Pairs (Nangia et al. 2020). ValueError says which column, line or encoding is wrong.
@@ -66,7 +54,7 @@ def load_crows_pairs(path=None, # a CSV file, or a DataFrame; None: the publishe
         rows, headers, where = path.to_dict('records'), list(path.columns), [f'row {i}' for i in path.index]
         return _table(rows, headers, 'the table', where).set_axis(path.index)
     file = Path(fetch('pairs/crows_pairs_anonymized.csv') if path is None else path)
-    headers, where, rows = _file(file)
+    headers, where, rows = _rows(file, dict(zip(_COLUMNS, _COLUMNS)).get, _COLUMNS)
     return _table(rows, headers, file.name, where)
 
 # %% ../nbs/03a_crows_pairs.ipynb #4e3fe967
@@ -108,13 +96,6 @@ def _direction(d, direction, name, level):
     signs = some['winner'].map(_SIGN)
     return _percent(preference_estimates(signs, [*some['anon_writer']], confidence_level=level)[0], name)
 
-def _length(d):
-    "How far longer sentences go with larger margins."
-    x, y = d['length_difference'].to_numpy(float), d['margin'].to_numpy(float)
-    r = np.corrcoef(x, y)[0, 1] if len(d) > 2 and np.ptp(x) and np.ptp(y) else math.nan
-    return Estimate('length and margin', float(r),
-                    method='r of the margin with the number of tokens that sent_more is longer')
-
 # %% ../nbs/03a_crows_pairs.ipynb #e211b692
 def _notes(meta, ties, clusters, length):
     "What to say beside the metric."
@@ -124,14 +105,13 @@ def _notes(meta, ties, clusters, length):
     if abs(length.value) >= .3: yield f'r of margin and length {length.value:.2f}'
     if (n := clusters) < 6: yield f'{n} writer{"s" * (n > 1)}: under 6, no exact two-sided p can be below .05'
 
-
 # %% ../nbs/03a_crows_pairs.ipynb #7aef3dca
 def _result(d, subject, query, meta, level):
     "The result of scored pairs, all of them or a part."
     who, signs = [*d['anon_writer']], d['winner'].map(_SIGN)
     r, test = preference_ratio(signs, who, ties='anti', confidence_level=level), sign_test(signs, who)
     free, naive, mean, t = preference_estimates(d['margin'], who, confidence_level=level)
-    length, n, wins, ties = _length(d), len(d), r.wins, r.ties
+    length, n, wins, ties = length_estimate(d['length_difference'], d['margin']), len(d), r.wins, r.ties
     also = (_direction(d, 'stereo', 'stereotype score', level),
             _direction(d, 'antistereo', 'antistereotype score', level),
             _percent(free, 'unrounded, ties apart'), _percent(naive, 'pairs as if independent'),

@@ -12,9 +12,9 @@ import math
 
 from . import __version__
 from .config import DEBIAS
-from .debias import compare, debias_plot, hard_debias, inlp, leace, taking_out, what_is_left
+from .debias import compare, debias_plot, taking_out, what_is_left
 from .directions import bias_direction, professions
-from .erasure import gender_specific
+from .erasure import gender_specific, hard_debias, inlp, leace
 from .foundations.results import format_p
 from .foundations.subjects import open_subject, origin
 from .foundations.vectors import WordVectors

@@ -15,19 +15,12 @@ from .foundations.answers import ProviderError
 from .foundations.contrasts import (by_template, contrast_estimates, published_contrast, size_in_words,
                                             variance_split, word_scores)
 from .foundations.effects import _level
-from .foundations.embedders import Embedder, load_embedder
+from .foundations.embedders import Embedder, as_embedder
 from .foundations.results import Estimate, Result, results_table
 from .foundations.studies import Study, _member, attribute_sentences, load_study, target_sentences
 from .weat import _direction
 
 # %% ../nbs/04_embedding_api.ipynb #9ca99d1c
-def _embedder(embedder):
-    "An embedder, or the one of this name; TypeError for anything else."
-    if isinstance(embedder, str): return load_embedder(embedder)
-    if isinstance(embedder, Embedder): return embedder
-    raise TypeError(f'embedder must be an Embedder or a name such as "st:all-MiniLM-L6-v2", not '
-                    f'{type(embedder).__name__}; wrap a function of a list of texts with from_callable')
-
 def _two(names, lists, what):
     "Two different names of lists; ValueError with near misses."
     if not isinstance(names, (list, tuple)) or len(names) != 2 or names[0] == names[1]:
@@ -40,8 +33,7 @@ def _asked(spec, contrasts, sides):
     sides = _two(list(study.targets)[:2] if sides is None else sides, study.targets, 'side')
     if contrasts is None: contrasts = [c for c in CONTRASTS if set(c) <= set(study.attributes)]
     if not isinstance(contrasts, (list, tuple)) or not contrasts:
-        raise ValueError(f'say which groups are compared, as in contrasts=[{tuple(study.attributes)[:2]}], '
-                         f'not {contrasts!r}')
+        raise ValueError(f'say which groups, as in [{tuple(study.attributes)[:2]}], not {contrasts!r}')
     pairs = [_two(c, study.attributes, 'group') for c in contrasts]
     if len({*map(frozenset, pairs)}) < len(pairs): raise ValueError(f'contrasts repeats two groups: {pairs}')
     return study, pairs, sides
@@ -49,20 +41,28 @@ def _asked(spec, contrasts, sides):
 # %% ../nbs/04_embedding_api.ipynb #7ba012f4
 def _unit(rows): return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
 
+def _sentences(study, contrasts, sides):
+    "The target sentences of two sides, and the attribute sentences of the groups of some contrasts."
+    groups = list(dict.fromkeys(g for c in contrasts for g in c))
+    return target_sentences(study, list(sides)), attribute_sentences(study, groups)
+
 class _Embedded:
-    "Unit vectors of the sentences of two sides, and of the groups of some contrasts."
+    "The sentences of two sides and of some contrasts, and their vectors at length 1: `T` and `A`."
     def __init__(self, embedder, study, contrasts, sides):
-        self.study, self.sides, self.targets = study, sides, target_sentences(study, list(sides))
-        self.attributes = attribute_sentences(study, list(dict.fromkeys(g for c in contrasts for g in c)))
+        self.study, self.contrasts, self.sides = study, contrasts, sides
+        self.targets, self.attributes = _sentences(study, contrasts, sides)
         rows = np.asarray(embedder.embed([*self.targets.sentence, *self.attributes.sentence]), float)
-        self.T, self.A = np.split(_unit(rows), [len(self.targets)])
-        self.centred = np.split(_unit(rows - rows.mean(0)), [len(self.targets)])
+        self.rows = np.split(rows, [len(self.targets)])
+        self.T, self.A = map(_unit, self.rows)
     def of(self, group): return (self.attributes.group == group).to_numpy()
+    def centred(self, contrast):
+        some = [self.rows[0], *(self.rows[1][self.of(group)] for group in contrast)]
+        return [_unit(rows - np.concatenate(some).mean(0)) for rows in self.rows]
 
 # %% ../nbs/04_embedding_api.ipynb #97d6d318
-def _means(e, group, center=False, apart=False):
+def _means(e, T, A, group, apart):
     "Mean cosine of each target sentence with the sentences of a group; `apart`: those of other templates."
-    (T, A), mine = e.centred if center else (e.T, e.A), e.of(group)
+    mine = e.of(group)
     if not apart: return T @ A[mine].mean(0)
     other = e.targets.template.to_numpy()[:, None] != e.attributes.template.to_numpy()[mine]
     with np.errstate(invalid='ignore'): return (T @ A[mine].T * other).sum(1) / other.sum(1)
@@ -79,14 +79,15 @@ class ScoreTables(NamedTuple):
     parts: tuple # mean cosines with either group, words of both sides × templates
 
 # %% ../nbs/04_embedding_api.ipynb #0b83cdc7
-def _table(e, contrast, **how):
+def _table(e, contrast, center=False, apart=False):
     "The scores of one contrast, as tables."
+    T, A = e.centred(contrast) if center else (e.T, e.A)
     rows = [(side, w) for side in e.sides for w in e.study.targets[side]]
     columns = list(dict.fromkeys(zip(e.targets.template_group, e.targets.template)))
     i = [rows.index(r) for r in zip(e.targets.side, e.targets.word)]
     j = [columns.index(c) for c in zip(e.targets.template_group, e.targets.template)]
     parts = np.full((2, len(rows), len(columns)), np.nan)
-    for part, group in zip(parts, contrast): part[i, j] = _means(e, group, **how)
+    for part, group in zip(parts, contrast): part[i, j] = _means(e, T, A, group, apart)
     s, n = parts[0] - parts[1], len(e.study.targets[e.sides[0]])
     return ScoreTables(s[:n], s[n:], tuple(e.study.targets[side] for side in e.sides), columns, tuple(parts))
 
@@ -98,9 +99,8 @@ def score_tables(embedder, # an `Embedder`, or a name such as "st:all-MiniLM-L6-
                  sides=None, # two sides; by default the first two of the study
                 )->dict: # contrast: `ScoreTables`
     "Mean cosine with the first group less that with the second, by sentence. Errors as of `embedding_bias`."
-    study, contrasts, sides = _asked(spec, contrasts, sides)
-    e = _Embedded(_embedder(embedder), study, contrasts, sides)
-    return {c: _table(e, c) for c in contrasts}
+    e = _Embedded(as_embedder(embedder), *_asked(spec, contrasts, sides))
+    return {c: _table(e, c) for c in e.contrasts}
 
 # %% ../nbs/04_embedding_api.ipynb #493ad750
 def _published(t, unit, n_resamples, rng):
@@ -132,7 +132,7 @@ def _choices(e, contrast, t, options):
         Estimate('one template out', None, left.low, left.high,
                  method=f'smallest and largest d over words without one of {len(t.templates)} templates'),
         d('other templates', 'over words; no attribute sentence of the same template compared', apart=True),
-        d('centred', 'over words; the mean vector of all sentences of the call taken off', center=True),
+        d('centred', 'over words; the mean of all vectors of this contrast taken off', center=True),
         d('over sentences', 'sentences as if independent, so no p and no interval', unit='sentence'))
 
 # %% ../nbs/04_embedding_api.ipynb #8248a76f
@@ -197,10 +197,10 @@ def embedding_bias(embedder, # an `Embedder`, or a name such as "st:all-MiniLM-L
                    n_resamples=10_000, # shuffles, of mode="published" only
                    rng=0, # their seed
                   )->list: # a `Result` a contrast; value is Cohen's d
-    """How far two groups of words differ in nearness to two groups of attributes, by d of Cohen (1988).
+    """How far two groups of words differ in nearness to two others (Cohen 1988, doi:10.4324/9780203771587).
 
-    ValueError for unknown names and options and what cannot be compared, TypeError, ProviderError."""
-    embedder, (study, contrasts, sides) = _embedder(embedder), _asked(spec, contrasts, sides)
+    ValueError for unknown names and what cannot be compared, TypeError for no embedder, ProviderError."""
+    embedder, (study, contrasts, sides) = as_embedder(embedder), _asked(spec, contrasts, sides)
     paired = _paired(study, sides, unit, mode, paired, adjust, confidence_level, reembed)
     meta = {'unit': unit, 'paired': paired, 'mode': mode, 'embedder': embedder.meta, 'source': study.source,
             'versions': {'biasbook': __version__, 'numpy': np.__version__}}

@@ -12,12 +12,12 @@ from itertools import product
 from textwrap import fill
 from typing import Any
 
-from .embedding_api import _asked, _embedder
+from .embedding_api import _asked, _sentences
 from .foundations.contrasts import size_in_words
 from .foundations.effects import _level
-from .foundations.embedders import Embedder, load_embedder
+from .foundations.embedders import Embedder, as_embedder, load_embedder
 from .foundations.results import format_p, results_table
-from .foundations.studies import Study, attribute_sentences, load_study, target_sentences
+from .foundations.studies import Study, load_study
 from .foundations.studyfiles import _mapping
 from .foundations.wire import provider_of
 from .weat import _direction
@@ -243,8 +243,6 @@ def plan_table(embedders, # of `study_embedders`, or names such as "st:all-MiniL
     import pandas as pd
     if not isinstance(embedders, (list, tuple)) or not embedders:
         raise ValueError('give a list of embedders or of their names, one or more')
-    study, contrasts, sides = _asked(spec, contrasts, sides)
-    groups = list(dict.fromkeys(g for c in contrasts for g in c))
-    texts = [*target_sentences(study, list(sides)).sentence, *attribute_sentences(study, groups).sentence]
-    plans = [(e, e.embed(texts, dry_run=True)) for e in map(_embedder, embedders)]
+    texts = [text for some in _sentences(*_asked(spec, contrasts, sides)) for text in some.sentence]
+    plans = [(e, e.embed(texts, dry_run=True)) for e in map(as_embedder, embedders)]
     return pd.DataFrame([{'embedder': e.name, **asdict(plan)} for e, plan in plans])

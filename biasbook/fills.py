@@ -15,7 +15,9 @@ from .directions import _count
 from .foundations.effects import _level
 from .foundations.pvalues import _number
 from .foundations.results import Estimate, Result
+from .foundations.scoring import Scorer, _with_part
 from .foundations.stimuli import _words
+from .foundations.store import store_key
 from .foundations.tokens import _texts, pieces
 from .relatives import _interval, _masked, _templates
 
@@ -42,6 +44,19 @@ def _gaps(model, texts):
     return [(e.ids, pieces(e, (s, s + len(mask)))[0], s == 0) for e, s in zip(encoded, starts)]
 
 # %% ../nbs/02c_fills.ipynb #0785e547
+class _Whole(Scorer):
+    "Items are (ids, place); results the log-probability of each token of the vocabulary there."
+    def _key(self, item): return store_key(vocabulary=self.checkpoint.fingerprint, item=item)
+    def _cost(self, item): return len(item[0]), 1, len(item[0])
+
+    def _forward(self, items):
+        ids, places = zip(*items)
+        model, part, inputs = self.checkpoint.model, self._head[0], {'input_ids': self._tensor(ids)}
+        pick = self._tensor(range(len(items))), self._tensor(places)
+        z = model(**inputs).logits[pick] if part is None else _with_part(model, part, pick, inputs)
+        return list(z.double().log_softmax(-1).cpu().numpy())
+
+# %% ../nbs/02c_fills.ipynb #337381bf
 def top_fills(model, # a masked language model, from `load_model`
               texts, # a list of texts, each with one [MASK]
               k=3, # how many fills
@@ -51,14 +66,14 @@ def top_fills(model, # a masked language model, from `load_model`
     "What a model fills in, of all that it may. ValueError for a text without one mask, or a bad k."
     _masked(model)
     _count('k', k, 1)
-    tokens = {first: _candidates(model.tokenizer, fills, first) for first in (True, False)}
-    words, gaps, out = {first: list(some.values()) for first, some in tokens.items()}, _gaps(model, texts), []
-    reads = {(place, first): tuple((place, t) for t in tokens[first]) for _, place, first in gaps}
-    for i in range(0, len(gaps), 16):                       # whole vocabularies: a few texts at a time
-        some = gaps[i:i + 16]
-        for found, (*_, first) in zip(model.score([(ids, reads[place, at]) for ids, place, at in some]), some):
-            best = np.argsort(-found[:, 0], kind='stable')[:k]
-            out.append([(words[first][b], float(found[b, 0] - found[b, 1])) for b in best])
+    may = {first: _candidates(model.tokenizer, fills, first) for first in (True, False)}
+    tokens, gaps, out = {first: np.array([*some]) for first, some in may.items()}, _gaps(model, texts), []
+    whole = _Whole(model.checkpoint, store=model.store, budget=model.budget, progress=model.progress)
+    for i in range(0, len(gaps), 64):                       # whole vocabularies: not all texts at a time
+        some = gaps[i:i + 64]
+        for logp, (*_, first) in zip(whole.score([gap[:2] for gap in some]), some):
+            best = tokens[first][np.argsort(-logp[tokens[first]], kind='stable')[:k]]
+            out.append([(may[first][t], float(logp[t])) for t in best.tolist()])
     return out
 
 # %% ../nbs/02c_fills.ipynb #b43a3fff

@@ -154,9 +154,8 @@ def _printed(model, rows):
 def _compare(parts, level):
     "Value, interval, p and method of the mean of one list of numbers a target, or the difference of two."
     two, zeros = len(parts) == 2, [0 * x for x in parts]
-    value = float(parts[0].mean() - (parts[1].mean() if two else 0))
     if min(map(len, parts)) < 2 or not np.isfinite(np.concatenate(parts)).all():
-        return value, math.nan, math.nan, None, ''
+        return float(np.subtract(*(x.mean() for x in (parts + zeros)[:2]))), math.nan, math.nan, None, ''
     e = difference_change(zeros, parts, level) if two else mean_change(zeros[0], parts[0], level)
     test = (permutation_pvalue if two else sign_flip_pvalue)(*parts)
     return e.value, e.low, e.high, test.pvalue, f'{test.method}; conditional on these templates'

@@ -14,9 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .embedding_api import _embedder
 from .foundations.data import fetch
-from .foundations.embedders import Embedder
+from .foundations.embedders import Embedder, as_embedder
 from .foundations.results import Result
 from .foundations.stimuli import Query, _words, weat_query
 from .foundations.wordfiles import _decoded
@@ -67,7 +66,7 @@ def word_vectors(embedder, # an `Embedder`, or its name
                  sentences, # a dict: word to a list of its sentences
                 )->WordVectors: # a row a word, the mean of the unit vectors of its sentences
     "Vectors of words from their sentences. ValueError for a word without, a sentence of two, a zero vector."
-    embedder, sentences = _embedder(embedder), _listed(sentences)
+    embedder, sentences = as_embedder(embedder), _listed(sentences)
     texts = [t for some in sentences.values() for t in some]
     unit = _unit64(embedder.embed(texts), f'the sentences of {embedder.name}')
     ends = np.cumsum([len(some) for some in sentences.values()])
@@ -144,7 +143,7 @@ def seat(embedder, # an `Embedder`, or a name such as "st:all-MiniLM-L6-v2"
 
     ValueError as for `weat` and `bare_sentences`, TypeError for what is no embedder or query."""
     if unit not in ('word', 'sentence'): raise ValueError(f'unit must be "word" or "sentence", but is {unit!r}')
-    embedder, query = _embedder(embedder), _named(query)
+    embedder, query = as_embedder(embedder), _named(query)
     sets, sentences, lost, templates = _asked(embedder, query, templates, missing)
     options = dict(alternative=alternative, ddof=ddof, confidence_level=confidence_level)
     r = _weat(embedder, query, sets, sentences, unit, options)

@@ -16,6 +16,7 @@ from .foundations.effects import _level
 from .foundations.examples import _COLUMNS, _OPTIONS, _TASKS, _filled, _table, _two, _word
 from .foundations.examples import load_stereoset
 from .foundations.masked import _one_of
+from .foundations.pairscores import length_estimate
 from .foundations.preferences import mean_margin, preference_estimates, preference_ratio
 from .foundations.results import Estimate, Result
 from .foundations.scoring import Scorer
@@ -113,6 +114,7 @@ def _allowed(model, task, compat):
         raise ValueError('compat="stereoset" needs task="intrasentence": published scores of second sentences '
                          'come from a head for next sentences, which a language model does not have')
 
+# %% ../nbs/03b_stereoset.ipynb #2f06d4ce
 def _scored(model, d, compat):
     "The table with the scores of the options and their numbers of tokens."
     d, short = d.copy(), ('stereo', 'anti', 'unrelated')
@@ -150,13 +152,11 @@ def _per_token(d):
 
 def _lengths(d, ties, level):
     "What is left of SS when length is taken off, and how far longer stereotypes go with larger margins."
-    x, y = d['length_difference'].to_numpy(float), d['margin'].to_numpy(float)
-    r = float(np.corrcoef(x, y)[0, 1]) if len(d) > 2 and np.ptp(x) and np.ptp(y) else math.nan
-    same, name = d[x == 0], 'SS of equal length'
+    same, name = d[d['length_difference'] == 0], 'SS of equal length'
     equal = _rates(same, ties, level)[0] if len(same) else Estimate(name, math.nan, method='no SS')
     return (*_rates(_per_token(d), ties, level, 'per token'),
             replace(equal, name=name, method=f'{len(same)} pairs; {equal.method}'),
-            Estimate('length and margin', r, method='r of the margin with the excess length of the stereotype'))
+            length_estimate(d['length_difference'], d['margin']))
 
 # %% ../nbs/03b_stereoset.ipynb #942d312d
 def _many(n, word): return f'{n} {word}' + 's' * (n != 1)

@@ -31,7 +31,6 @@ def maskfill_sets()->dict: # name: list of rows (template, (a, b), target)
 # %% ../nbs/02a_wordings.ipynb #441a1dc7
 _COLUMNS = dict(zip(('fill', 'prior', 'corrected', 'target fill'), NUMBERS))
 
-
 def _named(table, column):
     "The full name of a column; ValueError if the table lacks it, or has NaN there."
     name = _COLUMNS.get(column, column)
@@ -42,11 +41,17 @@ def _named(table, column):
         raise ValueError(f'{column} is NaN for {", ".join(dict.fromkeys(odd))}; take these rows out first')
     return name
 
-
 def _by_target(table, column):
     "One number a target: the mean of its rows; ValueError for none."
     if not len(table): raise ValueError('the table has no rows')
     return table.groupby('target', sort=False)[_named(table, column)].mean()
+
+def _paired(before, after, column, other, names):
+    "The numbers of the same targets in both tables; ValueError for other targets."
+    one, two = _by_target(before, column), _by_target(after, other)
+    if lost := [*map(str, one.index.symmetric_difference(two.index))]:
+        raise ValueError(f'{" and ".join(names)} need the same targets, but only one has {", ".join(lost)}')
+    return one.to_numpy(), two[one.index].to_numpy()
 
 # %% ../nbs/02a_wordings.ipynb #de2e7468
 def _spread(x, y, level):
@@ -62,7 +67,6 @@ def _spread(x, y, level):
     ratio, low, high = np.exp([e.value, e.low, e.high]).tolist()
     return Estimate('spread', ratio, low, high, e.pvalue, f'jackknife of its log over {n} targets; p for 1')
 
-
 def _signs(x, y, level):
     "Share of targets whose signs differ, with Wilson's interval."
     from scipy.special import ndtri
@@ -77,14 +81,12 @@ def _differing(details):
     shown = ', '.join(words[:5]) + ' …' * (len(words) > 5)
     return f'signs differ for {len(words)} of {len(details)}' + f': {shown}' * bool(words)
 
-
 def _direction(tables, names, value):
     "Toward which group word, in words; empty where rows have several pairs of group words, or none."
     pairs = {p for t in tables if {'a', 'b'} <= {*t} for p in zip(t['a'], t['b'])}
     if len(pairs) != 1 or not value: return ''
-    (a, b), (before, after) = *pairs, names
-    first, last = (a, b) if value > 0 else (b, a)
-    return f'toward {first} rather than {last}: {after} more than {before}'
+    first, last = [*pairs][0][::1 if value > 0 else -1]
+    return f'toward {first} rather than {last}: {names[1]} more than {names[0]}'
 
 # %% ../nbs/02a_wordings.ipynb #98cad5ce
 def contrast(before, # a table of `maskfill_rows`, or some of `kurita_rows`
@@ -94,14 +96,12 @@ def contrast(before, # a table of `maskfill_rows`, or some of `kurita_rows`
              *,
              names=('before', 'after'), # what the two are called
              subject='', # the model
-             confidence_level=.95,
+             confidence_level=.95, # of the intervals
             )->Result: # value: mean change over targets, in nats
     "How far a wording moves a bias, paired over targets. ValueError for other targets, NaN, or no such column."
-    one, two = _by_target(before, column), _by_target(after, other or column)
-    if lost := [*map(str, one.index.symmetric_difference(two.index))]:
-        raise ValueError(f'{" and ".join(names)} need the same targets, but only one has {", ".join(lost)}')
     _level('confidence_level', confidence_level)
-    x, y, n = one.to_numpy(), two[one.index].to_numpy(), len(one)
+    x, y = _paired(before, after, column, other or column, names)
+    n = len(x)
     e = mean_change(x, y, confidence_level) if n > 1 else Estimate('change', 0, method='one target: no test')
     details = before[['target']].drop_duplicates().assign(before=x, after=y, change=y - x, differ=x * y < 0)
     low, high = (math.nan if end is None else end for end in (e.low, e.high))
@@ -174,17 +174,22 @@ def rewording_contrasts(model, # a `MaskedScorer`
 
 # %% ../nbs/02a_wordings.ipynb #298e3c18
 def _parts(X):
-    "Variance between targets (rows) and wordings (columns), and the rest; never below 0."
-    n, k = X.shape
-    rows, columns = X.mean(1), X.mean(0)
-    rest = ((X - rows[:, None] - columns + X.mean()) ** 2).sum() / ((n - 1) * (k - 1))
-    return np.array([max(rows.var(ddof=1) - rest / k, 0), max(columns.var(ddof=1) - rest / n, 0), rest])
-
+    "Variance between targets (rows) and wordings (columns), and the rest; never below 0; of one table or many."
+    (n, k), rows, columns = X.shape[-2:], X.mean(-1, keepdims=True), X.mean(-2, keepdims=True)
+    rest = ((X - rows - columns + rows.mean(-2, keepdims=True)) ** 2).sum((-2, -1)) / ((n - 1) * (k - 1))
+    of = lambda means: means.var((-2, -1), ddof=1)
+    return np.maximum([of(rows) - rest / k, of(columns) - rest / n, rest], 0)
 
 def _share(X):
     "Share of wording, scaled to -1 … 1 and through atanh."
     t, w, e = _parts(X)
-    with np.errstate(divide='ignore'): return float(np.arctanh(2 * (w + e) / (t + w + e) - 1))
+    with np.errstate(divide='ignore'): return np.arctanh(2 * (w + e) / (t + w + e) - 1)
+
+def _share_interval(X, level):
+    "Ends of the jackknife interval of the share of wording, over targets; NaN for fewer than four."
+    if len(X) < 4: return math.nan, math.nan
+    without = _share(np.array([np.delete(X, i, 0) for i in range(len(X))]))
+    return [float(x + 1) / 2 for x in _jackknife(float(_share(X)), [without], 1., level)]
 
 # %% ../nbs/02a_wordings.ipynb #ea560621
 def _grid(table, column):
@@ -197,7 +202,6 @@ def _grid(table, column):
                          'more of each, and every target in every wording')
     if not np.ptp(grid.to_numpy()) > 0: raise ValueError('all scores are equal; there is nothing to share')
     return grid
-
 
 def _named_parts(parts, k):
     "The parts of the variance, and how reliably wordings rank targets, as estimates."
@@ -221,10 +225,7 @@ def wording_share(table, # of `maskfill_table`: every target in every wording (t
     _level('confidence_level', confidence_level)
     grid = _grid(table, column)
     X, (n, k) = grid.to_numpy(), grid.shape
-    parts, low, high = _parts(X), math.nan, math.nan
-    if n > 3:
-        without = np.array([_share(np.delete(X, i, 0)) for i in range(n)])
-        low, high = ((x + 1) / 2 for x in _jackknife(_share(X), [without], 1., confidence_level))
+    parts, (low, high) = _parts(X), _share_interval(X, confidence_level)
     return Result(f'share of wording in {column}', subject, f'{n} targets × {k} wordings',
                   float(parts[1:].sum() / parts.sum()), 0., low, high, confidence_level,
                   method='conditional on these wordings', n=f'{n} targets', also=_named_parts(parts, k),

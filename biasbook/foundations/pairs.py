@@ -78,22 +78,26 @@ def _checked(table, what, where):
 # %% ../../nbs/foundations/05b_pairs.ipynb #02ac8615
 def _read(path):
     "The pairs of a file, checked; ValueError names the file and the line."
-    lines = [(n, line) for n, line in _lines(path) if any(x.strip() for x in line)]
-    if not lines: raise ValueError(f'{path.name} is empty; its first line should be {",".join(_PUBLISHED)}')
+    headers, where, rows = _rows(path, _column, _PUBLISHED)
+    return _checked(_table(rows, headers, path.name), path.name, where)
+
+def _rows(path, name, columns):
+    "Headers, places and rows (dictionaries) of a file; `name`: which column a header is, or None for another."
+    lines = [(n, line) for n, line in _lines(path, name) if any(x.strip() for x in line)]
+    if not lines: raise ValueError(f'{path.name} is empty; its first line should be {",".join(columns)}')
     (_, headers), *rest = lines
     if wrong := [n for n, row in rest if len(row) != len(headers)]:
         raise ValueError(f'{path.name} has {len(headers)} columns, but not in line {wrong[0]}; '
                          'quote a cell that has a separator in it: "caring, compassionate"')
-    table = _table([dict(zip(headers, row)) for _, row in rest], headers, path.name)
-    return _checked(table, path.name, [f'line {n}' for n, _ in rest])
+    return headers, [f'line {n}' for n, _ in rest], [dict(zip(headers, row)) for _, row in rest]
 
-def _lines(path):
+def _lines(path, name):
     "(line number, cells) for each row of a file, split at the separator that fits its first line."
     text = _decoded(path)
     split = {s: csv.reader(io.StringIO(text, newline=''), delimiter=s, skipinitialspace=True) for s in ',;\t|'}
     top = [next((line for line in text.splitlines() if line.strip(' ,;\t|')), '')]
     first = {s: next(csv.reader(top, delimiter=s), []) for s in split}
-    reader = split[max(first, key=lambda s: len({*map(_column, first[s])} - {None}))]
+    reader = split[max(first, key=lambda s: len({*map(name, first[s])} - {None}))]
     return [(reader.line_num, row) for row in reader]
 
 # %% ../../nbs/foundations/05b_pairs.ipynb #52108606
