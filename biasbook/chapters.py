@@ -77,7 +77,7 @@ def _own(r):
     import matplotlib.pyplot as plt
     from biasbook.audit import MEASURES
     open_before = set(plt.get_fignums())
-    draw = {m.name: m.figure for m in MEASURES}[r.meta['measure']]
+    draw = {m.name: m.figure for m in MEASURES if m.figure}[r.meta['measure']]
     try:
         alt = f'Every word of {r.label} in {r.subject} at its value'
         return f'<div class="own" tabindex="0">{figure_html(draw(r), alt)}</div>'

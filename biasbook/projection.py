@@ -160,10 +160,11 @@ def _direct_result(vectors, direction, words, lost, sums, k, options):
     level, (values, *_), cosines = options.pop('confidence_level'), sums[0], sums[2]
     intervals, also = _estimates(sums, len(words), k, level)
     which = int(math.isfinite(intervals[1][0]))
+    low, high = intervals[which]
     note = '' if which else 'the interval is over words alone: for pairs it needs 4 of them'
     null = float(np.median(values[k + 1:])) if len(values) > k + 1 else 0.
     return Result('direct bias', vectors.name, f'{len(words)} words × {"/".join(direction.names)}',
-                  float(values[0]), null, *intervals[which], level, n=f'{len(words)} words', also=also,
+                  float(values[0]), null, low, high, level, n=f'{len(words)} words', also=also,
                   details=pd.DataFrame({'word': words, 'projection': cosines}),
                   meta={'name': 'direct bias', 'battery': 'direct bias', 'interval': DIRECT_INTERVALS[which],
                         'direction': _leaning(cosines, direction.names), 'note': note, 'digits': 4,
