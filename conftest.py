@@ -4,10 +4,14 @@
 cells that those test flags (`tst_flags` in settings.ini) skip otherwise. Cells flagged `data` need a registered file that
 is not bundled: they run where the environment variable BIASBOOK_DATA_DIR names a folder.
 """
+import json
 import os
 import subprocess
 import sys
 import tempfile
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -39,16 +43,28 @@ class CellFailed(Exception):
     pass
 
 
+class Server:
+    "A process that has the heavy libraries, and forks for each notebook: they are imported once, not a hundred times."
+    def __init__(self):
+        self.process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def run(self, **job):
+        self.process.stdin.write(json.dumps(job) + '\n')
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+
+server = cache(Server)
+
+
 class Run(pytest.Item):
     def runtest(self):
         opt = self.config.getoption
         flags = opt('flags').split() + ['data'] * Path(os.environ.get('BIASBOOK_DATA_DIR') or '-').is_dir()
-        with tempfile.TemporaryDirectory() as cache:                    # nothing from an earlier run, nothing left behind
-            run = subprocess.run([sys.executable, __file__, str(self.path), ' '.join(flags), str(opt('save'))],
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                 env={**os.environ, 'BIASBOOK_CACHE_DIR': cache})
-        if run.returncode:
-            raise CellFailed(run.stdout[-20_000:])
+        with tempfile.TemporaryDirectory() as cache_dir:                # nothing from an earlier run, nothing left behind
+            failed, said = server().run(path=str(self.path), flags=flags, save=opt('save'), cache=cache_dir)
+        if failed:
+            raise CellFailed(said[-20_000:])
 
     def repr_failure(self, excinfo, style=None):
         return str(excinfo.value) if isinstance(excinfo.value, CellFailed) else super().repr_failure(excinfo, style)
@@ -96,5 +112,24 @@ def run_notebook(path, flags, save):
         write_nb(new, path)
 
 
+def fork(path, flags, save, cache):
+    "Run a notebook in a process of its own: (its exit status, what it printed)."
+    with tempfile.TemporaryFile() as log:
+        if pid := os.fork():
+            status = os.waitpid(pid, 0)[1]
+            log.seek(0)
+            return status, log.read().decode('utf-8', 'replace')
+        for fd, to in ((0, os.open(os.devnull, os.O_RDONLY)), (1, log.fileno()), (2, log.fileno())):
+            os.dup2(to, fd)
+        os.environ['BIASBOOK_CACHE_DIR'] = cache
+        run_notebook(path, flags, save)
+        sys.exit()
+
+
 if __name__ == '__main__':
-    run_notebook(sys.argv[1], sys.argv[2].split(), sys.argv[3] == 'True')
+    for name in ('execnb.shell', 'nbdev.process', 'pandas', 'scipy.stats', 'sklearn.linear_model', 'matplotlib.pyplot', 'torch',
+                 'transformers', 'transformers.modeling_utils', 'sentence_transformers'):
+        if find_spec(name.partition('.')[0]):
+            import_module(name)
+    for line in sys.stdin:
+        print(json.dumps(fork(**json.loads(line))), flush=True)

@@ -44,6 +44,9 @@ def _asked(measure, spec):
         study, sides, groups = load_study(), spec['sides'], spec['contrast']
         words = [w for s in sides for w in study.targets[s]] + [w for g in groups for w in study.attributes[g]]
         return {'groups': f'{"/".join(sides)} × {"/".join(groups)}', 'words': len(words), 'source': study.source}
+    if measure in ('direct_bias', 'cluster_bias', 'neighbor_bias'):
+        return {'groups': f'{"professions" if "words" in spec else "plain words"} × {"/".join(spec["pairs"][0])}',
+                'words': len(spec.get('words', ())) + 2 * len(spec['pairs']), 'source': _source('bolukbasi')}
     gap = measure == 'occupation_gap'
     return {'groups': 'occupations × share of women' if gap else '',
             'source': _source('occupations') if gap else '',
