@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from biasbook.influence import leave_one_out as leave_one_out
     from biasbook.maskfill import bias_difference as bias_difference, bias_score as bias_score
     from biasbook.maskfill import maskfill_table as maskfill_table
+    from biasbook.measures import occupation_gap as occupation_gap
     from biasbook.models import compare_models as compare_models
-    from biasbook.occupations import occupation_gap as occupation_gap
     from biasbook.paired import compare_results as compare_results
     from biasbook.projection import direct_bias as direct_bias
     from biasbook.relatives import cbs as cbs
@@ -53,7 +53,8 @@ _WHERE = {'audit': 'audit', 'Result': 'foundations.results', 'results_table': 'f
           'compare_results': 'paired', 'leave_one_out': 'influence',
           'bias_difference': 'maskfill', 'bias_score': 'maskfill', 'maskfill_table': 'maskfill',
           'bias_table': 'embedding_api', 'embedding_bias': 'embedding_api',
-          'cbs': 'relatives', 'disco': 'fills', 'occupation_gap': 'occupations',
+          'occupation_gap': 'measures',         # where every kind of subject is known
+          'cbs': 'relatives', 'disco': 'fills',
           'bias_direction': 'directions', 'direct_bias': 'projection', 'compare_audits': 'comparing', 'load_audit': 'saving',
           'load_pairs': 'foundations.pairs', 'sas_pairs': 'sas_pairs',
           'crows_pairs': 'crows_pairs', 'seat': 'seat', 'stereoset': 'stereoset', 'compare_models': 'models',
