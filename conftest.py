@@ -27,6 +27,11 @@ def pytest_addoption(parser):
     parser.addoption('--save', action='store_true', help='write the outputs into the notebooks')
 
 
+def pytest_collection_modifyitems(items):
+    "The longest first (scripts, the book, then pages by size), so that no process is left alone with one at the end."
+    items.sort(key=lambda item: (item.path.suffix == '.ipynb', 'book' not in item.path.parts, -item.path.stat().st_size, item.path))
+
+
 def pytest_collect_file(file_path, parent):
     hidden = {'.ipynb_checkpoints', '_proc', BENCHMARKS}
     asked = any(str(file_path) == str(Path(a).resolve()) for a in parent.config.args)
