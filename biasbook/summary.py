@@ -143,7 +143,7 @@ def p_text(row, # of a `summary_table`, as a dictionary
 def summary_table(results, # `Result`s
                  ): # a DataFrame
     "`results_table` with the size in words, the value over the 95 % point of placebos, and the reading."
-    t, sizes = results_table(results), [practical_size(r) for r in results]
+    t, sizes = results_table(results).copy(), [practical_size(r) for r in results]       # a copy is in one piece
     placebos = [[e for e in r.also if e.name in PLACEBOS] for r in results]
     far = [max((e.value - r.null for e in es if e.value), default=math.nan) for r, es in zip(results, placebos)]
     t['measure'] = [r.meta.get('measure') or r.metric for r in results]
