@@ -18,7 +18,7 @@ root = Path(__file__).parent.parent
 SITE = 'https://biasbook.github.io/biasbook/'
 BLOB = 'https://github.com/biasbook/biasbook/blob/main/'
 COLAB = 'https://colab.research.google.com/github/biasbook/biasbook/blob/main/nbs/'
-PROCESS = "from nbdev.serve import proc_nbs\nif __name__ == '__main__': proc_nbs('nbs')"
+PROCESS = "from nbdev.serve import proc_nbs\nif __name__ == '__main__': proc_nbs('nbs', n_workers=0)"
 
 
 def pages():

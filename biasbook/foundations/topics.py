@@ -67,6 +67,7 @@ class TopicPool:
         self.neighbors: np.ndarray
         self.near: np.ndarray
         self.neighbors, self.near = _near(self.unit, min(near, n - 1)) if n > 1 else empty
+        self.orders: dict = {} # a centre: the numbers of all words, nearest first, once they were needed
 
     def __len__(self):
         return len(self.words)
@@ -95,22 +96,31 @@ class TopicList(NamedTuple):
     unit: np.ndarray # one row a word, of length 1
 
 # %% ../../nbs/foundations/07_topics.ipynb #a6306c0b
+def _order(pool, centres, block, most=2000):
+    "Note in the pool how all words lie around some centres, at most a block: the same bits whatever else is in it."
+    rows = np.resize(centres, block)                      # one shape for all, so that no row depends on the others
+    cos = pool.unit[rows] @ pool.unit.T
+    cos[np.arange(block), rows] = 2
+    if len(pool.orders) > most: pool.orders.clear()       # 40 MB for 10 000 words
+    orders = np.argsort(-cos[:len(centres)], axis=1).astype(np.min_scalar_type(len(pool)))
+    pool.orders.update(zip(centres, orders))
+
+# %% ../../nbs/foundations/07_topics.ipynb #a79ffcb7
 def _promising(pool, centres, free, size, least, block=32):
-    "Centres whose nearest free words cohere enough, and their cosines to all, a block of them in one product."
+    "Centres whose nearest free words cohere enough, with all words in the order of their nearness."
     def known(centre):
         nearest = pool.neighbors[centre]
         nearest = nearest[free[nearest]][:size - 1]
         few = len(nearest) < size - 1                     # then `_around` looks at all words
         return free[centre] and (few or _coherence(pool.unit[[centre, *nearest]]) >= least)
-    rows: dict = {}
     for at, centre in enumerate(centres):
         if known(centre):
-            if centre not in rows:
-                ahead = list(islice(filter(known, centres[at:]), block))
-                rows = dict(zip(ahead, pool.unit[ahead] @ pool.unit.T))
-            yield centre, rows[centre]
+            if centre not in pool.orders:
+                ahead = (c for c in centres[at:] if c not in pool.orders and known(c))
+                _order(pool, list(islice(ahead, block)), block)
+            yield pool.orders[centre]
 
-# %% ../../nbs/foundations/07_topics.ipynb #a79ffcb7
+# %% ../../nbs/foundations/07_topics.ipynb #7ccdf19f
 def topic_lists(pool, # a `TopicPool`
                 size, # words in a list, at least 2
                 wanted, # the mean cosine that its words should have
@@ -126,21 +136,19 @@ def topic_lists(pool, # a `TopicPool`
     free = np.array([w not in banned for w in pool.folded], bool)
     tight = pool.near[:, :size - 1].mean(1) if pool.near.size else np.empty(0)
     centres = np.random.default_rng(rng).permutation(len(tight))
-    likely = centres[tight[centres] >= wanted - tolerance]
-    for centre, cos in _promising(pool, likely, free, size, wanted - tolerance):
+    likely = centres[tight[centres] >= wanted - tolerance].tolist()
+    for order in _promising(pool, likely, free, size, wanted - tolerance):
         if len(out) == most or free.sum() < size: break
-        taken = _around(pool.unit, centre, np.where(free, cos, np.float32(-2)), size, wanted, tolerance)
+        taken = _around(pool.unit, order[free[order]], size, wanted, tolerance)
         if taken is not None:
             free[taken] = False
             unit = pool.unit[taken]
             out.append(TopicList([pool.words[i] for i in taken], _coherence(unit), unit))
     return out
 
-# %% ../../nbs/foundations/07_topics.ipynb #7ccdf19f
-def _around(unit, centre, cos, size, wanted, tolerance):
-    "The words of a list around the centre, or None if there is none so coherent; words at -2 are not free."
-    cos[centre] = 2
-    order = np.argsort(-cos)[:np.count_nonzero(cos > -2)]
+# %% ../../nbs/foundations/07_topics.ipynb #9dec97ad
+def _around(unit, order, size, wanted, tolerance):
+    "The words of a list around the first of the order, or None if there is none so coherent."
     if _coherence(unit[order[:size]]) < wanted - tolerance:
         return None                                       # even its nearest neighbours are too loose
     taken, reached = _thin(unit, order, size, wanted)
@@ -164,13 +172,12 @@ def unrelated_pairs(pool, # the `TopicPool` of both
                     second, # `TopicList`s; may be the same lists
                    )->list: # pairs (i, j): numbers in first and second
     "The unrelated pairs of lists, each two lists once even if both stand in first and in second."
-    seen, pairs = set(), []
-    for i, j in zip(*np.nonzero(unrelated(pool, first, second))):
-        both = frozenset([tuple(first[i].words), tuple(second[j].words)])
-        if both not in seen:
-            seen.add(both)
-            pairs.append((int(i), int(j)))
-    return pairs
+    numbers: dict = {}                                    # lists of the same words have one number
+    left, right = ([numbers.setdefault(tuple(t.words), len(numbers)) for t in lists] for lists in (first, second))
+    pairs: dict = {}
+    for i, j in np.argwhere(unrelated(pool, first, second)).tolist():
+        pairs.setdefault((min(left[i], right[j]), max(left[i], right[j])), (i, j))
+    return [*pairs.values()]
 
 # %% ../../nbs/foundations/07_topics.ipynb #32d3ea79
 DRAWS, MOST_LISTS, LEAST_LISTS, LEAST_PAIRS, LEAST_WORDS = 5, 40, 20, 100, 2000
