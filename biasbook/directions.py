@@ -36,7 +36,7 @@ def gender_pairs(which='definitional', # or "equalize": 52 pairs such as monaste
         raise ValueError(f"which={which!r} is not known; it is 'definitional' or 'equalize'")
     return [tuple(pair) for pair in _lists()[f'{which}_pairs']]
 
-
+# %% ../nbs/01_directions.ipynb #063edb5d
 def professions(which='neutral', # the 303 that are not gendered by definition, or "all" 320
                )->dict: # profession -> stereotype as people rated it, from -1 (female) to 1 (male)
     "Professions of Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520, or ValueError."
@@ -68,7 +68,7 @@ def principal_direction(differences, # one row a pair: the first word's vector m
         raise ValueError(f'{_CANCEL}: along their first component their sum is zero{_ORDER}')
     return components[0] * (-1 if side < 0 else 1), s ** 2 / (s ** 2).sum()
 
-
+# %% ../nbs/01_directions.ipynb #5dd4ccb5
 def mean_direction(differences, # one row a pair
                   ): # the direction (length 1)
     "The mean difference at length 1. ValueError if the differences cancel."
