@@ -31,6 +31,12 @@ def _topic_associations(vectors, words, A, B):
     return np.reshape(rows, (-1, len(words))), method
 
 # %% ../nbs/00b_wefat.ipynb #d3d22fea
+def _without_each(cos_a, cos_b):
+    "The associations of words without each word of A, and without each of B: one row an attribute word."
+    return (np.array([standardized_association(np.delete(cos_a, i, 1), cos_b) for i in range(cos_a.shape[1])]),
+            np.array([standardized_association(cos_a, np.delete(cos_b, i, 1)) for i in range(cos_b.shape[1])]))
+
+# %% ../nbs/00b_wefat.ipynb #f3db7c92
 def vector_associations(vectors, # anything that `as_vectors` takes
                         words, # the words, a list
                         A, # words of the first attribute
@@ -43,11 +49,10 @@ def vector_associations(vectors, # anything that `as_vectors` takes
     vectors = as_vectors(vectors)
     words, A, B, lost, attributes = _sets(vectors, words, A, B, missing)
     cos_a, cos_b = (cosine(_rows(vectors, words), _rows(vectors, s)) for s in (A, B))
-    left_out = (np.array([standardized_association(np.delete(cos_a, i, 1), cos_b) for i in range(len(A))]),
-                np.array([standardized_association(cos_a, np.delete(cos_b, i, 1)) for i in range(len(B))]))
     topics, method = _topic_associations(vectors, words, A, B) if placebos else (None, '')
     return Associations(vectors.name, words, standardized_association(cos_a, cos_b), lost,
-                        left_out, topics, method, {'words': {'A': A, 'B': B}, 'missing_attributes': attributes})
+                        _without_each(cos_a, cos_b), topics, method,
+                        {'words': {'A': A, 'B': B}, 'missing_attributes': attributes})
 
 # %% ../nbs/00b_wefat.ipynb #df83824c
 def _placebo(found, y, r):
@@ -142,7 +147,8 @@ def wefat_plot(result, # a `Result` of `wefat` or `occupation_gap`
         farthest = np.argsort(-np.abs(y - start - slope * x), kind='stable')
         for i, side in _roomy(words, (x - edge) / (1.06 * np.ptp(x)), y / (1.1 * np.ptp(y)), farthest).items():
             ax.annotate(words[i], (x[i], y[i]), xytext=(5 if side == 'left' else -5, 0),
-                        textcoords='offset points', ha=side, va='center', fontsize=8, parse_math=False)
+                        textcoords='offset points', ha=side, va='center', fontsize=8, parse_math=False,
+                        bbox={'fc': 'white', 'ec': 'none', 'pad': 0, 'alpha': .7})
         ax.set_xlim(edge, edge + 1.06 * np.ptp(x))
         ax.set_xlabel(f'{result.meta["property"]}, by word', parse_math=False)
         ax.set_ylabel('association with {} rather than {} (d)'.format(*result.meta['names']), parse_math=False)
