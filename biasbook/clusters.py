@@ -27,7 +27,7 @@ def plain_words(vectors, # anything that `as_vectors` takes, most frequent words
     return [w for w in as_vectors(vectors).words[:limit]
             if w == w.lower() and len(w) < 20 and w.replace('_', '').isalpha()]
 
-
+# %% ../nbs/01a_clusters.ipynb #3b1cac31
 def ends(projection, # one number a word
          n, # how many at each end
         )->np.ndarray: # 2n row numbers, in ascending order
