@@ -44,8 +44,9 @@ def _weat_run(vectors, spec):
 
 def _weat_figure(r):
     from biasbook.foundations.plots import words_plot
+    a, b = (r.meta.get('names') or 'XYAB')[2:]
     return words_plot(r.details['word'], r.details['association'], r.details['set'], title=r.label,
-                      xlabel='association of each target word: difference of two mean cosines')
+                      xlabel=f'difference of two mean cosines, by word (left: nearer to {b}; right: to {a})')
 
 def _gap_units():
     return {'occupation gap': occupation_shares()}
@@ -66,6 +67,7 @@ def _clusters_units():
 def _neighbors_units():
     return {'neighbors': {'pairs': _pairs(), 'words': professions()}}
 
+# %% ../nbs/09_measures.ipynb #ad0f6e8b
 def _along(call, vectors, spec, **options):
     direction = bias_direction(vectors, spec['pairs'], missing='drop')
     r = call(vectors, direction=direction, **options)
