@@ -212,6 +212,7 @@ def target_sentences(study, # of `load_study`
     "Target words in the templates of all groups. ValueError for a side that is not there."
     return _sentences(study, 'targets', sides, 'side')
 
+# %% ../../nbs/foundations/05f_studies.ipynb #eadbbc0b
 def attribute_sentences(study, # of `load_study`
                         groups=None, # names of groups, such as ["career", "family"]; None: all
                        )->Any: # DataFrame, a row a sentence: word, group, template, template_group, sentence
