@@ -54,8 +54,8 @@ def default_subjects()->tuple: # (list of names, a line about those that are lef
     "What an audit measures that names no subject."
     lacking = {s: extra for s, (extra, libraries) in SUBJECTS.items() if not all(map(find_spec, libraries))}
     extras = ','.join(dict.fromkeys(lacking.values()))
-    said = f"Left out: {', '.join(lacking)}; pip install 'biasbook[{extras}]' adds what they need." if lacking else ''
-    return [s for s in SUBJECTS if s not in lacking], said
+    said = f"Left out: {', '.join(lacking)}; pip install 'biasbook[{extras}]' adds what they need."
+    return [s for s in SUBJECTS if s not in lacking], said if lacking else ''
 
 # %% ../../nbs/foundations/11_subjects.ipynb #323fafcf
 def _unknown(what, name, known):
