@@ -142,7 +142,7 @@ def true_scores(language, # a `Grammar`, of `load_grammar`
                 *,
                 prompts=None, # for "completion": n of its questions
                )->np.ndarray: # (2, n) scores of the first and of the second sentences, nats
-    "What `pair_scores` would be of a perfect model of a language. ValueError: no sentence of it, no such score."
+    "What `pair_scores` would be of a perfect model. ValueError: no sentence of the language, no such score."
     if scoring == 'completion':
         return np.array([[*map(language.completion, prompts, texts)] for texts in (first, second)])
     both = [[language.sentence(t) for t in texts] for texts in (first, second)]

@@ -156,7 +156,7 @@ def _number(name, value, least, kind=(int, float)):
 class BadReply(ValueError):
     "A reply of status 200 that is not what was asked for."
 
-
+# %% ../../nbs/foundations/10a_wire.ipynb #6468a9b5
 class Reply(NamedTuple):
     "What a provider answered to one request."
     vectors: np.ndarray # (texts, dimensions), float32, in the order of the texts
