@@ -241,6 +241,7 @@ def load_embedder(name, # "openai:text-embedding-3-large", "st:all-MiniLM-L6-v2"
     if scheme == 'openai-compatible': name = f'{scheme}:{source.model}'
     return Embedder(source, name, store)
 
+# %% ../../nbs/foundations/10g_embedders.ipynb #0545461f
 def as_embedder(embedder, # an `Embedder`, or a name that `load_embedder` takes
                )->Embedder:
     "What a measure of sentence vectors is given, opened. TypeError for what is neither."

@@ -234,6 +234,7 @@ class Grammar(_Answers):
     def __repr__(self):
         return f'{self.name} language: {len(self.sentences)} sentences, {len(np.unique(self._rows)) - 1} pieces'
 
+# %% ../../nbs/foundations/07a_grammar.ipynb #a1d3d71d
 @cache
 def load_grammar(biased:bool=True, # False: the twin, with the same base rates and no association
                 )->Grammar:
