@@ -40,10 +40,9 @@ class Plan:
     tokens: int # of the missing sentences: a guess, a quarter of the characters of each
     seconds: float | None # at the least, by the rate limit; None if there is none
     def __str__(self):
-        limit = 'no rate limit is set' if self.seconds is None else (
-            f'at least {self.seconds:.0f} s at the rate limit')
+        how = 'no rate limit is set' if (s := self.seconds) is None else f'at least {s:.0f} s at the rate limit'
         return (f'{self.sentences} sentences, {self.unique} unique: {self.stored} stored, {self.missing} '
-                f'missing; {self.calls} calls, about {self.tokens} tokens (a guess), {limit}')
+                f'missing; {self.calls} calls, about {self.tokens} tokens (a guess), {how}')
 
 # %% ../../nbs/foundations/10g_embedders.ipynb #9b3ccbdd
 def _plan(source, texts, few, missing):

@@ -103,7 +103,6 @@ class Study:
         object.__setattr__(self, 'templates', _checked_templates(self))
         _check_words(self)
         _check_fit(self)
-
     def place(self, kind, name): return self.places.get((kind, name), f'{kind} {name}')
     def __repr__(self):
         parts = 'targets', 'attributes', 'templates', 'models', 'notes'
