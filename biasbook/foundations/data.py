@@ -14,10 +14,10 @@ from importlib.resources import files
 from pathlib import Path
 
 # %% ../../nbs/foundations/03_data.ipynb #7e6e00e6
-def _did_you_mean(name, names):
-    "The end of an error message: close names, or all of them."
-    close = get_close_matches(name, names, n=3)
-    return f'did you mean {" or ".join(close)}?' if close else f'there are {", ".join(sorted(names)) or "none"}'
+def _did_you_mean(name, names, n=3, cutoff=.6, show=str, others=''):
+    "The end of an error message: close names; else `others`, or all of the names."
+    close = ' or '.join(map(show, get_close_matches(str(name), names, n, cutoff)))
+    return f'did you mean {close}?' if close else others or f'there are {", ".join(sorted(names)) or "none"}'
 
 # %% ../../nbs/foundations/03_data.ipynb #5f57de20
 def data_path(name:str, # a file or folder under biasbook/data, such as "weat.yaml"
