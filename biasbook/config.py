@@ -7,8 +7,9 @@ __all__ = ['read_config']
 
 # %% ../nbs/book/01c_config.ipynb #4190ba46
 import reprlib
-from difflib import get_close_matches
 from pathlib import Path
+
+from .foundations.data import _did_you_mean
 
 # %% ../nbs/book/01c_config.ipynb #4991bdc0
 MOST_JOBS = 512 # processes of one audit
@@ -31,9 +32,8 @@ _KEYS = {'subjects': (_texts, _TEXTS.format('googlenews-mini')), 'measures': (_t
 def _option(key, value):
     "The value of a key, checked; ValueError for a key that is not known or another kind of value."
     if not isinstance(key, str) or key not in _KEYS:
-        close = get_close_matches(str(key), _KEYS, n=1, cutoff=.5)
-        raise ValueError(f'{reprlib.repr(key)} is not an option; '
-                         + (f'did you mean {close[0]!r}?' if close else f'there are {", ".join(_KEYS)}'))
+        said = _did_you_mean(key, _KEYS, 1, .5, repr, f'there are {", ".join(_KEYS)}')
+        raise ValueError(f'{reprlib.repr(key)} is not an option; {said}')
     fits, wanted = _KEYS[key]
     value = [value] if fits is _texts and _text(value) else value
     if not fits(value):

@@ -10,7 +10,6 @@ import re
 import sys
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 
 from .batches import unique
 from .client import Client
+from .data import _did_you_mean
 from .localembedders import _Local, sentence_model
 from .pooled import WordMeans, pooled_model
 from .sentencefiles import checked_rows
@@ -214,12 +214,10 @@ def _split(name):
                          f'{type(name).__name__}; for a function use from_callable')
     scheme, _, rest = name.partition(':')
     if scheme in _OPENERS and rest.strip(): return scheme, rest
-    what, said = f'{name!r} names no model', ''
-    if scheme not in _OPENERS:
-        what = f'no embedder {name!r}'
-        said = ' or '.join(f'{c}:' for c in get_close_matches(scheme.strip().lower(), _OPENERS, cutoff=.6))
-    ways = ', '.join(f'{s}:NAME' for s in SCHEMES) + ' (of openai-compatible MODEL@BASE_URL)'
-    raise ValueError(f'{what}; ' + (f'did you mean {said}?' if said else f'write {ways}'))
+    ways = f'write {", ".join(f"{s}:NAME" for s in SCHEMES)} (of openai-compatible MODEL@BASE_URL)'
+    if scheme in _OPENERS: raise ValueError(f'{name!r} names no model; {ways}')
+    said = _did_you_mean(scheme.strip().lower(), _OPENERS, show='{}:'.format, others=ways)
+    raise ValueError(f'no embedder {name!r}; {said}')
 
 # %% ../../nbs/foundations/10g_embedders.ipynb #d54a7f5f
 def load_embedder(name, # "openai:text-embedding-3-large", "st:all-MiniLM-L6-v2", "hf:NAME?pooling=mean", …

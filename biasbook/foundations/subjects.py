@@ -6,13 +6,12 @@
 __all__ = ['OPENERS', 'SUBJECTS', 'model_names', 'scheme_of', 'default_subjects', 'open_subject', 'fingerprint', 'origin']
 
 # %% ../../nbs/foundations/11_subjects.ipynb #592d4eed
-from difflib import get_close_matches
 from functools import singledispatch
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Callable
 
-from .data import _entries, data_path
+from .data import _did_you_mean, _entries, data_path
 from .modelfolders import _bundled
 from .scorers import load_model
 from .scoring import Scorer
@@ -58,20 +57,14 @@ def default_subjects()->tuple: # (list of names, a line about those that are lef
     return [s for s in SUBJECTS if s not in lacking], said if lacking else ''
 
 # %% ../../nbs/foundations/11_subjects.ipynb #323fafcf
-def _unknown(what, name, known):
-    "The message for a name that is not known."
-    close = get_close_matches(str(name), known, n=3, cutoff=.5)
-    return f'no {what} {name!r}; ' + (f'did you mean {" or ".join(map(repr, close))}?' if close else
-                                      f'there are {", ".join(known)}')
-
-# %% ../../nbs/foundations/11_subjects.ipynb #0b4e9c03
 def open_subject(subject, # a string as above, word vectors, or what `load_model` or `load_embedder` returned
                 )->tuple: # its kind ("vectors", "masked", "causal", "seq2seq" or "embedder"), and the object
     "Open what a string names. ValueError, TypeError or OSError that says what to do."
     if isinstance(subject, str):
         scheme, rest = scheme_of(subject)
         if scheme not in OPENERS:
-            raise ValueError(_unknown('kind of subject', scheme, [*OPENERS]) + ' (as in vectors:FILE)')
+            said = _did_you_mean(scheme, OPENERS, 3, .5, repr, f'there are {", ".join(OPENERS)}')
+            raise ValueError(f'no kind of subject {scheme!r}; {said} (as in vectors:FILE)')
         subject = OPENERS[scheme](rest)
     if isinstance(subject, Scorer) or getattr(subject, 'kind', '') == 'embedder': return subject.kind, subject
     return 'vectors', as_vectors(subject)

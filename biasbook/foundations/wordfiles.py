@@ -9,9 +9,9 @@ __all__ = ['load_words', 'load_queries']
 import csv, io, json
 from collections import Counter
 from dataclasses import MISSING, fields
-from difflib import get_close_matches
 from pathlib import Path
 
+from .data import _did_you_mean
 from .stimuli import _SUFFIXES, Query, _words
 
 # %% ../../nbs/foundations/05_wordfiles.ipynb #72608945
@@ -101,9 +101,8 @@ def _query(item, file):
     who += f'query {item["name"]!r} ' if 'name' in item else 'a query '
     for key in item:
         if key not in known:
-            close = get_close_matches(str(key), known, n=1)
-            advice = f'did you mean {close[0]}?' if close else f'known are {", ".join(known)}'
-            raise ValueError(who + f'has the key {key!r}; {advice}')
+            said = _did_you_mean(key, known, 1, others=f'known are {", ".join(known)}')
+            raise ValueError(who + f'has the key {key!r}; {said}')
     if missing := [f.name for f in fields(Query) if f.default is MISSING and f.name not in item]:
         raise ValueError(who + f'has no {", ".join(missing)}; name, X, Y, A and B are needed')
     try:
