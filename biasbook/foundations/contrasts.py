@@ -142,6 +142,7 @@ def size_in_words(d)->str: # Cohen's d
     if math.isnan(d): raise ValueError('d is nan: there is no size to name')
     return ('negligible', 'small', 'medium', 'large')[sum(abs(d) >= edge for edge in (.2, .5, .8))]
 
+# %% ../../nbs/foundations/02b_contrasts.ipynb #a28949d6
 class PublishedContrast(NamedTuple):
     "What the published procedure says of a contrast"
     d: float # difference of means over the deviation

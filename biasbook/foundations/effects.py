@@ -45,7 +45,7 @@ def cohen_d(x, y): # scores of each list, 3 words or more together
         raise ValueError(f"no spread within the lists ({sizes}): Cohen's d is not defined")
     return float((x.mean() - y.mean()) / math.sqrt(within / df))
 
-
+# %% ../../nbs/foundations/02_effects.ipynb #05a8727f
 def hedges_g(x, y): # scores of each list
     """Cohen's d without its small-sample bias; NaN with fewer than 4 words; Hedges (1981).
 

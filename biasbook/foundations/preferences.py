@@ -169,6 +169,7 @@ def t_pvalue(t, # as published
         raise ValueError(f't is {t} over {n} pairs: give a finite t and 2 pairs or more')
     return max(2 * float(stdtr(n - 1, -abs(t))), float(np.finfo(float).tiny))
 
+# %% ../../nbs/foundations/02a_preferences.ipynb #f1fd632f
 def paired_t(margins, # one per pair, nats
             )->Estimate: # the t of the margins
     "Student's t of the mean margin, two-sided, as if pairs were independent; NaN says why; ValueError on NaN"

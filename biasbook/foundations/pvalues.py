@@ -103,7 +103,7 @@ def holm(pvalues): # one per test
     p[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
     return p
 
-
+# %% ../../nbs/foundations/02_pvalues.ipynb #70b5aa42
 def benjamini_hochberg(pvalues): # one per test
     """Adjusted p-values, in the given order, that control the false discovery rate.
 
