@@ -217,8 +217,7 @@ def by_template(x, # scores of the first group: a row per word, a column per tem
     def cut(t): return _size(lambda: word_scores(np.delete(x, t, 1), np.delete(y, t, 1), adjust=adjust))[0]
     without = np.array([cut(t) for t in range(len(lists))])
     known = without[~np.isnan(without)].tolist() or [math.nan]
-    return TemplateContrasts(
-        np.array([_size(lambda: pair)[0] for pair in lists]),
+    return TemplateContrasts(np.array([_size(lambda: pair)[0] for pair in lists]),
         np.array([a.mean() - b.mean() if len(a) and len(b) else math.nan for a, b in lists]),
         np.array([[len(a), len(b)] for a, b in lists]), without, min(known), max(known))
 
