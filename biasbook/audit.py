@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import __version__
-from .foundations.data import data_path
+from .foundations.data import _did_you_mean, data_path
 from .foundations.results import PLACEBOS, Result, format_p, results_table
 from .foundations.store import Store, store_key
-from .foundations.subjects import SUBJECTS, _unknown, default_subjects, fingerprint, open_subject, origin
+from .foundations.subjects import SUBJECTS, default_subjects, fingerprint, open_subject, origin
 from .measures import MEASURES, Measure
 
 # %% ../nbs/book/00_audit.ipynb #dc6acede
@@ -30,7 +30,8 @@ def _measures(measures):
     measures = list(table) if measures is None else [measures] if isinstance(measures, (str, Measure)) else measures
     for m in measures:
         if not isinstance(m, Measure) and m not in table:
-            raise ValueError(_unknown('measure', m, list(table)))
+            said = _did_you_mean(m, table, 3, .5, repr, f'there are {", ".join(table)}')
+            raise ValueError(f'no measure {m!r}; {said}')
     return [m if isinstance(m, Measure) else table[m] for m in measures]
 
 # %% ../nbs/book/00_audit.ipynb #48402554

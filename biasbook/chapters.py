@@ -47,7 +47,7 @@ def forest_html(rows, # of a `summary_table`, as dictionaries, of one metric
                 caption, # HTML
                 among=(), # all subjects of the report
                )->str:
-    "The figure of one metric, wide and narrow, as a <figure>."
+    "The figure of one metric, wide and narrow, as a `<figure>`."
     from biasbook.foundations.subjectplots import subjects_plot
     found: dict = {}
     for r in rows:

@@ -33,7 +33,7 @@ def main():
 
     \b
     Examples:
-      biasbook audit                          # the vectors of the package
+      biasbook audit                          # what comes with the package
       biasbook audit vectors.txt --out mine   # your own; read mine/report.html
       biasbook audit --before v.txt --debias hard # what debiasing leaves
       biasbook compare mine mine-2            # two audits

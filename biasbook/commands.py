@@ -18,8 +18,6 @@ from pathlib import Path
 
 import click
 
-from .foundations.data import _did_you_mean
-
 # %% ../nbs/book/01e_commands.ipynb #4c964eb1
 class Commands(click.Group):
     "A group that knows the nearest command. Exit code 130 after Ctrl-C, 1 where output cannot be written."
@@ -28,7 +26,9 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as e:
-            said = _of_a_path(args[0]) or _did_you_mean(args[0], self.list_commands(ctx), 1, .5, repr)
+            close = get_close_matches(args[0], self.list_commands(ctx), n=1, cutoff=.5)
+            said = _of_a_path(args[0]) or (f'did you mean {close[0]!r}?' if close else
+                             f'there are {", ".join(self.list_commands(ctx))}')
             raise click.UsageError(f'no command {args[0]!r}; {said}', ctx) from e
     def invoke(self, ctx):
         try:
@@ -110,8 +110,9 @@ def _data_names(ctx, param, names):
     known = _complete_data(ctx, param, '')
     for name in [names] if isinstance(names, str) else names or ():
         if name not in known:
-            said = _did_you_mean(name, known, cutoff=.5, others='all names: biasbook list data')
-            raise click.BadParameter(f'no file {name!r}; {said}', ctx)
+            close = get_close_matches(name, known, cutoff=.5)
+            meant = f'did you mean {" or ".join(close)}?' if close else 'all names: biasbook list data'
+            raise click.BadParameter(f'no file {name!r}; {meant}', ctx)
     return names
 
 # %% ../nbs/book/01e_commands.ipynb #1ffa792b

@@ -44,7 +44,7 @@ def _weat_run(vectors, spec):
 
 def _weat_figure(r):
     from biasbook.foundations.plots import words_plot
-    a, b = (r.meta.get('names') or 'XYAB')[2:]
+    *_, a, b = r.meta.get('names') or tuple('XYAB')
     return words_plot(r.details['word'], r.details['association'], r.details['set'], title=r.label,
                       xlabel=f'difference of two mean cosines, by word (left: nearer to {b}; right: to {a})')
 

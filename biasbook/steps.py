@@ -60,12 +60,12 @@ def _placebos(audit, rows):
     alike = sorted((r for r in rows if r['reading'] == 'reached by placebos'), key=lambda r: r['against placebos'])
     if alike:
         r = alike[0]
-        ps = {k: p for k, p in r.items() if k.removesuffix(': p') in PLACEBOS and p == p}
-        worst = max(ps, key=lambda k: ps[k])
+        ps = {side: p for side in PLACEBOS if (p := r.get(f'{side}: p', math.nan)) == p}
+        worst = max(ps, key=lambda side: ps[side])
         yield Step(f'{_where(alike)}: not clearly larger than unrelated topics or random directions (placebo p '
-                   f'up to {p_text(r, worst)} in {r["name"] or r["query"]}). Look at these before reading the result '
+                   f'up to {p_text(r, f"{worst}: p")} in {r["name"] or r["query"]}). Look at these before reading the result '
                    'as one about its concepts.',
-                   _weat_code(audit, r, 'placebo_reference', f", side={worst[:-3]!r}", '.pairs[:5]'))
+                   _weat_code(audit, r, 'placebo_reference', f", side={worst!r}", '.pairs[:5]'))
     if none := [r for r in rows if r['reading'] == 'not compared']:
         yield Step(f'{_where(none)}: there is no comparison with placebos. Measure in vectors with a larger '
                    'vocabulary, or with two words or more on every side.')
