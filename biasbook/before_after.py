@@ -115,6 +115,7 @@ def direct_row(both):
     rs, change = _direct(both, [both.along()] * 2)
     return _row('direct bias', f'{len(both.words)} words', rs, change, note=both.seen(both.words))
 
+# %% ../nbs/01i_before_after.ipynb #6e60de3f
 def own_direct_row(both):
     "Direct bias along the direction that the pairs have in each; None for a baseline."
     if both.after is None: return None
@@ -149,6 +150,7 @@ def cluster_row(both):
     change = _paired(lambda a, b: Estimate('change', b - a, method=said), [r.value for r in rs])
     return _row('clustering accuracy', rs[0].n, rs, change, chance_accuracy(rs[0].meta['n']))
 
+# %% ../nbs/01i_before_after.ipynb #bb11c715
 def probe_row(both, kind):
     'Accuracy of a classifier, "linear" or "rbf", on words that it has not seen.'
     rs = [probe_accuracy(both.before, after=place, kind=kind, confidence_level=both.level,
@@ -184,6 +186,7 @@ def weat_row(both, query):
     note = f'{rs[0].query}' + f', without {_some(lost, 8)}' * bool(lost)
     return _row(f'WEAT d, {rs[0].meta["name"]}', rs[0].n, rs, _paired(compare_results, rs), note=note)
 
+# %% ../nbs/01i_before_after.ipynb #51bc0bf0
 def weat_difference_row(both, query):
     "The difference of mean associations that WEAT standardizes."
     rs = [weat(v, query, missing='drop', placebos=False, confidence_level=both.level) for v in both.both()]
@@ -203,6 +206,7 @@ def similarity_row(both, dataset):
     change = _paired(rank_change, columns, pairs, both.level)
     return _row(f'similarity, {rs[0].query}', rs[0].n, rs, change)
 
+# %% ../nbs/01i_before_after.ipynb #0e2f710e
 def analogy_row(both, questions):
     "Share of analogy questions answered; `questions` as in `analogy_questions`."
     frames = [analogy_answers(v, questions).query('covered') for v in both.both()]
