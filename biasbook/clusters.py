@@ -8,6 +8,7 @@ __all__ = ['CLUSTER_METHODS', 'plain_words', 'ends', 'cluster_accuracy', 'chance
 
 # %% ../nbs/01a_clusters.ipynb #e88fb717
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -92,14 +93,24 @@ def prepared(rows, # vectors, one row a word
     return X if method == 'kmeans' else PCA(2, svd_solver='full').fit_transform(X)
 
 # %% ../nbs/01a_clusters.ipynb #c002f6f3
+@cache
+def _libraries():
+    "What may compute in several threads; to find it takes milliseconds."
+    from threadpoolctl import ThreadpoolController
+    return ThreadpoolController()
+
+
+def _one_thread():
+    return _libraries().limit(limits=1)
+
+# %% ../nbs/01a_clusters.ipynb #6013a7c1
 def two_clusters(X, # what `prepared` returns
                  seed=0, # of the starting points
                  n_init=10, # how many starts, of which the tightest counts
                 )->np.ndarray: # 0 or 1 a row
     "k-means with k = 2, in one thread: so few words gain nothing from more."
     from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
-    with threadpool_limits(1):
+    with _one_thread():
         return KMeans(2, n_init=n_init, random_state=seed).fit(X).labels_
 
 # %% ../nbs/01a_clusters.ipynb #309b857b

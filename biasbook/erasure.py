@@ -157,12 +157,11 @@ def hard_debias(vectors, # anything that `as_vectors` takes
 def _inlp_basis(X, y, apart, iterations, stop_at):
     "Orthonormal rows of what successive linear classifiers use, and accuracies before each and after the last."
     from sklearn.svm import LinearSVC
-    from threadpoolctl import threadpool_limits
     B, accuracies = np.empty((0, X.shape[1])), []
     stop_at = max(Counter(y[apart].tolist()).values()) / apart.sum() if stop_at is None else stop_at
     for i in range(iterations + 1):
         rest = _without(X, B)
-        with threadpool_limits(1): classifier = LinearSVC(dual=False).fit(rest[~apart], y[~apart])
+        with _one_thread(): classifier = LinearSVC(dual=False).fit(rest[~apart], y[~apart])
         accuracies.append(float(classifier.score(rest[apart], y[apart])))
         new = _orthonormal(_without(classifier.coef_, B))
         if i == iterations or accuracies[-1] <= stop_at or not len(new): break

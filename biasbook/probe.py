@@ -7,11 +7,11 @@ __all__ = ['sides', 'held_out_correct', 'held_out_interval', 'probe_accuracies',
 
 # %% ../nbs/01f_probe.ipynb #f7524add
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 
-from .clusters import _both_sides, _candidates, _place, _seeds, _source, ends, prepared
+from .clusters import _both_sides, _candidates, _one_thread, _place, _seeds, _source, ends, prepared
 from .differential import _versions
 from .directions import _beyond, _count, _others, as_direction
 from .foundations.effects import _level
@@ -85,13 +85,6 @@ def _logistic(X, y):
     w = minimize(loss, np.zeros(d + 1), jac=True, method='L-BFGS-B', options=how).x
     return w[:d], w[d]
 
-
-@cache
-def _libraries():
-    "Those that reckon in several threads; to find them takes milliseconds."
-    from threadpoolctl import ThreadpoolController
-    return ThreadpoolController()
-
 # %% ../nbs/01f_probe.ipynb #c35293dc
 def _labelled(X, y, kind, folds):
     "Rows and labels as arrays; ValueError unless there are two labels, and enough words of each."
@@ -121,7 +114,7 @@ def held_out_correct(X, # vectors, one row a word
     from sklearn.model_selection import StratifiedKFold
     X, y = _labelled(X, y, kind, folds)
     right = np.zeros(len(y), bool)
-    with _libraries().limit(limits=1), config_context(assume_finite=True, skip_parameter_validation=True):
+    with _one_thread(), config_context(assume_finite=True, skip_parameter_validation=True):
         for train, test in StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y):
             right[test] = _told(kind, X[train], y[train], X[test]) == y[test]
     return right
