@@ -137,7 +137,7 @@ def debias_plot(table, # from `compare`, with an `after`
     from biasbook.foundations.plots import COLORS, style
     rows = shares_left(table).to_dict('records')
     with style():
-        ax = plt.subplots(figsize=(6.5, .3 * len(rows) + 1))[1] if ax is None else ax
+        ax = plt.subplots(figsize=(4.2, .3 * len(rows) + 1))[1] if ax is None else ax
         for at in (0, 1): ax.axvline(at, color=COLORS['grey'], lw=1, ls='--' if at else '-')
         for y, r in enumerate(rows):
             color, marker = ('blue', 's') if r['measure'].startswith(_USE) else ('vermillion', 'o')
