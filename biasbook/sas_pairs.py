@@ -167,7 +167,8 @@ def ratios_plot(results, # of `sas_pairs`
     from biasbook.foundations.plots import COLORS, forest_plot
     own = [{e.name: e for e in r.also}.get('corrected ratio', Estimate('', None)) for r in results]
     ax = forest_plot(labels or [r.subject for r in results], [e.value for e in own], [e.low for e in own],
-                     [e.high for e in own], null=.5, title=title, ax=ax, xlabel='share of pairs that prefer the '
-                     'stereotype (open: raw; filled: without the baseline)')
+                     [e.high for e in own], null=.5, title=title, ax=ax,
+                     xlabel='share of pairs that prefer the stereotype\n'
+                            '(open: raw; filled: without the baseline)')
     ax.plot([r.value for r in results], np.arange(len(results))[::-1], 'o', mec=COLORS['blue'], mfc='white')
     return ax
