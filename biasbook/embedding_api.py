@@ -242,6 +242,7 @@ def bias_table(results, # a list of results of `embedding_bias`, of any number o
     return t[['subject', 'query', 'n', 'value', 'low', 'high', 'raw difference: value', 'p', 'p_holm',
               'p_bonferroni', 'size', 'direction']]
 
+# %% ../nbs/04_embedding_api.ipynb #204f51bc
 def template_table(result, # one result of `embedding_bias`
                   )->Any: # DataFrame, a row a template: group, template, d, difference, d without it, words
     "What each template says by itself, and what all others say without it. ValueError for no such result."
