@@ -89,10 +89,10 @@ def weat_effect_size(
 # %% ../../nbs/foundations/02_effects.ipynb #3d918a0f
 def _nct_cdf(t, df, nc):
     "P(T <= t) of the noncentral t; where SciPy has NaN, a normal approximation"
-    from scipy import stats
-    p = float(stats.nct.cdf(t, df, nc))
+    from scipy.special import nctdtr, ndtr
+    p = float(nctdtr(df, nc, t))
     if math.isfinite(p): return p
-    return float(stats.norm.cdf((t * (1 - 1 / (4 * df)) - nc) / math.sqrt(1 + t * t / (2 * df))))
+    return float(ndtr((t * (1 - 1 / (4 * df)) - nc) / math.sqrt(1 + t * t / (2 * df))))
 
 
 def _root(f, low, high):
