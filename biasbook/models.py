@@ -127,11 +127,10 @@ def _each(named, rows, options, store, opening):
     done, failures = [], []
     with _opened(store) as kept:
         for name, model in named.items():
-            opened = not isinstance(model, Scorer)
             try: done.append(_one_model(name, model, rows, options, kept, opening))
             except Exception as e:               # as in an audit: it costs no other model
                 failures.append({'model': name, 'error': f'{type(e).__name__}: {e}'})
-            if opened: gc.collect()              # the weights of this one
+            if not isinstance(model, Scorer): gc.collect()   # the weights of this one
             _free()
     return done, failures
 
@@ -186,8 +185,7 @@ def _differences_table(c):
                        disagree_p_holm=h, ratio=ratio.value, ratio_low=ratio.low, ratio_high=ratio.high)
     columns = ('first second margin low high p p_holm disagreements second_has disagree_p disagree_p_holm '
                'ratio ratio_low ratio_high').split()
-    numbers = dict.fromkeys(columns[2:7] + columns[9:], float)
-    return pd.DataFrame([*rows.values()], columns=columns).astype(numbers)
+    return pd.DataFrame(rows.values(), columns=columns).astype({k: float for k in columns[2:7] + columns[9:]})
 
 # %% ../nbs/03c_models.ipynb #aaf70ff7
 def _options(rows, prefix, scoring, bos, compat, baseline, level):
@@ -244,7 +242,7 @@ def differences_plot(comparison, # of `compare_models`
     if not len(d): raise ValueError('there is nothing to draw: two scored models make a comparison')
     labels = [f'{b} − {a}' for a, b in zip(d['first'], d['second'])]
     with style():
-        axes = plt.subplots(2, 1, figsize=(4.2, 1.8 + .6 * len(d)), layout='constrained')[1]
+        axes = plt.subplots(2, 1, figsize=(5.4, 1.6 + .7 * len(d)), layout='constrained')[1]
     forest_plot(labels, d['ratio'], d['ratio_low'], d['ratio_high'], xlabel='difference of ratios', title=title,
                 ax=axes[0])
     forest_plot(labels, d['margin'], d['low'], d['high'], xlabel='mean difference of margins, nats', ax=axes[1],
