@@ -106,8 +106,8 @@ def _covered(v, flat, case):
     return rows, covered
 
 # %% ../nbs/01d_analogies.ipynb #88f5e7ed
-def analogy_answers(vectors, # anything that `as_vectors` takes
-                    questions, # as in `analogy_questions`
+def analogy_answers(vectors, # anything that as_vectors takes
+                    questions, # as in analogy_questions
                     *,
                     method='3cosadd', # or "3cosmul" (Levy & Goldberg 2014, doi:10.3115/v1/W14-1618)
                     case='exact', # or "ignore": words that differ in case are one, its first row counts
@@ -217,12 +217,12 @@ def _independent(whole, level):
     return Estimate('questions as if independent', whole['accuracy'], low, high, method='Wilson 1927')
 
 # %% ../nbs/01d_analogies.ipynb #65b52c3b
-def analogies(vectors, # anything that `as_vectors` takes
-              questions, # as in `analogy_questions`
+def analogies(vectors, # anything that as_vectors takes
+              questions, # as in analogy_questions
               *,
               method='3cosadd', # or "3cosmul"
               exclude_inputs=True, # False: the answer may be a, b or c
-              case='exact', # or "ignore", as in `analogy_answers`
+              case='exact', # or "ignore", as in analogy_answers
               limit=None, # use the first so many words of the vectors only
               confidence_level=.95,
              )->Result: # value: share of covered questions answered correctly; details has a row a section

@@ -224,10 +224,10 @@ class _Run(_Units):
             self.kept.close()
 
 # %% ../nbs/book/00_audit.ipynb #712ef620
-def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by default `default_subjects()`
-          measures=None, # names or rows of `MEASURES`; all by default
+def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by default default_subjects()
+          measures=None, # names or rows of MEASURES; all by default
           *,
-          executor=None, # any `concurrent.futures.Executor`; by default units run here, one after another
+          executor=None, # any concurrent.futures.Executor; by default units run here, one after another
           resume=True, # keep finished units in the store and use those that are there; False; or the path of a store
           progress=False, # show a bar on a terminal for what takes longer than a second
          )->Audit:

@@ -219,7 +219,7 @@ def analogy_row(both, questions):
     return _row(f'analogies, {name}', f'{len(pairs)} questions', rs, _paired(accuracy_change, hits, *more))
 
 # %% ../nbs/01i_before_after.ipynb #6a8c86c4
-def rows_table(both, # from `case`
+def rows_table(both, # from case
                rows, # (name, function of the case) each
               ): # a DataFrame; a measure that has no value has a row with a note that says why
     "The rows, with the reason in place of numbers where there are none."
@@ -233,7 +233,7 @@ def rows_table(both, # from `case`
 
 # %% ../nbs/01i_before_after.ipynb #fa46d31d
 def case(before, after=None, direction=None, *, words=None, exclude=(), n=None, missing='error', placebos=50,
-         rng=0, confidence_level=.95)->Case: # the parameters are those of `compare`
+         rng=0, confidence_level=.95)->Case: # the parameters are those of compare
     "All that the rows need, checked. ValueError: before and after have different words, words are missing."
     _level('confidence_level', confidence_level), _count('placebos', placebos, 0), _count('rng', rng, 0)
     before = as_vectors(before)

@@ -43,7 +43,7 @@ def _alt(rows):
                f'{number_text(far["value"])}.' if far else ''))
 
 # %% ../nbs/book/00d_chapters.ipynb #d771e2b5
-def forest_html(rows, # of a `summary_table`, as dictionaries, of one metric
+def forest_html(rows, # of a summary_table, as dictionaries, of one metric
                 caption, # HTML
                 among=(), # all subjects of the report
                )->str:
@@ -88,8 +88,8 @@ def _own(r):
             plt.close(k)
 
 # %% ../nbs/book/00d_chapters.ipynb #3ced9284
-def own_figures(rows, # of a `summary_table`, as dictionaries; `at` is the number of the result
-                results, # the `Result`s
+def own_figures(rows, # of a summary_table, as dictionaries; at is the number of the result
+                results, # the Results
                )->dict: # number of a result: an element, for those whose chapter has a figure
     "The chapters' own figures of the results with the strongest readings."
     from biasbook.audit import MEASURES
@@ -120,14 +120,14 @@ def _how(row, r):
             **{e.name: e.method for e in r.also if e.name in PLACEBOS}}
 
 # %% ../nbs/book/00d_chapters.ipynb #4d734fe6
-def tag_html(reading, # a key of `READINGS`
+def tag_html(reading, # a key of READINGS
             )->str:
     "A reading as a label."
     return f'<span class="tag{" first" * (reading == "stands out")}">{reading}</span>'
 
 # %% ../nbs/book/00d_chapters.ipynb #2b882c1d
-def result_html(row, # of a `summary_table`, as a dictionary
-                r, # its `Result`
+def result_html(row, # of a summary_table, as a dictionary
+                r, # its Result
                 figure='', # the chapter's own
                )->str:
     "A result as a sentence, with its words to unfold."
@@ -142,7 +142,7 @@ def result_html(row, # of a `summary_table`, as a dictionary
 
 # %% ../nbs/book/00d_chapters.ipynb #a77fd62c
 def numbers_html(ident, # of the table
-                 rows, # of a `summary_table`, as dictionaries, of one metric
+                 rows, # of a summary_table, as dictionaries, of one metric
                 )->str:
     "All numbers of one chapter."
     placebos = {c: f'placebo p, {side}' for c, side in _columns(rows).items()}

@@ -21,7 +21,7 @@ from .projection import _given
 from .weat import _rows
 
 # %% ../nbs/01a_clusters.ipynb #467fe5c7
-def plain_words(vectors, # anything that `as_vectors` takes, most frequent words first
+def plain_words(vectors, # anything that as_vectors takes, most frequent words first
                 limit=50_000, # look at this many
                )->list: # words
     "Lower-case words and phrases of letters, shorter than 20 characters (as Wang et al. 2020 have the rule)."
@@ -104,7 +104,7 @@ def _one_thread():
     return _libraries().limit(limits=1)
 
 # %% ../nbs/01a_clusters.ipynb #6013a7c1
-def two_clusters(X, # what `prepared` returns
+def two_clusters(X, # what prepared returns
                  seed=0, # of the starting points
                  n_init=10, # how many starts, of which the tightest counts
                 )->np.ndarray: # 0 or 1 a row
@@ -158,9 +158,9 @@ def _seeds(seeds):
     return seeds
 
 # %% ../nbs/01a_clusters.ipynb #e6f34307
-def cluster_accuracies(vectors, # anything that `as_vectors` takes: where words are chosen
+def cluster_accuracies(vectors, # anything that as_vectors takes: where words are chosen
                        directions, # one row each; a single vector counts as one
-                       *, after=None, n=None, words=None, exclude=(), # these and the next as in `cluster_bias`
+                       *, after=None, n=None, words=None, exclude=(), # these and the next as in cluster_bias
                        method='kmeans', seed=0, n_init=10)->np.ndarray: # NaN: fewer than n words on a side
     "Clustering accuracy for each of many directions. ValueError as for `cluster_bias`."
     vectors, after, G = as_vectors(vectors), _place(after)[0], np.atleast_2d(np.asarray(directions, float))
@@ -172,12 +172,12 @@ def cluster_accuracies(vectors, # anything that `as_vectors` takes: where words 
     return found
 
 # %% ../nbs/01a_clusters.ipynb #bf0746b8
-def cluster_bias(vectors, # anything that `as_vectors` takes: where words are chosen
-                 direction=None, # a `Direction`; by default `bias_direction(vectors)`
+def cluster_bias(vectors, # anything that as_vectors takes: where words are chosen
+                 direction=None, # a Direction; by default bias_direction(vectors)
                  *,
                  after=None, # where they are clustered: vectors, or a function from a direction to vectors
                  n=None, # words on each side; by default a fiftieth of the words, 500 at the most
-                 words=None, # words to choose from; by default `plain_words(vectors)`
+                 words=None, # words to choose from; by default plain_words(vectors)
                  exclude=(), # of these, words to leave out, such as those that have a gender by definition
                  method='kmeans', # or "pca-kmeans"
                  seeds=range(5), # of k-means; the other directions are clustered with the first one
@@ -239,7 +239,7 @@ def _cluster_result(direction, words, projection, found, moved, how, alike, meta
 
 # %% ../nbs/01a_clusters.ipynb #36b5acc5
 def cluster_plot(vectors, # where the words were clustered
-                 result, # of `cluster_bias`
+                 result, # of cluster_bias
                  title='', # what the figure says
                  ax=None, # axes to draw on; new ones by default
                 ):

@@ -233,7 +233,7 @@ def _notes(a, b, pairs, changed):
     return tuple(notes)
 
 # %% ../nbs/book/01b_comparing.ipynb #b21ce2d1
-def compare_audits(a, # an `Audit`, of `audit` or `load_audit`: before
+def compare_audits(a, # an Audit, of audit or load_audit: before
                    b, # another one: after
                   )->Comparison:
     "Results paired by subject, measure, test and stimuli. ValueError: no subject in common, no results."

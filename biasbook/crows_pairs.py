@@ -126,8 +126,8 @@ def _result(d, subject, query, meta, level):
                   test.pvalue, method=test.method, n=units, also=also, details=d, meta=meta)
 
 # %% ../nbs/03a_crows_pairs.ipynb #b94c99e6
-def crows_pairs(model, # from `load_model`, masked or causal
-                data=None, # as of `load_crows_pairs`, or a path; None: the published pairs
+def crows_pairs(model, # from load_model, masked or causal
+                data=None, # as of load_crows_pairs, or a path; None: the published pairs
                 *,
                 scoring='auto', # of a masked model "shared", as published, "pll", "aul" or "aula"
                 confidence_level=.95, # of the intervals over writers
@@ -147,7 +147,7 @@ def crows_pairs(model, # from `load_model`, masked or causal
     return _result(d, model.name, f'{len(d)} pair{"s" * (len(d) != 1)}', meta, confidence_level)
 
 # %% ../nbs/03a_crows_pairs.ipynb #f3c0a438
-def crows_by_type(result, # of `crows_pairs`
+def crows_by_type(result, # of crows_pairs
                  )->list: # of a Result for each type of bias, in the order of the pairs
     "The same for each type of bias: one family for Holm's adjustment. ValueError for another result."
     if result.details is None or not {'bias_type', 'winner', 'unknown'} <= {*result.details}:

@@ -40,7 +40,7 @@ def _asked(queries, similarity, questions):
     return [weat_query(q) if isinstance(q, str) else q for q in queries], list(similarity), list(questions)
 
 # %% ../nbs/05_debias.ipynb #02721f1b
-def nearest_pairs(vectors, # anything that `as_vectors` takes
+def nearest_pairs(vectors, # anything that as_vectors takes
                   words, # two or more
                  )->list: # pairs of words
     "Each word with the nearest other one, each pair once. ValueError for words that are not there."
@@ -64,22 +64,22 @@ def _measures(pairs, queries, similarity, questions):
             *((f'analogies, {q}', partial(analogy_row, questions=q)) for q in questions)]
 
 # %% ../nbs/05_debias.ipynb #69b30962
-def compare(before, # anything that `as_vectors` takes
+def compare(before, # anything that as_vectors takes
             after=None, # after debiasing, or a function from a direction to vectors; None: the baseline
-            direction=None, # a `Direction`; by default `bias_direction(before)`
+            direction=None, # a Direction; by default bias_direction(before)
             *,
-            words=None, # words that should be neutral, 8 or more; by default `professions()`
-            pairs=None, # for indirect bias; by default each of `words` with the nearest other
-            exclude=None, # not to be clustered or classified; by default `gender_specific()`
-            n=None, # words on each side for these, as in `cluster_bias`
-            queries=None, # for `weat`; by default the tests 6, 7 and 8, which are about gender
-            similarity=('rg65', 'ws353'), # for `word_similarity`
-            questions=('google-lower',), # for `analogies`
+            words=None, # words that should be neutral, 8 or more; by default professions()
+            pairs=None, # for indirect bias; by default each of words with the nearest other
+            exclude=None, # not to be clustered or classified; by default gender_specific()
+            n=None, # words on each side for these, as in cluster_bias
+            queries=None, # for weat; by default the tests 6, 7 and 8, which are about gender
+            similarity=('rg65', 'ws353'), # for word_similarity
+            questions=('google-lower',), # for analogies
             missing='error', # words that before or after lacks: "error" or "drop"
             placebos=50, # directions from random pairs to compare with; 0 for none
             rng=0, # their seed
             confidence_level=.95, # of all intervals
-           ): # a DataFrame, a row a measure; `attrs` says of what, and what was left out
+           ): # a DataFrame, a row a measure; attrs says of what, and what was left out
     "Measures of association and use, before and after debiasing, with paired changes. ValueError: other words."
     if not _of_gender(direction) and None in (words, exclude, queries):
         raise ValueError('the direction is of other pairs than those for gender, which words, exclude and '
@@ -103,7 +103,7 @@ _NO_SHARE = ('correlation of projections', 'WEAT d,') # no share of anything bef
 _BY_DIRECTION = ('direct bias', 'indirect bias')
 
 # %% ../nbs/05_debias.ipynb #dafd9c96
-def what_is_left(table, # from `compare`
+def what_is_left(table, # from compare
                 )->str:
     "A sentence: direct bias before and after, and the other measures of association that are left."
     rows = {r['measure']: r for r in table.to_dict('records')}
@@ -117,7 +117,7 @@ def what_is_left(table, # from `compare`
     return '; '.join([f'direct bias {direct["before"]:.3f} → {direct["after"]:.3f}', *left])
 
 # %% ../nbs/05_debias.ipynb #516366ac
-def shares_left(table, # from `compare`, with an `after`
+def shares_left(table, # from compare, with an after
                ): # a DataFrame, a row a measure: measure, before, after, share, low, high
     "What is left of each measure, as a share of what was; no interval where none is left by construction."
     t = table[table['after'].notna() & ~table['measure'].str.startswith(_NO_SHARE)]
@@ -128,7 +128,7 @@ def shares_left(table, # from `compare`, with an `after`
     return out.reset_index(drop=True)
 
 # %% ../nbs/05_debias.ipynb #f7283707
-def debias_plot(table, # from `compare`, with an `after`
+def debias_plot(table, # from compare, with an after
                 title='', # what the figure says
                 ax=None, # axes to draw on; new ones by default
                ):
@@ -152,9 +152,9 @@ def debias_plot(table, # from `compare`, with an `after`
     return ax
 
 # %% ../nbs/05_debias.ipynb #fa61b1d9
-def taking_out(vectors, # anything that `as_vectors` takes
-               direction=None, # a `Direction`; by default `bias_direction(vectors)`
-               **options, # of `hard_debias`
+def taking_out(vectors, # anything that as_vectors takes
+               direction=None, # a Direction; by default bias_direction(vectors)
+               **options, # of hard_debias
               ): # a function from a direction to vectors
     "For `compare`: hard debiasing of one direction as a function, in which any other is only neutralized."
     vectors = as_vectors(vectors)

@@ -36,10 +36,10 @@ def _debiased(vectors, method, direction):
     return (inlp if method == 'inlp' else leace)(vectors, labels)
 
 # %% ../nbs/book/01f_debiasing.ipynb #bc45d58b
-def compare_subjects(before, # what `biasbook audit` takes as SUBJECT: a file of vectors, or a name
+def compare_subjects(before, # what biasbook audit takes as SUBJECT: a file of vectors, or a name
                      after=None, # the same, after debiasing
                      debias=None, # instead of it: "hard", "inlp" or "leace", done here
-                    ): # the table of `compare`
+                    ): # the table of compare
     "`compare` for the command line: missing words are left out. ValueError: unusable vectors, both given."
     if after is not None and debias is not None:
         raise ValueError('after and debias are both given; the vectors after are either a file or made here')
@@ -60,7 +60,7 @@ def _vectors(subject):
     return opened
 
 # %% ../nbs/book/01f_debiasing.ipynb #1136cce6
-def before_after_lines(table, # from `compare`
+def before_after_lines(table, # from compare
                       ): # an iterator over lines of text
     "The finding, a line a measure, and notes."
     t, a = table.to_dict('records'), table.attrs
@@ -86,7 +86,7 @@ def _cells(r):
             _interval(r['change_low'], r['change_high']), format_p(r['p'])]
 
 # %% ../nbs/book/01f_debiasing.ipynb #b11c7823
-def save_before_after(table, # from `compare`
+def save_before_after(table, # from compare
                       folder, # made if it is not there
                       subjects=(), # what the command line named, for their origin
                      ): # the folder that was written

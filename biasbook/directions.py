@@ -151,8 +151,8 @@ def _differences(vectors, pairs):
     return differences
 
 # %% ../nbs/01_directions.ipynb #5c9b38bb
-def bias_direction(vectors, # anything that `as_vectors` takes
-                   pairs=None, # (first word, second word) each, or one such pair; by default `gender_pairs()`
+def bias_direction(vectors, # anything that as_vectors takes
+                   pairs=None, # (first word, second word) each, or one such pair; by default gender_pairs()
                    method='pca', # "pca", "mean" of the differences, or "pair": exactly one pair
                    *,
                    names=None, # what lies toward the first and the second words; by default the first pair
@@ -204,8 +204,8 @@ def _drawn(vectors, pool, k, draw):
     raise ValueError(f'too many words of {vectors.name} point the same way to draw random pairs of them')
 
 # %% ../nbs/01_directions.ipynb #e5909c2b
-def random_directions(vectors, # anything that `as_vectors` takes
-                      direction, # a `Direction`: as many pairs, by the same method
+def random_directions(vectors, # anything that as_vectors takes
+                      direction, # a Direction: as many pairs, by the same method
                       n=100, # how many directions
                       rng=0, # seed
                       exclude=(), # words that are not to be drawn: those that are to be measured

@@ -92,12 +92,12 @@ def _table(e, contrast, center=False, apart=False):
     return ScoreTables(s[:n], s[n:], tuple(e.study.targets[side] for side in e.sides), columns, tuple(parts))
 
 # %% ../nbs/04_embedding_api.ipynb #3e85aa3d
-def score_tables(embedder, # an `Embedder`, or a name such as "st:all-MiniLM-L6-v2"
-                 spec=None, # a `Study`, a folder or file of one, or None for the bundled one
+def score_tables(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
+                 spec=None, # a Study, a folder or file of one, or None for the bundled one
                  *,
-                 contrasts=None, # pairs of groups; by default those of `CONTRASTS` that the study has
+                 contrasts=None, # pairs of groups; by default those of CONTRASTS that the study has
                  sides=None, # two sides; by default the first two of the study
-                )->dict: # contrast: `ScoreTables`
+                )->dict: # contrast: ScoreTables
     "Mean cosine with the first group less that with the second, by sentence. Errors as of `embedding_bias`."
     e = _Embedded(as_embedder(embedder), *_asked(spec, contrasts, sides))
     return {c: _table(e, c) for c in e.contrasts}
@@ -183,10 +183,10 @@ def _paired(study, sides, unit, mode, paired, adjust, level, reembed):
     return not mode and set(sides) in [set(p) for p in study.pairs] if paired is None else bool(paired)
 
 # %% ../nbs/04_embedding_api.ipynb #24708919
-def embedding_bias(embedder, # an `Embedder`, or a name such as "st:all-MiniLM-L6-v2"
-                   spec=None, # a `Study`, a folder or file of one, or None for the bundled one
+def embedding_bias(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
+                   spec=None, # a Study, a folder or file of one, or None for the bundled one
                    *,
-                   contrasts=None, # pairs of groups; by default those of `CONTRASTS` that the study has
+                   contrasts=None, # pairs of groups; by default those of CONTRASTS that the study has
                    sides=None, # two sides; by default the first two of the study
                    unit='word', # or "sentence": each sentence as if it were independent
                    mode=None, # "published": the procedure of the original study, repeated to the letter
@@ -196,7 +196,7 @@ def embedding_bias(embedder, # an `Embedder`, or a name such as "st:all-MiniLM-L
                    reembed=20, # sentences that are embedded anew for the noise floor; 0: none
                    n_resamples=10_000, # shuffles, of mode="published" only
                    rng=0, # their seed
-                  )->list: # a `Result` a contrast; value is Cohen's d
+                  )->list: # a Result a contrast; value is Cohen's d
     """How far two groups of words differ in nearness to two others (Cohen 1988, doi:10.4324/9780203771587).
 
     ValueError for unknown names and what cannot be compared, TypeError for no embedder, ProviderError."""
@@ -233,7 +233,7 @@ def _ours(results):
     ours = isinstance(results, (list, tuple)) and all('templates' in getattr(r, 'meta', ()) for r in results)
     if not ours or not results: raise ValueError('give a list of results of embedding_bias, one or more')
 
-def bias_table(results, # a list of results of `embedding_bias`, of any number of embedders
+def bias_table(results, # a list of results of embedding_bias, of any number of embedders
               )->Any: # DataFrame, a row a result
     "d, raw difference, and p adjusted by Holm and Bonferroni within each embedder. ValueError for no results."
     _ours(results)
@@ -243,7 +243,7 @@ def bias_table(results, # a list of results of `embedding_bias`, of any number o
               'p_bonferroni', 'size', 'direction']]
 
 # %% ../nbs/04_embedding_api.ipynb #204f51bc
-def template_table(result, # one result of `embedding_bias`
+def template_table(result, # one result of embedding_bias
                   )->Any: # DataFrame, a row a template: group, template, d, difference, d without it, words
     "What each template says by itself, and what all others say without it. ValueError for no such result."
     import pandas as pd

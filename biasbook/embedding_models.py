@@ -82,7 +82,7 @@ def _aligned(rows, columns):
             for row in rows]
 
 # %% ../nbs/04a_embedding_models.ipynb #1eb048a7
-def bias_forest(results, # of `embedding_bias`: several embedders, the same contrasts
+def bias_forest(results, # of embedding_bias: several embedders, the same contrasts
                 width=7., # of the figure, in inches; below 6 it is laid out for a phone
                )->Any: # matplotlib axes
     "Each d with its interval, p and Holm's p, by contrast. ValueError for what cannot stand side by side."
@@ -154,7 +154,7 @@ def _bar_axes(t, notes, width):
     return ax, at
 
 # %% ../nbs/04a_embedding_models.ipynb #5968d2c8
-def bias_bars(results, # of `embedding_bias`: several embedders, the same contrasts
+def bias_bars(results, # of embedding_bias: several embedders, the same contrasts
               width=7., # of the figure, in inches; below 6 it is laid out for a phone, without p
               legend=True, # what colours and hatches mean, below
              )->Any: # matplotlib axes
@@ -186,7 +186,7 @@ def _verdict(names, n, above, below, sure_above, sure_below):
     return f'{_direction(above - below, *names)}; {above + below} of {n}, {sure_above + sure_below} after Holm'
 
 # %% ../nbs/04a_embedding_models.ipynb #3331affb
-def consistency_table(results, # of `embedding_bias`: several embedders, the same contrasts
+def consistency_table(results, # of embedding_bias: several embedders, the same contrasts
                       level=.05, # what p, adjusted by Holm within one embedder, must be below
                      )->Any: # DataFrame, a row a contrast
     "How many embedders point which way, with ranges and a verdict. ValueError as `bias_forest`."
@@ -220,9 +220,9 @@ def _opened(m, options):
     return Embedder(e.source, m['name'], e.store)
 
 # %% ../nbs/04a_embedding_models.ipynb #66869b53
-def study_embedders(study, # a `Study` with models, or the folder of one
-                    **options, # of `load_embedder`, the same for each: store, batch, per_minute, …
-                   )->list: # an `Embedder` a model, under the study's name for it
+def study_embedders(study, # a Study with models, or the folder of one
+                    **options, # of load_embedder, the same for each: store, batch, per_minute, …
+                   )->list: # an Embedder a model, under the study's name for it
     "The models of a study, opened; keys are needed only to embed. ValueError names the model that cannot be."
     if not (models := (study if isinstance(study, Study) else load_study(study)).models):
         raise ValueError('the study has no models; give a folder with models_config.json, or replace(study, '
@@ -233,12 +233,12 @@ def study_embedders(study, # a `Study` with models, or the folder of one
     return embedders
 
 # %% ../nbs/04a_embedding_models.ipynb #4b4774c2
-def plan_table(embedders, # of `study_embedders`, or names such as "st:all-MiniLM-L6-v2"
-               spec=None, # a `Study`, a folder or file of one, or None for the bundled one
+def plan_table(embedders, # of study_embedders, or names such as "st:all-MiniLM-L6-v2"
+               spec=None, # a Study, a folder or file of one, or None for the bundled one
                *,
-               contrasts=None, # as in `embedding_bias`
-               sides=None, # as in `embedding_bias`
-              )->Any: # DataFrame, a row an embedder: the fields of a `Plan`
+               contrasts=None, # as in embedding_bias
+               sides=None, # as in embedding_bias
+              )->Any: # DataFrame, a row an embedder: the fields of a Plan
     "What `embedding_bias` would ask of each, its noise floor apart; nobody is asked. Errors as of that."
     import pandas as pd
     if not isinstance(embedders, (list, tuple)) or not embedders:

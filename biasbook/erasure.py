@@ -130,12 +130,12 @@ def _spared(vectors, specific, missing):
     return {*specific} - {*lost}, lost
 
 # %% ../nbs/01g_erasure.ipynb #dccff5a4
-def hard_debias(vectors, # anything that `as_vectors` takes
-                direction=None, # a `Direction`, by default `bias_direction(vectors)`; or an array
+def hard_debias(vectors, # anything that as_vectors takes
+                direction=None, # a Direction, by default bias_direction(vectors); or an array
                 *,
-                specific=None, # words that keep their part; by default `gender_specific()`, for an array none
-                equalize=None, # pairs; by default `gender_pairs('equalize')`, for an array none
-                missing='error', # pairs, or `specific` words, that the vectors lack: "error", or "drop" them
+                specific=None, # words that keep their part; by default gender_specific(), for an array none
+                equalize=None, # pairs; by default gender_pairs('equalize'), for an array none
+                missing='error', # pairs, or specific words, that the vectors lack: "error", or "drop" them
                )->WordVectors: # rows of length 1
     "Hard debiasing (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520). ValueError: unfit lists."
     vectors = as_vectors(vectors)
@@ -197,7 +197,7 @@ def _labelled(vectors, labels):
     return vectors.unit[vectors.rows(words)].astype(float), y, notes
 
 # %% ../nbs/01g_erasure.ipynb #68db2a7a
-def inlp(vectors, # anything that `as_vectors` takes
+def inlp(vectors, # anything that as_vectors takes
          labels, # a dict from words to their classes, two or more
          *,
          iterations=35, # at most so many classifiers, as in the paper's word-vector experiment
@@ -237,7 +237,7 @@ def _leace_map(X, y, shrinkage=True):
     return left[:, taken], right[taken], mean
 
 # %% ../nbs/01g_erasure.ipynb #e2587287
-def leace(vectors, # anything that `as_vectors` takes
+def leace(vectors, # anything that as_vectors takes
           labels, # a dict from words to their classes, two or more
           *,
           shrinkage=True, # of the covariance, by which it can be inverted if there are few words

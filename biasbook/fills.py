@@ -57,7 +57,7 @@ class _Whole(Scorer):
         return list(z.double().log_softmax(-1).cpu().numpy())
 
 # %% ../nbs/02c_fills.ipynb #337381bf
-def top_fills(model, # a masked language model, from `load_model`
+def top_fills(model, # a masked language model, from load_model
               texts, # a list of texts, each with one [MASK]
               k=3, # how many fills
               *,
@@ -155,13 +155,13 @@ def disco_scores(fills, # for each template, for each term a list of its fills
                   (floor, *_others(d, T, alpha)), d, {'note': note, 'tests': F, 'alpha': alpha, 'seed': rng})
 
 # %% ../nbs/02c_fills.ipynb #c481e2e9
-def disco(model, # a masked language model, from `load_model`
+def disco(model, # a masked language model, from load_model
           templates, # a template, or a list of them, with {group} and {target}
           terms, # a mapping of two genders to their names or nouns, which stand in {group}
           *,
           k=3, # how many fills a term has
           fills='words', # or "tokens": punctuation and parts of words too
-          alpha=.05, confidence_level=.95, n_resamples=9999, rng=0, # as for `disco_scores`
+          alpha=.05, confidence_level=.95, n_resamples=9999, rng=0, # as for disco_scores
          )->Result: # with details: a row a fill of a template
     "Discovery of correlations (Webster et al. 2020, doi:10.48550/arXiv.2010.06032). ValueError: bad input."
     _masked(model)

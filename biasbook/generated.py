@@ -89,8 +89,8 @@ def _settings(n, threshold, once):
     if once not in (True, False): raise ValueError(f'once is {once!r}; it is True or False')
 
 # %% ../nbs/01e_generated.ipynb #7e9c7025
-def generate_analogies(vectors, # anything that `as_vectors` takes
-                       pair=('she', 'he'), # two words, a `Direction`, or a direction as an array
+def generate_analogies(vectors, # anything that as_vectors takes
+                       pair=('she', 'he'), # two words, a Direction, or a direction as an array
                        n=100, # how many analogies, the best ones
                        *,
                        threshold=1., # how far apart x and y may be, between vectors of length 1

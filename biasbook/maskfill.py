@@ -80,7 +80,7 @@ def _measured(model, rows, method):
                'pieces_target': int(m[2].max())}
 
 # %% ../nbs/02_maskfill.ipynb #b3849cb0
-def maskfill_rows(model, # a `MaskedScorer`, as `load_model` returns
+def maskfill_rows(model, # a MaskedScorer, as load_model returns
                   rows, # (template, (a, b), target) each; a and b are a word, or a list of words
                   *,
                   method='chain', # for words of several pieces; or "joint", "single", as the scorer has it
@@ -101,7 +101,7 @@ def maskfill_rows(model, # a `MaskedScorer`, as `load_model` returns
                          for (t, a, b, w), numbers in zip(checked, found)])
 
 # %% ../nbs/02_maskfill.ipynb #3ed28022
-def maskfill_table(model, # as for `maskfill_rows`, like the options
+def maskfill_table(model, # as for maskfill_rows, like the options
                    templates, # a list of templates
                    pairs, # a list of pairs (a, b)
                    targets, # a list of words
@@ -202,12 +202,12 @@ def _result(model, templates, words, lists, level, options, *, more='', note='',
                   n=f'{n} target' + 's' * (n != '1'), **fields)
 
 # %% ../nbs/02_maskfill.ipynb #f60357d3
-def bias_score(model, # a `MaskedScorer`
+def bias_score(model, # a MaskedScorer
                template, # a template, or a list of them
                words, # (a, b): a word each, or a list of words
                target, # a word, or a list of words
                *,
-               method='chain', # as for `maskfill_rows`, like the next
+               method='chain', # as for maskfill_rows, like the next
                compat=None,
                confidence_level=.95, # of the interval over targets
               )->Result: # value: mean corrected fill bias, nats; details: a row a template and target
@@ -218,14 +218,14 @@ def bias_score(model, # a `MaskedScorer`
                    metric='corrected fill bias', query=f'{n} targets' if n > 1 else targets[0], note=note)
 
 # %% ../nbs/02_maskfill.ipynb #783d4833
-def bias_difference(model, # a `MaskedScorer`
+def bias_difference(model, # a MaskedScorer
                     template, # a template, or a list of them
                     words, # (a, b): a word each, or a list of words
                     X, # targets, a list of words
                     Y, # targets that they are compared with
                     *,
                     names=('X', 'Y'), # what X and Y are called
-                    method='chain', # as for `maskfill_rows`, like the next
+                    method='chain', # as for maskfill_rows, like the next
                     compat=None,
                     confidence_level=.95, # of the interval over targets
                    )->Result: # value: difference of the mean corrected fill biases, nats

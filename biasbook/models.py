@@ -206,18 +206,18 @@ def _tests(results, against):
     return tuple(t for a, b in some for t in _compared(a, b, f'{len(results)} models'))
 
 # %% ../nbs/03c_models.ipynb #2830217f
-def compare_models(models, # names as `load_model` takes them, or loaded models; a dictionary names them
-                   pairs=None, # as of `load_pairs`, or a path; None: the bundled pairs
+def compare_models(models, # names as load_model takes them, or loaded models; a dictionary names them
+                   pairs=None, # as of load_pairs, or a path; None: the bundled pairs
                    *,
                    against=None, # the name of one model: compare the others with it; None: each with each
-                   store=None, # a `Store`, a path, or True for the default one: finished models are kept there
-                   prefix=None, # as in `sas_pairs`, such as "African"
+                   store=None, # a Store, a path, or True for the default one: finished models are kept there
+                   prefix=None, # as in sas_pairs, such as "African"
                    scoring='auto', # of masked models; the others have one
                    bos='auto', # what stands before a text, of causal models
                    compat=None, # "afristereo": as in the published notebook
                    baseline=NEUTRAL, # neutral subjects; None: no baseline, and raw margins are compared
                    confidence_level=.95, # of all intervals, over identities
-                   device='auto', dtype='float32', progress=False, # as in `load_model`, for those opened here
+                   device='auto', dtype='float32', progress=False, # as in load_model, for those opened here
                   )->ModelComparison:
     """`sas_pairs` of several models and what differs between them, one model in memory at a time.
 
@@ -232,7 +232,7 @@ def compare_models(models, # names as `load_model` takes them, or loaded models;
                            sum(there for _, there in done))
 
 # %% ../nbs/03c_models.ipynb #a3fe9963
-def differences_plot(comparison, # of `compare_models`
+def differences_plot(comparison, # of compare_models
                      title='', # what the figure says
                     ):
     "A row a comparison: difference of ratios, and of margins where the scales are the same; returns both axes."

@@ -23,9 +23,9 @@ from .weat import _rows
 # %% ../nbs/01b_neighbors.ipynb #407ece22
 def neighbor_shares(unit, # vectors of the words that may be neighbours, rows of length 1
                     queries, # vectors, one row a word
-                    leaning, # which lean toward the first side, one row as in `unit`, one column a direction
+                    leaning, # which lean toward the first side, one row as in unit, one column a direction
                     k=100, # how many neighbours
-                    own=None, # the row of `unit` that is the query itself, -1 where there is none
+                    own=None, # the row of unit that is the query itself, -1 where there is none
                    )->np.ndarray: # one row a query, one column a direction
     "Share of the k nearest that lean to the first side (Gonen & Goldberg 2019). ValueError: k too large."
     unit, leaning = np.asarray(unit, np.float32), np.asarray(leaning, bool)
@@ -45,11 +45,11 @@ def neighbor_shares(unit, # vectors of the words that may be neighbours, rows of
     return np.array([column[found].mean(1) for column in leaning.T]).T
 
 # %% ../nbs/01b_neighbors.ipynb #0175432b
-def neighbor_correlations(vectors, # anything that `as_vectors` takes: where words and neighbours are projected
+def neighbor_correlations(vectors, # anything that as_vectors takes: where words and neighbours are projected
                           words, # the words
                           directions, # one row each; a single vector counts as one
                           *,
-                          k=100, # like the next two, as in `neighbor_bias`
+                          k=100, # like the next two, as in neighbor_bias
                           after=None,
                           among=None,
                          ): # correlations; projections, shares: these with a row a word, a column a direction
@@ -104,13 +104,13 @@ def _named(r, metric, subject, query, words, d, **more):
                          'pairs': [list(p) for p in d.pairs], **more})
 
 # %% ../nbs/01b_neighbors.ipynb #3d57be29
-def neighbor_bias(vectors, # anything that `as_vectors` takes: where words and neighbours are projected
-                  words=None, # the words to correlate over, 8 or more; by default `professions()`
-                  direction=None, # a `Direction`; by default `bias_direction(vectors)`
+def neighbor_bias(vectors, # anything that as_vectors takes: where words and neighbours are projected
+                  words=None, # the words to correlate over, 8 or more; by default professions()
+                  direction=None, # a Direction; by default bias_direction(vectors)
                   *,
                   k=100, # how many neighbours
                   after=None, # where the neighbours are: vectors, or a function from a direction to vectors
-                  among=None, # words that may be neighbours; by default `plain_words(vectors)`
+                  among=None, # words that may be neighbours; by default plain_words(vectors)
                   missing='error', # words that the vectors lack: "error" or "drop"
                   placebos=100, # directions from random pairs to compare with; 0 for none
                   n_resamples=9_999, # random orders, for p
@@ -145,7 +145,7 @@ def _neighbors(r, vectors, after, words, direction, k, lost):
                   direction='higher: words have neighbours of their own side more than others do')
 
 # %% ../nbs/01b_neighbors.ipynb #30a24443
-def neighbor_plot(result, # of `neighbor_bias`
+def neighbor_plot(result, # of neighbor_bias
                   title='', # what the figure says
                   ax=None, # axes to draw on; new ones by default
                  ):
@@ -171,14 +171,14 @@ def neighbor_plot(result, # of `neighbor_bias`
     return ax
 
 # %% ../nbs/01b_neighbors.ipynb #bcb0ccac
-def bias_correlation(before, # anything that `as_vectors` takes
+def bias_correlation(before, # anything that as_vectors takes
                      after, # the same
-                     words=None, # words to correlate over, 8 or more; by default `professions()`
-                     direction=None, # a `Direction`; by default `bias_direction(before)`
+                     words=None, # words to correlate over, 8 or more; by default professions()
+                     direction=None, # a Direction; by default bias_direction(before)
                      *,
-                     after_direction=None, # a `Direction` for `after`; by default the same one
+                     after_direction=None, # a Direction for after; by default the same one
                      missing='error', # words that either lacks: "error" or "drop"
-                     placebos=100, # like the next three, as in `neighbor_bias`
+                     placebos=100, # like the next three, as in neighbor_bias
                      n_resamples=9_999,
                      rng=0,
                      confidence_level=.95,

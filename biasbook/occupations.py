@@ -37,7 +37,7 @@ def occupation_shares(which='wefat', # the fifty of Caliskan et al. 2017, or "wi
 @singledispatch
 def occupation_associations(subject, # word vectors, or a subject of a kind that a chapter has registered
                             occupations, # a list of words
-                            **options, # of this kind of subject; for vectors `placebos`
+                            **options, # of this kind of subject; for vectors placebos
                            )->Associations: # above zero toward women
     "How a subject associates occupations with women rather than men. TypeError for an unknown kind of subject."
     try:
@@ -79,14 +79,14 @@ def _shares(occupations):
     return _property(occupation_shares() if occupations is None else occupations)
 
 # %% ../nbs/00c_occupations.ipynb #b277b320
-def occupation_gap(subject, # word vectors, `Associations`, or a kind of subject that a chapter has registered
-                   occupations=None, # occupation -> share of women; by default those of `occupation_shares`
+def occupation_gap(subject, # word vectors, Associations, or a kind of subject that a chapter has registered
+                   occupations=None, # occupation -> share of women; by default those of occupation_shares
                    *,
-                   alternative='two-sided', # as in `wefat_arrays`, like the next three
+                   alternative='two-sided', # as in wefat_arrays, like the next three
                    n_resamples=99_999,
                    rng=0,
                    confidence_level=.95,
-                   **options, # of `occupation_associations`; for vectors `placebos`
+                   **options, # of occupation_associations; for vectors placebos
                   )->Result:
     """Correlation of the share of women in occupations with a subject's association of them with women.
 
@@ -102,10 +102,10 @@ def occupation_gap(subject, # word vectors, `Associations`, or a kind of subject
                                                        'battery': 'occupation gap', **source})
 
 # %% ../nbs/00c_occupations.ipynb #758e333c
-def occupation_gaps(subjects, # a list of subjects, each as in `occupation_gap`
-                    occupations=None, # occupation -> share of women; by default those of `occupation_shares`
-                    **options, # as in `occupation_gap`: alternative, n_resamples, rng, confidence_level
-                   )->list: # one `Result` a subject, all over the same words
+def occupation_gaps(subjects, # a list of subjects, each as in occupation_gap
+                    occupations=None, # occupation -> share of women; by default those of occupation_shares
+                    **options, # as in occupation_gap: alternative, n_resamples, rng, confidence_level
+                   )->list: # one Result a subject, all over the same words
     "`occupation_gap` over the occupations that all subjects have. ValueError if these are fewer than 8."
     if not isinstance(subjects, (list, tuple)):
         raise ValueError(f'subjects must be a list, but is {type(subjects).__name__}; write [subject, other]')

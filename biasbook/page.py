@@ -33,7 +33,7 @@ def plain(text, # anything
 
 # %% ../nbs/book/00c_page.ipynb #166a041f
 def escaped(text, # anything
-            most=1000, # as in `plain`
+            most=1000, # as in plain
            )->str:
     "A text for any place of a page, in an attribute too."
     return escape(plain(text, most))

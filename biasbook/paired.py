@@ -85,8 +85,8 @@ def _change_meta(a, b, moved):
             'note': '; '.join(note for note, holds in notes.items() if holds)}
 
 # %% ../nbs/00a_paired.ipynb #8a6d23d2
-def compare_results(a, # a `Result` of `weat`
-                    b, # a `Result` of `weat` for the same words in other vectors
+def compare_results(a, # a Result of weat
+                    b, # a Result of weat for the same words in other vectors
                     *,
                     alternative='two-sided', # "greater": d is larger in b
                    )->Result: # value d(b) - d(a); details has a row a target word
@@ -110,9 +110,9 @@ def compare_results(a, # a `Result` of `weat`
                   also=_also_change(a, b, one, two), details=details, meta=_change_meta(a, b, u.any()))
 
 # %% ../nbs/00a_paired.ipynb #00601108
-def in_common(query, # a `Query` or the name of a published test
-              *vectors, # two or more, each anything that `as_vectors` takes
-             ): # a `Query`
+def in_common(query, # a Query or the name of a published test
+              *vectors, # two or more, each anything that as_vectors takes
+             ): # a Query
     "The query with the words that all these vectors have; `source` names the others. ValueError: too few left."
     query = _query(query)
     if not vectors:

@@ -38,11 +38,11 @@ def _dealt(projection, n, halves):
     return [np.concatenate([up[i::step], down[i::step]]) for i in range(step)]
 
 # %% ../nbs/01f_probe.ipynb #3546e3fd
-def sides(vectors, # anything that `as_vectors` takes
-          direction=None, # a `Direction`, by default `bias_direction(vectors)`; or an array: above and below
+def sides(vectors, # anything that as_vectors takes
+          direction=None, # a Direction, by default bias_direction(vectors); or an array: above and below
           n=None, # words on each side; by default a fiftieth of the words, 500 at the most
           *,
-          words=None, # words to choose from; by default `plain_words(vectors)`
+          words=None, # words to choose from; by default plain_words(vectors)
           exclude=(), # of these, words to leave out
           halves=False, # True: 2n words on each side, dealt alternately into two mappings
          ): # word -> its side, the most extreme words of each side first; with halves, two such mappings
@@ -140,9 +140,9 @@ def _measured(vectors, after, g, words, projection, n, halves):
     return source, rows, prepared(_rows(source, [words[i] for i in rows]))
 
 # %% ../nbs/01f_probe.ipynb #da2370b1
-def probe_accuracies(vectors, # anything that `as_vectors` takes: where words are chosen
+def probe_accuracies(vectors, # anything that as_vectors takes: where words are chosen
                      directions, # one row each; a single vector counts as one
-                     *, after=None, n=None, words=None, exclude=(), halves=False, # as in `probe_accuracy`
+                     *, after=None, n=None, words=None, exclude=(), halves=False, # as in probe_accuracy
                      kind='linear', folds=5, seed=0)->np.ndarray: # NaN: fewer words on a side than are needed
     "Held-out accuracy for each of many directions. ValueError as for `probe_accuracy`."
     vectors, after, G = as_vectors(vectors), _place(after)[0], np.atleast_2d(np.asarray(directions, float))
@@ -155,12 +155,12 @@ def probe_accuracies(vectors, # anything that `as_vectors` takes: where words ar
     return found
 
 # %% ../nbs/01f_probe.ipynb #b1f6af16
-def probe_accuracy(vectors, # anything that `as_vectors` takes: where words are chosen
-                   direction=None, # a `Direction`; by default `bias_direction(vectors)`
+def probe_accuracy(vectors, # anything that as_vectors takes: where words are chosen
+                   direction=None, # a Direction; by default bias_direction(vectors)
                    *,
                    after=None, # where they are to be told: vectors, or a function from a direction to vectors
                    n=None, # words on each side; by default a fiftieth of the words, 500 at the most
-                   words=None, # words to choose from; by default `plain_words(vectors)`
+                   words=None, # words to choose from; by default plain_words(vectors)
                    exclude=(), # of these, words to leave out, such as those that an eraser was fitted to
                    halves=False, # True: the second half of 2n + 2n words; the first is for an eraser
                    kind='linear', # or "rbf"

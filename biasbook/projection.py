@@ -26,16 +26,16 @@ def _given(words):
     return _words(list(words) if isinstance(words, dict) else words, 'words')
 
 # %% ../nbs/01_projection.ipynb #1483cbf5
-def project(vectors, # anything that `as_vectors` takes
+def project(vectors, # anything that as_vectors takes
             words, # a list of words
-            direction, # a `Direction`
-           )->np.ndarray: # one number a word: above zero toward `direction.names[0]`
+            direction, # a Direction
+           )->np.ndarray: # one number a word: above zero toward direction.names[0]
     "Cosine of each word with a direction. ValueError: words that the vectors lack, zero vectors."
     vectors = as_vectors(vectors)
     return cosine(_rows(vectors, _given(words)), as_direction(vectors, direction).vector[None])[:, 0]
 
 # %% ../nbs/01_projection.ipynb #75c041be
-def without_direction(vectors, # anything that `as_vectors` takes
+def without_direction(vectors, # anything that as_vectors takes
                      ): # a function of a direction, an array, that returns the vectors without it
     "Takes directions out of vectors, as Bolukbasi et al. 2016 do; what `cluster_bias` takes as `after`."
     vectors = as_vectors(vectors)
@@ -102,9 +102,9 @@ def _leaning(cosines, names):
     return f'higher is more of the direction, either way; {k} of {len(cosines)} words lean toward {name}'
 
 # %% ../nbs/01_projection.ipynb #087010eb
-def direct_bias(vectors, # anything that `as_vectors` takes
+def direct_bias(vectors, # anything that as_vectors takes
                 words=None, # words that should be neutral; by default all words of the vectors
-                direction=None, # a `Direction`; by default `bias_direction(vectors)`
+                direction=None, # a Direction; by default bias_direction(vectors)
                 c=1, # strictness, above 0
                 *,
                 missing='error', # words that the vectors lack: "error" or "drop"
@@ -172,10 +172,10 @@ def _direct_result(vectors, direction, words, lost, sums, k, options):
                         'method': direction.method, 'missing': lost, 'versions': _versions(), **options})
 
 # %% ../nbs/01_projection.ipynb #681e3b9e
-def direction_spread(vectors, # anything that `as_vectors` takes
-                     pairs=None, # as in `bias_direction`
-                     words=None, # for their direct bias; by default `professions()`
-                     c=1, # as in `direct_bias`
+def direction_spread(vectors, # anything that as_vectors takes
+                     pairs=None, # as in bias_direction
+                     words=None, # for their direct bias; by default professions()
+                     c=1, # as in direct_bias
                     ): # a DataFrame, a row a direction: its cosine with the first, direct_bias, low, high, …
     "Direct bias under each method and each pair alone. ValueError as for `direct_bias`."
     import pandas as pd

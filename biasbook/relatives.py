@@ -134,13 +134,13 @@ def _cbs_frame(rows, fill, prior, counts):
     return DataFrame({**columns, **{k: v.ravel() for k, v in numbers.items()}, 'pieces': counts})
 
 # %% ../nbs/02b_relatives.ipynb #657b0758
-def cbs(model, # a masked language model, from `load_model`
+def cbs(model, # a masked language model, from load_model
         templates, # a template, or a list of them, with {group} and {target}
         groups, # two group words or more
         attributes, # words for {target}
         *,
         method='joint', # all pieces of a group word masked at once, as published; or "chain", "single"
-        confidence_level=.95, n_resamples=9999, rng=0, # as for `cbs_scores`
+        confidence_level=.95, n_resamples=9999, rng=0, # as for cbs_scores
        )->Result: # with details: a row for each template, attribute and group word
     "Categorical bias score (Ahn & Oh 2021, doi:10.18653/v1/2021.emnlp-main.42), nats². ValueError: bad input."
     _masked(model)

@@ -121,12 +121,12 @@ def _result(d, subject, query, meta, level):
                   method=first.method, n=n, also=also, details=d, meta=meta)
 
 # %% ../nbs/03_sas_pairs.ipynb #07872ad8
-def sas_pairs(model, # from `load_model`, of any kind
-              pairs=None, # as of `load_pairs`, or a path; None: the bundled pairs
+def sas_pairs(model, # from load_model, of any kind
+              pairs=None, # as of load_pairs, or a path; None: the bundled pairs
               *,
               prefix=None, # such as "African"; not for identities that name a people or a place
               scoring='auto', # of a masked model "shared", "pll", "aul" or "aula"; of others there is one
-              bos='auto', # what stands before a text, for causal models only, as in their `start`
+              bos='auto', # what stands before a text, for causal models only, as in their start
               compat=None, # "afristereo": sentences, scores and ties as in the published notebook
               baseline=NEUTRAL, # neutral subjects, without a prefix; None: no baseline
               confidence_level=.95, # of the intervals over identities
@@ -147,7 +147,7 @@ def sas_pairs(model, # from `load_model`, of any kind
     return _result(d[_KEPT], model.name, query, meta, confidence_level)
 
 # %% ../nbs/03_sas_pairs.ipynb #4824fa13
-def sas_by_type(result, # of `sas_pairs`
+def sas_by_type(result, # of sas_pairs
                )->list: # of a Result for each type of identity, in the order of the table
     "The same for each type of identity: one family for Holm's adjustment. ValueError for another result."
     if result.details is None or not {*_KEPT} <= {*result.details}:
@@ -158,7 +158,7 @@ def sas_by_type(result, # of `sas_pairs`
             for kind, d in result.details.groupby('type', sort=False)]
 
 # %% ../nbs/03_sas_pairs.ipynb #1ffbc2db
-def ratios_plot(results, # of `sas_pairs`
+def ratios_plot(results, # of sas_pairs
                 labels=None, # one a row; the names of the models by default
                 title='', # what the figure says
                 ax=None, # axes to draw on; new ones by default

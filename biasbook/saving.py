@@ -32,7 +32,7 @@ def _short(frame):
     return rows
 
 # %% ../nbs/book/01a_saving.ipynb #6b8fb647
-def markdown_table(frame, # from `Audit.table` or `results_table`
+def markdown_table(frame, # from Audit.table or results_table
                   )->str:
     "The results as a Markdown table."
     def cell(text):
@@ -43,7 +43,7 @@ def markdown_table(frame, # from `Audit.table` or `results_table`
     return '\n'.join('| ' + ' | '.join(row) + ' |' for row in (head, sides, *rows)) + '\n'
 
 # %% ../nbs/book/01a_saving.ipynb #33b3cf38
-def latex_table(frame, # from `Audit.table` or `results_table`
+def latex_table(frame, # from Audit.table or results_table
                )->str:
     "The results as a LaTeX tabular, for the package booktabs."
     special = {'\\': r'\textbackslash{}', '~': r'\textasciitilde{}', '^': r'\textasciicircum{}', '–': '--',
@@ -94,7 +94,7 @@ def _few(words, most=8):
     return ', '.join(words[:most]) + f' and {len(words) - most} more' * (len(words) > most)
 
 # %% ../nbs/book/01a_saving.ipynb #6c93a65e
-def audit_lines(audit, # an `Audit`
+def audit_lines(audit, # an Audit
                ): # an iterator over lines of text
     "The findings, then a line for each result, then the words that were missing."
     yield from audit.findings()
@@ -158,7 +158,7 @@ def save_files(files, # name -> text or bytes; the first one is what takes the f
     return tried
 
 # %% ../nbs/book/01a_saving.ipynb #7b662e58
-def save_audit(audit, # an `Audit`
+def save_audit(audit, # an Audit
                folder, # made if it is not there
               )->Path: # the folder that was written: this one, or the first free one beside it
     "Write results.json, .csv, .md and .tex, and report.html. OSError: disk, permission, a file there."
@@ -230,7 +230,7 @@ def _read_audit(text):
     return Audit(tuple(results), failures, dict(about))
 
 # %% ../nbs/book/01a_saving.ipynb #27bef20c
-def load_audit(path, # a folder that `save_audit` wrote, or the results.json in it
+def load_audit(path, # a folder that save_audit wrote, or the results.json in it
               )->'Audit': # as it was saved
     "A saved audit. FileNotFoundError if there is none, ValueError for another file or one of a later version."
     path, wanted = Path(path), Path(path)

@@ -99,7 +99,7 @@ def _single(subject, word, cos_a, cos_b, sets, names, alternative, level, lost):
                         'words': dict(zip('AB', sets)), 'versions': _versions()})
 
 # %% ../nbs/00b_sc_weat.ipynb #4f1c37e4
-def sc_weat(vectors, # anything that `as_vectors` takes
+def sc_weat(vectors, # anything that as_vectors takes
             words, # a word, or a list of words
             A, # words of the first attribute
             B, # words of the second attribute
@@ -108,7 +108,7 @@ def sc_weat(vectors, # anything that `as_vectors` takes
             alternative='two-sided', # "greater": nearer to A; "less"; "two-sided"
             confidence_level=.95, # of the intervals
             missing='error', # words that the vectors lack: "error" or "drop"
-           ): # a `Result`, or a list of them for a list of words
+           ): # a Result, or a list of them for a list of words
     """The single-category WEAT (Toney & Caliskan 2021, doi:10.18653/v1/2021.emnlp-main.574).
 
     ValueError for missing or repeated words, for fewer than 2 words in A or B, and for zero vectors."""

@@ -62,7 +62,7 @@ def _listed(sentences):
     return found
 
 # %% ../nbs/04b_seat.ipynb #8fb6a13e
-def word_vectors(embedder, # an `Embedder`, or its name
+def word_vectors(embedder, # an Embedder, or its name
                  sentences, # a dict: word to a list of its sentences
                 )->WordVectors: # a row a word, the mean of the unit vectors of its sentences
     "Vectors of words from their sentences. ValueError for a word without, a sentence of two, a zero vector."
@@ -129,13 +129,13 @@ def _weat(embedder, query, sets, sentences, unit, options):
     return replace(r, details=details, n=r.n.replace('words', unit + 's'))
 
 # %% ../nbs/04b_seat.ipynb #ab0b986f
-def seat(embedder, # an `Embedder`, or a name such as "st:all-MiniLM-L6-v2"
-         query, # a `Query`, the name of a published one ("weat6"), or what `load_seat` returned
+def seat(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
+         query, # a Query, the name of a published one ("weat6"), or what load_seat returned
          *,
          unit='word', # or "sentence", as published: all sentences count as independent
          templates=TEMPLATES, # of one slot each; not used where the query brings its sentences
          missing='error', # words that the embedder is known to lack: "error", "drop" or "drop-pairs"
-         alternative='greater', # as in `weat`, like the next two
+         alternative='greater', # as in weat, like the next two
          ddof=1,
          confidence_level=.95,
         )->Result: # value d; details has one row a target word, or a target sentence
@@ -188,7 +188,7 @@ def _examples(data, key, file):
 
 # %% ../nbs/04b_seat.ipynb #3bde6759
 def load_seat(test, # a published test, such as "sent-weat6", or a file in its layout that ends in .jsonl
-             )->Query: # of words; or, if a text ends like a sentence, a `SentenceQuery`
+             )->Query: # of words; or, if a text ends like a sentence, a SentenceQuery
     "A test in the layout of May et al. 2019 (doi:10.18653/v1/N19-1063). ValueError: unknown, or damaged."
     own_file = str(test).endswith('.jsonl')
     path = Path(test) if own_file else fetch(f'seat/{test}.jsonl')

@@ -200,8 +200,8 @@ def _cosines(v, row, kept):
     return np.einsum('nd,nd->n', A, B) / (lengths[0] * lengths[1])
 
 # %% ../nbs/01c_similarity.ipynb #34ab2f86
-def word_similarity(vectors, # anything that `as_vectors` takes
-                    dataset, # a name as in `similarity_pairs`, a path, or rows (word, word, rating)
+def word_similarity(vectors, # anything that as_vectors takes
+                    dataset, # a name as in similarity_pairs, a path, or rows (word, word, rating)
                     *,
                     confidence_level=.95,
                     missing='drop', # or "error": refuse a set with words that the vectors lack
@@ -232,9 +232,9 @@ def _details(rows, row, cos):
                         columns=['word', 'other', 'rating', 'cosine'])
 
 # %% ../nbs/01c_similarity.ipynb #0cf188db
-def similarity_table(vectors, # anything that `as_vectors` takes
-                     datasets=None, # a list of what `word_similarity` takes; by default the eight known sets
-                     **options, # of `word_similarity`
+def similarity_table(vectors, # anything that as_vectors takes
+                     datasets=None, # a list of what word_similarity takes; by default the eight known sets
+                     **options, # of word_similarity
                     ): # a DataFrame, a row a set: dataset, rho, low, high, p, covered, pairs, missing_words
     "`word_similarity` for several sets. The sets that are not bundled are fetched on first use."
     import pandas as pd

@@ -168,8 +168,8 @@ def _more_subjects(audit, again):
     yield from _twins(audit, names)
 
 # %% ../nbs/book/00b_steps.ipynb #347d9f4a
-def next_steps(audit, # an `Audit`
-              )->list: # of `Step`s; empty if this audit asks for none
+def next_steps(audit, # an Audit
+              )->list: # of Steps; empty if this audit asks for none
     "What this audit asks for: computed from what it found, what it missed and what failed."
     t = summary_table(audit.results)
     rows = t.to_dict('records')

@@ -194,14 +194,14 @@ def _result(d, subject, query, meta, level):
                   also=also, details=d, meta=meta)
 
 # %% ../nbs/03b_stereoset.ipynb #6d183a27
-def stereoset(model, # from `load_model`, masked or causal
-              data=None, # as of `load_stereoset`, or a path; None: the development part
+def stereoset(model, # from load_model, masked or causal
+              data=None, # as of load_stereoset, or a path; None: the development part
               *,
               task='both', # or "intrasentence", "intersentence"
               compat=None, # "stereoset": scores of words, ties and means over targets as published
               unreadable='refuse', # or "leave out" examples that the model cannot read
               confidence_level=.95, # of the intervals over targets
-             )->Result: # value: SS in percent; LMS, ICAT and others in `also`; details: a row an example
+             )->Result: # value: SS in percent; LMS, ICAT and others in also; details: a row an example
     """In what percentage of examples is the stereotype preferred (Nadeem et al. 2021)?
 
     doi:10.18653/v1/2021.acl-long.416. ValueError: bad examples or options. TypeError: no language model."""
@@ -219,7 +219,7 @@ def stereoset(model, # from `load_model`, masked or causal
     return _result(_scored(model, d, compat), model.name, query, meta, confidence_level)
 
 # %% ../nbs/03b_stereoset.ipynb #b2a273ce
-def stereoset_by_type(result, # of `stereoset`
+def stereoset_by_type(result, # of stereoset
                      )->list: # of a Result for each type, in the order of their names
     "The same for each type, by name: one family for Holm's adjustment. ValueError for another result."
     if result.details is None or not {*_COLUMNS, 'margin'} <= {*result.details}:

@@ -84,7 +84,7 @@ def _preferred(r):
     return Size(max(r.value, 1 - r.value), 'of sentences, the {} is more probable than the {}'.format(*which), tuple(more))
 
 # %% ../nbs/book/00a_summary.ipynb #78938654
-def practical_size(result, # a `Result`
+def practical_size(result, # a Result
                   )->Size:
     "The size of a result over pairs of its words, or an empty `Size` if its details are of another kind."
     d: Any = result.details
@@ -110,8 +110,8 @@ LARGE = .714 # of normal lists whose means differ by .8 standard deviations
 # %% ../nbs/book/00a_summary.ipynb #c05e44c2
 def reading(p, # p, adjusted; None or NaN if there is none
             placebos, # placebo p-values; None or NaN where there is none
-            probability=math.nan, # from `practical_size`
-           )->str: # a key of `READINGS`
+            probability=math.nan, # from practical_size
+           )->str: # a key of READINGS
     "What may be said of a result, from its p, its placebo p-values and its size."
     known = [q for q in placebos if q is not None and not math.isnan(q)]
     if p is None or math.isnan(p):
@@ -132,7 +132,7 @@ def _at_floor(p, method):
     return drawn is not None and p is not None and p * (1 + int(re.sub(r'\s', '', drawn[1]))) < 1.5
 
 # %% ../nbs/book/00a_summary.ipynb #1e1ba822
-def p_text(row, # of a `summary_table`, as a dictionary
+def p_text(row, # of a summary_table, as a dictionary
            column='p', # or "p_holm", "p_bh", "placebo: p", …
           )->str:
     "A p-value as a report prints it: '≤ 1.0e-5' if it is the smallest that its random draws could give."
@@ -140,7 +140,7 @@ def p_text(row, # of a `summary_table`, as a dictionary
     return '≤ ' * (column in row.get('floors', ())) + format_p(p)
 
 # %% ../nbs/book/00a_summary.ipynb #37acdf45
-def summary_table(results, # `Result`s
+def summary_table(results, # Results
                  ): # a DataFrame
     "`results_table` with the size in words, the value over the 95 % point of placebos, and the reading."
     t, sizes = results_table(results).copy(), [practical_size(r) for r in results]       # a copy is in one piece
@@ -178,8 +178,8 @@ def _asked(r):
     return sorted(map(str, [*(w for s in words.values() for w in s), *rows]))
 
 # %% ../nbs/book/00a_summary.ipynb #b1d6c134
-def consistency(results, # `Result`s
-               )->list: # an `Agreement` for each query of two subjects or more
+def consistency(results, # Results
+               )->list: # an Agreement for each query of two subjects or more
     "Sign agreement and range of each query over subjects."
     groups: dict = {}
     for r, p in zip(results, results_table(results)['p_holm']):
@@ -219,7 +219,7 @@ def _agreeing(again):
             'subjects may share a source, and are then no independent witnesses.')
 
 # %% ../nbs/book/00a_summary.ipynb #6e4e7e5a
-def headline(audit, # an `Audit`
+def headline(audit, # an Audit
             )->str:
     "What an audit found, in two or three sentences."
     t, again = summary_table(audit.results), consistency(audit.results)

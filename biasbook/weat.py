@@ -89,8 +89,8 @@ def _direction(d, x, y, a, b):
     return f'toward {one} rather than {other}: {x} more than {y}'
 
 # %% ../nbs/00_weat.ipynb #891d35a5
-def weat(vectors, # `WordVectors`, or a dict, a gensim KeyedVectors, a (words, matrix) pair, a path or a name
-         query, # a `Query`, or the name of a published test, "weat1" … "weat10"
+def weat(vectors, # WordVectors, or a dict, a gensim KeyedVectors, a (words, matrix) pair, a path or a name
+         query, # a Query, or the name of a published test, "weat1" … "weat10"
          *,
          alternative='greater', # "greater" is the paper's test; the two-sided p is in the result as well
          ddof=1, # of the standard deviation in d
@@ -145,12 +145,12 @@ class PlaceboReference:
     method: str # how many lists and pairs, and their coherence; or why there are none
 
 # %% ../nbs/00_weat.ipynb #1913cea6
-def placebo_reference(vectors, # anything that `as_vectors` takes
-                      query, # a `Query` or the name of a published test
+def placebo_reference(vectors, # anything that as_vectors takes
+                      query, # a Query or the name of a published test
                       side='placebo', # "placebo" replaces X and Y, "placebo attributes" A and B
                       *,
-                      missing='error', # as in `weat`
-                      ddof=1, # as in `weat`
+                      missing='error', # as in weat
+                      ddof=1, # as in weat
                      )->PlaceboReference:
     "d of unrelated topic lists in place of one side of a query. ValueError as for `weat`, or another `side`."
     vectors, query = as_vectors(vectors), _query(query)
@@ -168,12 +168,12 @@ def placebo_reference(vectors, # anything that `as_vectors` takes
     return PlaceboReference(np.concatenate(d), np.repeat(np.arange(len(d)), list(map(len, d))), pairs, method)
 
 # %% ../nbs/00_weat.ipynb #9fc75840
-def placebo(vectors, # anything that `as_vectors` takes
-            query, # a `Query` or the name of a published test
+def placebo(vectors, # anything that as_vectors takes
+            query, # a Query or the name of a published test
             side='placebo', # "placebo" replaces X and Y, "placebo attributes" A and B
             *,
-            missing='error', # as in `weat`
-            ddof=1, # as in `weat`
+            missing='error', # as in weat
+            ddof=1, # as in weat
            )->Estimate: # value: the 95 % point of |d| over topic pairs; pvalue None where there are too few
     "How often do unrelated topic lists reach an effect size as large as the query's? ValueError as for `weat`."
     vectors, query = as_vectors(vectors), _query(query)
@@ -190,11 +190,11 @@ def placebo(vectors, # anything that `as_vectors` takes
                     method=f'{reference.method}; between draws p is {min(p):.3f} to {max(p):.3f}')
 
 # %% ../nbs/00_weat.ipynb #11dea6a7
-def weat_battery(vectors, # anything that `as_vectors` takes
-                 queries=None, # `Query`s; by default the ten tests of the paper in its lists
+def weat_battery(vectors, # anything that as_vectors takes
+                 queries=None, # queries; by default the ten tests of the paper in its lists
                  *,
-                 missing='drop', # as in `weat`; what is dropped stands in each result
-                 **options, # further options of `weat`
+                 missing='drop', # as in weat; what is dropped stands in each result
+                 **options, # further options of weat
                 )->list[Result]: # one a query
     "`weat` for each query of a battery. ValueError as there, for the first query that cannot be measured."
     vectors = as_vectors(vectors)

@@ -37,7 +37,7 @@ def _without_each(cos_a, cos_b):
             np.array([standardized_association(cos_a, np.delete(cos_b, i, 1)) for i in range(cos_b.shape[1])]))
 
 # %% ../nbs/00b_wefat.ipynb #f3db7c92
-def vector_associations(vectors, # anything that `as_vectors` takes
+def vector_associations(vectors, # anything that as_vectors takes
                         words, # the words, a list
                         A, # words of the first attribute
                         B, # words of the second attribute
@@ -87,7 +87,7 @@ def _correlated(found, property, names, label, least, options):
                    also=(*r.also, *_placebo(found, details['property'].to_numpy(), r.value)))
 
 # %% ../nbs/00b_wefat.ipynb #929e6349
-def wefat(vectors, # anything that `as_vectors` takes
+def wefat(vectors, # anything that as_vectors takes
           property, # a mapping of words to numbers
           A, # words of the first attribute
           B, # words of the second attribute
@@ -96,7 +96,7 @@ def wefat(vectors, # anything that `as_vectors` takes
           label='property', # what the property is called
           missing='error', # words that the vectors lack: "error" or "drop"
           placebos=True, # compare with topic lists as well
-          **options, # of `wefat_arrays`: alternative, n_resamples, rng, confidence_level
+          **options, # of wefat_arrays: alternative, n_resamples, rng, confidence_level
          )->Result:
     """The word embedding factual association test (Caliskan et al. 2017, doi:10.1126/science.aal4230).
 
@@ -129,7 +129,7 @@ def _drawable(result):
     return [details[c].to_numpy() for c in columns]
 
 # %% ../nbs/00b_wefat.ipynb #68bef304
-def wefat_plot(result, # a `Result` of `wefat` or `occupation_gap`
+def wefat_plot(result, # a Result of wefat or occupation_gap
                title='', # what the figure says
                ax=None, # axes to draw on; new ones by default
               ):

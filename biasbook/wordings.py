@@ -89,10 +89,10 @@ def _direction(tables, names, value):
     return f'toward {first} rather than {last}: {names[1]} more than {names[0]}'
 
 # %% ../nbs/02a_wordings.ipynb #98cad5ce
-def contrast(before, # a table of `maskfill_rows`, or some of `kurita_rows`
+def contrast(before, # a table of maskfill_rows, or some of kurita_rows
              after, # another one, with the same targets
              column='corrected', # or "fill", "target fill", "prior", or a column's full name
-             other=None, # the column of `after`, if another
+             other=None, # the column of after, if another
              *,
              names=('before', 'after'), # what the two are called
              subject='', # the model
@@ -130,8 +130,8 @@ def _plain(template):
     return text + template.text[done:]
 
 # %% ../nbs/02a_wordings.ipynb #9141e60f
-def reworded(template, # a `Template`, or its text
-             change, # a name in `REWORDINGS`, or a pair of words (old, new)
+def reworded(template, # a Template, or its text
+             change, # a name in REWORDINGS, or a pair of words (old, new)
             )->Template:
     "The template in another wording. ValueError for an unknown change, and for one that changes nothing."
     template = as_template(template)
@@ -150,14 +150,14 @@ def reworded(template, # a `Template`, or its text
     return Template(text, f'{template.name}, {name}' if template.name else '', template.source)
 
 # %% ../nbs/02a_wordings.ipynb #121b1168
-def rewording_contrasts(model, # a `MaskedScorer`
+def rewording_contrasts(model, # a MaskedScorer
                         template, # a template that the changes apply to
                         words, # (a, b): a word each, or a list of words
                         targets, # a list of words
-                        changes=None, # names in `REWORDINGS`, or pairs of words; None: all names that apply
+                        changes=None, # names in REWORDINGS, or pairs of words; None: all names that apply
                         *,
                         columns=('fill', 'corrected', 'target fill'), # which scores
-                        method='chain', # as for `maskfill_rows`
+                        method='chain', # as for maskfill_rows
                         confidence_level=.95, # of the intervals
                        )->list[Result]: # for each change one a column
     "How far each rewording moves the biases of targets. ValueError as for `maskfill_rows` and `reworded`."
@@ -213,7 +213,7 @@ def _named_parts(parts, k):
     return *shares, *rank
 
 # %% ../nbs/02a_wordings.ipynb #77fb35cb
-def wording_share(table, # of `maskfill_table`: every target in every wording (template and group words)
+def wording_share(table, # of maskfill_table: every target in every wording (template and group words)
                   column='corrected', # or "fill", "target fill", "prior", or a column's full name
                   *,
                   subject='', # the model

@@ -18,7 +18,13 @@ root = Path(__file__).parent.parent
 SITE = 'https://biasbook.github.io/biasbook/'
 BLOB = 'https://github.com/biasbook/biasbook/blob/main/'
 COLAB = 'https://colab.research.google.com/github/biasbook/biasbook/blob/main/nbs/'
-PROCESS = "from nbdev.serve import proc_nbs\nif __name__ == '__main__': proc_nbs('nbs', n_workers=0)"
+PROCESS = """
+import os, sys
+from nbdev.serve import proc_nbs
+proc_nbs('nbs', n_workers=0)
+sys.stdout.flush(), sys.stderr.flush()
+os._exit(0)                                                # at a usual exit the shell of each page collects garbage, for long
+"""
 
 
 def pages():
@@ -129,6 +135,15 @@ def test_names_in_prose_lead_to_what_they_mean(processed):
                 if name.split('.')[0] not in module.__all__ or page.startswith('foundations') and floors[1] > 0:
                     bad.append((page, name, url))
     assert not bad
+
+
+def test_links_are_readable(processed):
+    "nbdev links names in backticks: within a signature or within a link it would print the address."
+    for page in pages():
+        for text, _ in texts(processed / page):
+            assert '[[`' not in text, f'{page}: write `name` alone, it becomes a link'
+            for code in re.findall(r'^```.*?^```', text, re.M | re.S):
+                assert f']({SITE}' not in code, f'{page}: no backticks in the comment of a parameter: {code[:300]}'
 
 
 def test_check_of_the_site_that_quarto_makes(tmp_path):

@@ -50,9 +50,9 @@ def _free():
     if (torch := sys.modules.get('torch')) and torch.cuda.is_available(): torch.cuda.empty_cache()
 
 # %% ../../nbs/foundations/08b_batches.ipynb #c939f939
-def run_batches(items, # what `forward` takes
+def run_batches(items, # what forward takes
                 forward, # a list of items -> a list of their results
-                sizes, reads, groups, budget, most, # as for `make_batches`
+                sizes, reads, groups, budget, most, # as for make_batches
                 progress=False, # show a bar
                ): # the results in the order of the items, and the budget that was enough
     "`forward` over all items in batches. MemoryError for an item that does not fit alone."

@@ -133,7 +133,7 @@ class _Sentences(_Terms):
     def log_probability(self,
                         sentences, # a list of texts
                         *,
-                        bos='auto', # what stands before a text, as for `start`; None: first token unscored
+                        bos='auto', # what stands before a text, as for start; None: first token unscored
                         unknown='refuse', # or "keep" texts with [UNK]
                        )->Scored:
         "Log-probability of each text, a term a token; the end of the text is not scored."
@@ -152,7 +152,7 @@ class CausalScorer(_Sentences):
                      prompts, # a list of texts; one string serves for all completions
                      completions, # what follows each, with the space that is between them
                      *,
-                     bos='auto', # as for `log_probability`
+                     bos='auto', # as for log_probability
                      unknown='refuse', # or "keep" texts with [UNK]
                     )->Scored:
         """Log-probability of each completion after its prompt.

@@ -122,7 +122,7 @@ def contrast_estimates(x, # scores of the first group: a row per word, a column 
                        *,
                        paired=False, # row i of x and row i of y are a declared pair
                        unit='word', # "sentence" counts each score as if it were independent: naive
-                       adjust=True, # as in `word_scores`
+                       adjust=True, # as in word_scores
                        confidence_level=.95, # of the intervals
                       )->tuple: # Estimates: Cohen d, Hedges g (independent lists only) and raw difference
     """Cohen's d and raw difference of two groups of words, with p-values; Steiger (2004), Hedges (1981).
@@ -207,7 +207,7 @@ def by_template(x, # scores of the first group: a row per word, a column per tem
                 y, # scores of the second group, in the same templates
                 *,
                 paired=False, # only templates that both words of a pair fit count
-                adjust=True, # as in `word_scores`
+                adjust=True, # as in word_scores
                )->TemplateContrasts:
     """Cohen's d in each template, and of the word scores with each template left out.
 

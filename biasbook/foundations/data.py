@@ -77,7 +77,7 @@ def located(name:str, # a name in the registry
 
 # %% ../../nbs/foundations/03_data.ipynb #af29059e
 def available(name:str, # a name in the registry
-             )->bool: # True if `fetch` needs no network for it
+             )->bool: # True if fetch needs no network for it
     "Is this file in the local mirror or in the cache? ValueError for a name that is not registered."
     entry, local, cached = _entry(name), _mirrored(name), cache_dir() / name
     return bool(local) or bool(entry['url']) and cached.is_file() and cached.stat().st_size == entry['bytes']

@@ -145,7 +145,7 @@ def minimum_detectable_d(
 def equivalence_pvalue(
     x, y, # scores of each list
     margin, # the smallest Cohen's d that would matter, stated before looking
-) -> float: # p-value of the hypothesis that |d| is at least `margin`
+) -> float: # p-value of the hypothesis that |d| is at least margin
     """Two one-sided tests of |d| >= margin, by the noncentral t; Schuirmann (1987), Lakens (2017).
 
     Raises ValueError on a margin that is not above 0, and where `cohen_d` does."""

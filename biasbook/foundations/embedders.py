@@ -128,7 +128,7 @@ class Embedder(_Fetching):
               texts, # a list of sentences
               *,
               progress=None, # show a bar; by default in a terminal and in a notebook
-              dry_run=False, # say what would be done, as a `Plan`
+              dry_run=False, # say what would be done, as a Plan
              ): # (n, d) float32, one row a sentence
         """Vectors of sentences, from the store where they are there. What had finished is kept.
 
@@ -164,7 +164,7 @@ def from_callable(fn, # a list of strings -> an array, one row a string
                   *,
                   version=None, # raised whenever the function gives other vectors; needed for a store
                   batch=64, # most sentences at once
-                  store=None, # True for the default one, a path or a `Store`
+                  store=None, # True for the default one, a path or a Store
                  )->Embedder:
     "A function as an embedder. ValueError for a store without a version."
     if not callable(fn):
@@ -222,7 +222,7 @@ def _split(name):
 # %% ../../nbs/foundations/10g_embedders.ipynb #d54a7f5f
 def load_embedder(name, # "openai:text-embedding-3-large", "st:all-MiniLM-L6-v2", "hf:NAME?pooling=mean", …
                   *,
-                  store=True, # keep vectors in the default store; or a path, a `Store`, or None
+                  store=True, # keep vectors in the default store; or a path, a Store, or None
                   **options, # of the client, or of the model
                  )->Embedder:
     """What gives vectors of sentences, by name. ValueError, ConnectionError or ImportError says what to do.
@@ -239,7 +239,7 @@ def load_embedder(name, # "openai:text-embedding-3-large", "st:all-MiniLM-L6-v2"
     return Embedder(source, name, store)
 
 # %% ../../nbs/foundations/10g_embedders.ipynb #0545461f
-def as_embedder(embedder, # an `Embedder`, or a name that `load_embedder` takes
+def as_embedder(embedder, # an Embedder, or a name that load_embedder takes
                )->Embedder:
     "What a measure of sentence vectors is given, opened. TypeError for what is neither."
     if isinstance(embedder, str): return load_embedder(embedder)

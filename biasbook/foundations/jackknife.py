@@ -70,9 +70,9 @@ def jackknife_intervals(
     cos_xb, # cosines of X with B
     cos_ya, # cosines of Y with A
     cos_yb, # cosines of Y with B
-    ddof=1, # as in `weat_effect_size`
+    ddof=1, # as in weat_effect_size
     confidence_level=0.95,
-) -> tuple: # (targets, both): two (low, high) in units of d, named by `INTERVALS`
+) -> tuple: # (targets, both): two (low, high) in units of d, named by INTERVALS
     """Intervals for the expected effect size at these set sizes; Efron & Stein (1981); Satterthwaite (1946).
 
     NaN with fewer than 4 targets in a set, the second one also with fewer than 4 attributes, and on the inner

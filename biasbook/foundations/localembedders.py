@@ -57,7 +57,7 @@ class LocalModel(_InMemory):
     "A model in memory that gives a vector for a text: what `sentence_model` and `pooled_model` return."
     def fetch(self,
               texts, # sentences, each once
-              on_batch, # called with the numbers of the texts of a finished batch, and a `Reply`
+              on_batch, # called with the numbers of the texts of a finished batch, and a Reply
               dimensions=None, # how long the vectors are that are kept already; the store compares it too
              ):
         "Embed these texts, batch by batch. ValueError as above, and for a model that was changed in memory."

@@ -234,7 +234,7 @@ class _Serving(_Answering):
 class Loopback(_Serving):
     "A provider of embeddings on this machine: `with Loopback() as server: server.url('openai', '429-once')`."
     def __init__(self,
-                 vectors=None, # texts -> array; or a mapping of texts to vectors; by default `hash_vectors`
+                 vectors=None, # texts -> array; or a mapping of texts to vectors; by default hash_vectors
                  dimensions=8, # of the vectors by default
                  delay=0., # seconds before each answer
                  key=None, # the only key that is taken; by default any, or none

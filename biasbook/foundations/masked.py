@@ -163,7 +163,7 @@ class MaskedScorer(_Filled):
                   *,
                   as_='log-probability', # or "probability", or "logit" (words of one piece only)
                   slot=None, # which mask, from 0, where there are several; the others stay masks
-                  method='chain', # as for `span_log_likelihood`
+                  method='chain', # as for span_log_likelihood
                   unknown='refuse', # or "keep" texts with [UNK]
                  )->np.ndarray: # (n, m)
         "How well each word fits in the place of the mask. ValueError for [UNK], no mask, a logit of pieces."
@@ -174,7 +174,7 @@ class MaskedScorer(_Filled):
         return total if as_ == 'log-probability' else np.exp(total)
 
     def piece_counts(self,
-                     texts, wanted, *, slot=None, unknown='refuse', # as for `mask_fill`
+                     texts, wanted, *, slot=None, unknown='refuse', # as for mask_fill
                     )->np.ndarray: # (n, m) whole numbers
         "How many pieces each word is in each place, and so how many terms its log-probability has."
         filled, spans, shape = self._filled(texts, wanted, slot)

@@ -103,7 +103,7 @@ def build_pairs(frame, # DataFrame with identity_term and attribute_group (or Id
                 types=None, # identity -> type: a dictionary or a function; None: the column stereotype_type
                 choose:Callable=canonical_term, # (wordings, opposite) -> the term of a group, or ''
                 path=None, # a file to write, or a folder for stereo_antistereo_pairs.csv
-               )->Any: # DataFrame as of `load_pairs`, with '' where a person must decide
+               )->Any: # DataFrame as of load_pairs, with '' where a person must decide
     "Pairs from reported stereotypes, prepared as Le Beux et al. 2025 do. ValueError or TypeError: bad input."
     import pandas
     if not hasattr(frame, 'iterrows'): raise TypeError(f'frame must be a DataFrame, not {frame!r}')
@@ -124,7 +124,7 @@ def build_pairs(frame, # DataFrame with identity_term and attribute_group (or Id
     return out if path is None else _write(out, Path(path))
 
 # %% ../../nbs/foundations/05c_pair_building.ipynb #ff0c97b7
-def blank_pairs(pairs, # of `build_pairs`
+def blank_pairs(pairs, # of build_pairs
                )->Any: # DataFrame, a row for each pair with a blank, and a column that names what is blank
     "What a person has still to fill in."
     blank = [', '.join(c for c in _NEEDED if not _tidy(row[c])) for _, row in pairs.iterrows()]

@@ -188,7 +188,7 @@ def _plain(identity):
     return first.lower() + identity[len(first):] if small else identity
 
 # %% ../../nbs/foundations/05b_pairs.ipynb #f6a28237
-def pair_sentences(pairs=None, # as of `load_pairs`, or a path; None: the bundled pairs
+def pair_sentences(pairs=None, # as of load_pairs, or a path; None: the bundled pairs
                    prefix:str|None=None, # such as "African"; not for identities that name a people or place
                    template='{Identity} are {attribute}.', # with the slots identity and attribute
                    prompt='What are {identity} like?', # with the slot identity; None: no column of prompts

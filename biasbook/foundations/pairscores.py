@@ -24,7 +24,7 @@ SCORINGS = {'masked': ('shared', 'pll', 'aul', 'aula'), 'causal': ('log-probabil
             'seq2seq': ('completion',)}
 
 # %% ../../nbs/foundations/08g_pair_scores.ipynb #0469f3b1
-def scoring_of(model, # from `load_model`
+def scoring_of(model, # from load_model
                scoring='auto', # of a masked model "shared", "pll", "aul" or "aula"; of others there is one
               )->str: # its name; "auto" is the first of the model's kind
     "The score that is asked for. TypeError for what is no language model, ValueError for another's score."
@@ -103,12 +103,12 @@ class PairScores(NamedTuple):
     terms: np.ndarray # (n, 2) how many tokens were scored in each
 
 # %% ../../nbs/foundations/08g_pair_scores.ipynb #505d6ce7
-def pair_scores(model, # from `load_model`, of any kind
+def pair_scores(model, # from load_model, of any kind
                 first, second, # lists of n texts
-                scoring='auto', # as for `scoring_of`
+                scoring='auto', # as for scoring_of
                 *,
                 prompts=None, # encoder–decoders: n texts that are answered, or one for all
-                bos='auto', # causal models: what stands before a text, as in their `start`
+                bos='auto', # causal models: what stands before a text, as in their start
                 unknown='refuse', # or "keep" texts with [UNK]
                )->PairScores:
     "How well a model finds both sentences of each pair. ValueError for lists of unequal length or bad texts."
@@ -136,7 +136,7 @@ def _summed(model, first, second, scoring, prompts, bos, unknown):
     return out.total, out.counts
 
 # %% ../../nbs/foundations/08g_pair_scores.ipynb #ef565dbd
-def true_scores(language, # a `Grammar`, of `load_grammar`
+def true_scores(language, # a Grammar, of load_grammar
                 first, second, # lists of n of its sentences
                 scoring, # "shared", "pll", "log-probability" or "completion"
                 *,

@@ -80,7 +80,7 @@ def pooled_model(name_or_path, # a folder, a model of the book such as "novels-m
 class _Words(_Local):
     "Word vectors, and the words of a text that are in them."
     def __init__(self,
-                 vectors:WordVectors, # from `load_vectors`
+                 vectors:WordVectors, # from load_vectors
                  missing='warn', # or "refuse" texts that have words without a vector
                 ):
         if missing not in ('warn', 'refuse'):

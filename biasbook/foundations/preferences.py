@@ -124,7 +124,7 @@ def _floor(N):
 # %% ../../nbs/foundations/02a_preferences.ipynb #2a847954
 def sign_test(margins, # one per pair, nats
               clusters=None, # one label per pair: the test is of majorities; None: the naive one over pairs
-              ties='apart', # as in `preference_ratio`
+              ties='apart', # as in preference_ratio
              )->Tail: # two-sided p-value and method, with majorities for, against and undecided
     """Exact two-sided sign test on the majority of each cluster, without those that have none.
 
@@ -184,7 +184,7 @@ def paired_t(margins, # one per pair, nats
 def preference_estimates(margins, # one per pair, nats
                          clusters=None, # one label per pair
                          *,
-                         ties='apart', # as in `preference_ratio`
+                         ties='apart', # as in preference_ratio
                          confidence_level=.95, # of the intervals
                         )->tuple: # Estimates: preference ratio, pairs as if independent, mean margin, paired t
     "What a result says of paired preferences, the ratio first; ValueError where `preference_ratio` does"
@@ -200,7 +200,7 @@ def paired_preferences(first, # margins of one model, one per pair, nats
                        second, # margins of another, of the same pairs in the same order
                        clusters=None, # one label per pair, such as its identity; None: each stands for itself
                        *,
-                       ties='apart', # of each model, as in `preference_ratio`
+                       ties='apart', # of each model, as in preference_ratio
                        confidence_level=.95, # of the intervals
                       )->tuple: # Estimates: mean difference, disagreements, difference of ratios, McNemar
     """How much further the second model goes with stereotypes than the first; McNemar (1947).

@@ -203,7 +203,7 @@ def _family_columns(rows):
                        family=f"{battery or 'no battery'}, {subject}")
 
 # %% ../../nbs/foundations/01_results.ipynb #fe96174b
-def results_table(results, # `Result`s, of any measures and subjects
+def results_table(results, # Results, of any measures and subjects
                  ):
     """A tidy DataFrame, a row a result, with p-values adjusted within one subject × one battery.
 
@@ -228,7 +228,7 @@ def results_table(results, # `Result`s, of any measures and subjects
     return frame.astype({c: float for c in numbers})
 
 # %% ../../nbs/foundations/01_results.ipynb #b8a40d81
-def results_plot(results, # `Result`s of one measure
+def results_plot(results, # Results of one measure
                  title='', # what the figure says
                  ax=None, # axes to draw on; new ones by default
                 ):

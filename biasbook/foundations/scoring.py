@@ -193,7 +193,7 @@ class _Reader(_Headed):
 class _Opened(_Reader):
     "A checkpoint with the options of a scorer."
     def __init__(self,
-                 checkpoint:Checkpoint, # from `load_checkpoint`
+                 checkpoint:Checkpoint, # from load_checkpoint
                  *,
                  store:Store|None=None, # keep scores in this store, and take them from there
                  budget:int|None=None, # most tokens of a batch; by default 1024, on a GPU 32768

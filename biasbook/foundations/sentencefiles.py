@@ -164,7 +164,7 @@ def export_vectors(path, # .npz, or .parquet where pyarrow is there
     return path
 
 # %% ../../nbs/foundations/04b_sentencefiles.ipynb #6afcedfa
-def read_vectors(path, # what `export_vectors` wrote
+def read_vectors(path, # what export_vectors wrote
                 )->VectorFile:
     "Read a file of vectors. ValueError that names a file that is damaged, or is something else."
     path = Path(path).expanduser()

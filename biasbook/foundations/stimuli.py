@@ -128,7 +128,7 @@ def weat_query(name:str, # "weat1" to "weat10"
                  battery=data['battery'] + states[lists])
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #c3daac7a
-def weat_queries(lists:str='paper', # as for `weat_query`
+def weat_queries(lists:str='paper', # as for weat_query
                 )->list[Query]: # weat1 to weat10
     "All ten tests."
     return [weat_query(name, lists) for name in _weat()['tests']]

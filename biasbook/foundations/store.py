@@ -98,7 +98,7 @@ def _digest(key, value):
 # %% ../../nbs/foundations/03a_store.ipynb #649695dc
 class _Reading:
     "Bytes by key in one SQLite file."
-    def __init__(self, path=None): # by default store.sqlite in `cache_dir()`
+    def __init__(self, path=None): # by default store.sqlite in cache_dir()
         self.path = Path(path) if path else cache_dir() / 'store.sqlite'
         self._db, self._lock = _connect(self.path), threading.Lock()
     def get(self, keys):

@@ -205,14 +205,14 @@ def _fill(study, word, t):
     return t.fill(**{slot: study.forms.get(word, {}).get(slot, word)}).text
 
 # %% ../../nbs/foundations/05f_studies.ipynb #c61fc81e
-def target_sentences(study, # of `load_study`
+def target_sentences(study, # of load_study
                      sides=None, # names of sides, such as ["male", "female"]; None: all
                     )->Any: # DataFrame, a row a sentence: word, side, template, template_group, sentence
     "Target words in the templates of all groups. ValueError for a side that is not there."
     return _sentences(study, 'targets', sides, 'side')
 
 # %% ../../nbs/foundations/05f_studies.ipynb #eadbbc0b
-def attribute_sentences(study, # of `load_study`
+def attribute_sentences(study, # of load_study
                         groups=None, # names of groups, such as ["career", "family"]; None: all
                        )->Any: # DataFrame, a row a sentence: word, group, template, template_group, sentence
     "Attribute words in the templates of their own group. ValueError for a group that is not there."
@@ -234,7 +234,7 @@ def _odd(study, word, t):
     return f'{reads}; write a(n) in the template' if found[1].lower() in {'a', 'an'} - {right} else ''
 
 # %% ../../nbs/foundations/05f_studies.ipynb #68c85724
-def study_lint(study, # of `load_study`
+def study_lint(study, # of load_study
               )->Any: # DataFrame, a row a finding: word, of (its list), template, why, made (or not)
     "Where a word does not fit a template, and what is odd about sentences that are made. No row: all is well."
     import pandas as pd, yaml

@@ -19,9 +19,9 @@ from .templates import as_template
 # %% ../../nbs/foundations/05e_studyfiles.ipynb #8fc59c33
 SLOT_TYPES = 'noun', 'adjective', 'subject', 'object', 'possessive'
 
-def study_template(text, # a `Template` or its text
+def study_template(text, # a Template or its text
                    where:str='a template', # where it stands, for messages
-                  ): # a `Template`
+                  ): # a Template
     "A template with one slot, of one of SLOT_TYPES or without a name. ValueError that says where it is not."
     types = ', '.join(f'{{{t}}}' for t in SLOT_TYPES)
     if isinstance(text, str) and '{' not in text and 'XXX' not in text:

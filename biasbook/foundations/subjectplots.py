@@ -87,7 +87,7 @@ def subjects_plot(labels, # the query of each row; rows of one query stand toget
                   high=None, # its upper ends
                   low2=None, # lower ends of a second, wider interval, drawn thin
                   high2=None, # its upper ends
-                  band=None, # half widths of the grey bands around `null`
+                  band=None, # half widths of the grey bands around null
                   sure=None, # whether a marker is filled
                   notes=None, # a short text a row, written at the right edge
                   null=0., # the value that means no association: the dashed line

@@ -30,7 +30,7 @@ OPENERS: dict[str, Callable] = {           # scheme: how to open what stands beh
     **{s: lambda name, s=s: _embedder(f'{s}:{name}') for s in (*PROVIDERS, 'st')}}
 
 # %% ../../nbs/foundations/11_subjects.ipynb #60a5c7cf
-def model_names()->list[str]: # names that `load_model` takes
+def model_names()->list[str]: # names that load_model takes
     "The language models that come with the package, and the registered ones."
     return [*_bundled(), *(n.rsplit('/', 1)[0] for n in _entries() if n.endswith('/config.json'))]
 
@@ -57,7 +57,7 @@ def default_subjects()->tuple: # (list of names, a line about those that are lef
     return [s for s in SUBJECTS if s not in lacking], said if lacking else ''
 
 # %% ../../nbs/foundations/11_subjects.ipynb #323fafcf
-def open_subject(subject, # a string as above, word vectors, or what `load_model` or `load_embedder` returned
+def open_subject(subject, # a string as above, word vectors, or what load_model or load_embedder returned
                 )->tuple: # its kind ("vectors", "masked", "causal", "seq2seq" or "embedder"), and the object
     "Open what a string names. ValueError, TypeError or OSError that says what to do."
     if isinstance(subject, str):

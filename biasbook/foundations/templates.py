@@ -112,7 +112,7 @@ class Template(_Parts):
         return Filled(out + self.text[done:], spans)
 
 # %% ../../nbs/foundations/05a_templates.ipynb #1fb9ce0c
-def template_warnings(template, # a `Template`, or its text
+def template_warnings(template, # a Template, or its text
                      )->list[str]: # empty for most
     "What is odd about a template that is allowed all the same."
     template = as_template(template)
@@ -123,7 +123,7 @@ def template_warnings(template, # a `Template`, or its text
     return [f'{template.text!r} ends without punctuation{more}']
 
 # %% ../../nbs/foundations/05a_templates.ipynb #54f8ad60
-def as_template(x, # a `Template`, or its text
+def as_template(x, # a Template, or its text
                )->Template:
     "A template. TypeError for anything but a `Template` or text."
     if isinstance(x, str): return Template(x)

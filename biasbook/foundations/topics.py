@@ -52,7 +52,7 @@ def _near(unit, k, block=1000):
 class TopicPool:
     "Words of some vectors, from which topic lists are built."
     def __init__(self,
-                 vectors, # `WordVectors`, most frequent words first
+                 vectors, # WordVectors, most frequent words first
                  limit=10_000, # how many words at the most
                  near=64, # neighbours that are kept for each word, with their cosines
                 ):
@@ -121,14 +121,14 @@ def _promising(pool, centres, free, size, least, block=32):
             yield pool.orders[centre]
 
 # %% ../../nbs/foundations/07_topics.ipynb #7ccdf19f
-def topic_lists(pool, # a `TopicPool`
+def topic_lists(pool, # a TopicPool
                 size, # words in a list, at least 2
                 wanted, # the mean cosine that its words should have
                 exclude=(), # words that no list may use, in any spelling of case
                 tolerance=.05, # how far from the wanted coherence a list may be
                 most=60, # stop at this many
                 rng=0, # seed (or seeds) of the order in which words are tried as centres
-               )->list: # `TopicList`s, no word in two of them
+               )->list: # TopicLists, no word in two of them
     "Disjoint lists of neighbouring words at a given coherence. ValueError for lists of less than 2 words."
     if size < 2:
         raise ValueError(f'a topic list needs at least 2 words, not {size}: one word has no coherence')
@@ -155,9 +155,9 @@ def _around(unit, order, size, wanted, tolerance):
     return taken if abs(reached - wanted) <= tolerance else None
 
 # %% ../../nbs/foundations/07_topics.ipynb #7722afd7
-def unrelated(pool, # the `TopicPool`, whose background counts as no relation
-              first, # `TopicList`s
-              second, # `TopicList`s; may be the same lists
+def unrelated(pool, # the TopicPool, whose background counts as no relation
+              first, # TopicLists
+              second, # TopicLists; may be the same lists
              )->np.ndarray: # true or false, one row a list of first, one column a list of second
     "Which lists share no word and lie at most half as near each other as their own words do."
     means = [np.array([t.unit.mean(0, dtype=float) for t in lists]) for lists in (first, second)]
@@ -167,9 +167,9 @@ def unrelated(pool, # the `TopicPool`, whose background counts as no relation
     return apart & np.array([[s.isdisjoint(t) for t in words[1]] for s in words[0]])
 
 # %% ../../nbs/foundations/07_topics.ipynb #38e3a1ca
-def unrelated_pairs(pool, # the `TopicPool` of both
-                    first, # `TopicList`s
-                    second, # `TopicList`s; may be the same lists
+def unrelated_pairs(pool, # the TopicPool of both
+                    first, # TopicLists
+                    second, # TopicLists; may be the same lists
                    )->list: # pairs (i, j): numbers in first and second
     "The unrelated pairs of lists, each two lists once even if both stand in first and in second."
     numbers: dict = {}                                    # lists of the same words have one number
@@ -201,8 +201,8 @@ def _matched(pool, own, fixed, exclude, tolerance, rng):
     return out
 
 # %% ../../nbs/foundations/07_topics.ipynb #f987021d
-def matched_draws(pool, # the `TopicPool`
-                  own, # the two lists of the query that are replaced, as `TopicList`s
+def matched_draws(pool, # the TopicPool
+                  own, # the two lists of the query that are replaced, as TopicLists
                   fixed, # the two lists of the query that stay
                   exclude, # words that no list may use: all of the query
                  ): # draws (lists like the first, lists like the second, unrelated pairs), and how in words
@@ -235,7 +235,7 @@ def _how(own, draws):
             f'of at least {fewest} topic lists, mean cosine {reached} ({wanted} in the query)')
 
 # %% ../../nbs/foundations/07_topics.ipynb #f9abdf13
-def topic_pool(vectors, # `WordVectors`
+def topic_pool(vectors, # WordVectors
               )->TopicPool:
     "The pool of these vectors with the default limit, made once."
     if not hasattr(vectors, '_topic_pool'):

@@ -187,7 +187,7 @@ def read_blocks(
 
 # %% ../../nbs/foundations/04_vectorfiles.ipynb #06be00df
 def read_rows(
-    path,       # as for `read_blocks`
+    path,       # as for read_blocks
     words=None, # keep only these; the others are passed over
     limit=None, # read only the first rows of the file
 ): # format, "line" or "byte", numbers a row, iterator of (that line or byte, word, row as bytes of float32)
@@ -197,7 +197,7 @@ def read_rows(
 
 # %% ../../nbs/foundations/04_vectorfiles.ipynb #c0af3cf7
 def read_table(
-    path,       # as for `read_blocks`
+    path,       # as for read_blocks
     words=None, # keep only these; the others are passed over
     limit=None, # read only the first rows of the file
 ): # words, (n, d) float32, notes (name and format), function: row number -> its place in words

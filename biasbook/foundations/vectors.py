@@ -179,9 +179,9 @@ def load_vectors(
 
 # %% ../../nbs/foundations/06_vectors.ipynb #946b582d
 def as_vectors(
-    x,         # WordVectors, dict word -> vector, (words, matrix), KeyedVectors, or what `load_vectors` takes
+    x,         # WordVectors, dict word -> vector, (words, matrix), KeyedVectors, or what load_vectors takes
     name=None, # what reports call the vectors; by default their own name
-)->WordVectors: # `x` itself if it is one already
+)->WordVectors: # x itself if it is one already
     "`x` as `WordVectors`; `ValueError` if its vectors differ in length, `TypeError` if it is something else."
     if isinstance(x, WordVectors):
         return x if name in (None, x.name) else WordVectors(x.words, x.vectors, name, x.meta)

@@ -112,7 +112,7 @@ def export_kept(kept:VectorStore, # the vectors of one description
 
 # %% ../../nbs/foundations/10d_vectorstore.ipynb #2ddc6ed5
 def import_kept(kept:VectorStore, # where they go
-                path, # what `export_kept` wrote
+                path, # what export_kept wrote
                )->int: # how many were new
     "Read vectors into a store. ValueError for a damaged or foreign file, or one of another embedder."
     f, name = read_vectors(path), Path(path).name
