@@ -10,6 +10,7 @@ from collections import Counter
 
 import numpy as np
 
+from .clusters import _one_thread
 from .directions import _count, _differences, _lists, _pairs, as_direction, gender_pairs
 from .foundations.vectors import WordVectors, as_vectors
 from .weat import _rows
