@@ -217,7 +217,7 @@ def _sections(audit):
 _drawing = Lock()
 
 # %% ../nbs/book/01_report.ipynb #04eb0b4a
-def report_html(audit, # an `Audit`
+def report_html(audit, # an Audit
                )->str: # a whole HTML page
     "A self-contained page of an audit; everything that came from outside is escaped."
     names, n = list(dict.fromkeys(r.subject for r in audit.results)), len(audit.results)

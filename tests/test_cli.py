@@ -15,8 +15,8 @@ from biasbook.foundations.store import Store
 from biasbook.foundations.vectors import load_vectors
 
 FILES = ['report.html', 'results.csv', 'results.json', 'results.md', 'results.tex']
-GAP = ('--measure', 'occupation_gap')
-ONE = ('googlenews-mini', *GAP)
+ONE_UNIT = ('--measure', 'direct_bias')
+ONE = ('googlenews-mini', *ONE_UNIT)
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_two_audits_into_one_folder(box):
     names = 'one', 'two'
     for name in names:
         type(v)(v.words, v.vectors, name).save(f'{name}.npz')
-    both = [start('audit', f'{name}.npz', *GAP, '--out', 'same') for name in names]
+    both = [start('audit', f'{name}.npz', *ONE_UNIT, '--out', 'same') for name in names]
     done = [(*p.communicate(timeout=120), p.returncode) for p in both]
     assert [rc for *_, rc in done] == [0, 0] and sorted(os.listdir()) == ['one.npz', 'same', 'same-2', 'two.npz']
     found = {json.loads(files(f)['results.json'])['results'][0]['subject'] for f in ('same', 'same-2')}
@@ -146,7 +146,7 @@ def test_two_audits_into_one_folder(box):
 def test_subject_that_fails_half_way(box):
     v = load_vectors('googlenews-mini')
     v.subset([w for w in v.words if w == w.lower()], 'lower').save('lower.npz')
-    rc, out, err = run('audit', 'lower.npz', *GAP, '--measure', 'weat', '--out', 'mine')
+    rc, out, err = run('audit', 'lower.npz', *ONE_UNIT, '--measure', 'weat', '--out', 'mine')
     kept = json.loads(files('mine')['results.json'])
     assert rc == 1 and len(kept['results']) == 6 and len(kept['failures']) == 5 == err.count('Not measured: lower weat')
     assert units(box) == 6 and 'weat7' in out

@@ -41,7 +41,7 @@ def _near(unit, k, block=1000):
     for start in range(0, len(unit), block):
         cos = unit[start:start + block] @ unit.T
         cos[np.arange(len(cos)), start + np.arange(len(cos))] = -2
-        nearest = np.argpartition(-cos, k - 1, axis=1)[:, :k].astype(np.int32)
+        nearest = np.argpartition(cos, len(unit) - k, axis=1)[:, len(unit) - k:].astype(np.int32)
         near = np.take_along_axis(cos, nearest, 1)
         order = np.argsort(-near, axis=1)
         parts.append((np.take_along_axis(nearest, order, 1), np.take_along_axis(near, order, 1)))
