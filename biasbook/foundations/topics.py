@@ -97,13 +97,15 @@ class TopicList(NamedTuple):
 
 # %% ../../nbs/foundations/07_topics.ipynb #a6306c0b
 def _order(pool, centres, block, most=2000):
-    "Note in the pool how all words lie around some centres, at most a block: the same bits whatever else is in it."
+    "How all words lie around some centres, at most a block: the same bits whatever else is in it. The pool keeps it."
     rows = np.resize(centres, block)                      # one shape for all, so that no row depends on the others
     cos = pool.unit[rows] @ pool.unit.T
     cos[np.arange(block), rows] = 2
     if len(pool.orders) > most: pool.orders.clear()       # 40 MB for 10 000 words
     orders = np.argsort(-cos[:len(centres)], axis=1).astype(np.min_scalar_type(len(pool)))
-    pool.orders.update(zip(centres, orders))
+    found = dict(zip(centres, orders))
+    pool.orders.update(found)
+    return found
 
 # %% ../../nbs/foundations/07_topics.ipynb #a79ffcb7
 def _promising(pool, centres, free, size, least, block=32):
@@ -115,10 +117,11 @@ def _promising(pool, centres, free, size, least, block=32):
         return free[centre] and (few or _coherence(pool.unit[[centre, *nearest]]) >= least)
     for at, centre in enumerate(centres):
         if known(centre):
-            if centre not in pool.orders:
-                ahead = (c for c in centres[at:] if c not in pool.orders and known(c))
-                _order(pool, list(islice(ahead, block)), block)
-            yield pool.orders[centre]
+            order = pool.orders.get(centre)               # another thread may clear them
+            if order is None:
+                ahead = (c for c in centres[at + 1:] if c not in pool.orders and known(c))
+                order = _order(pool, [centre, *islice(ahead, block - 1)], block)[centre]
+            yield order
 
 # %% ../../nbs/foundations/07_topics.ipynb #7ccdf19f
 def topic_lists(pool, # a TopicPool
