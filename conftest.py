@@ -4,6 +4,7 @@
 cells that those test flags (`tst_flags` in settings.ini) skip otherwise. Cells flagged `data` need a registered file that
 is not bundled: they run where the environment variable BIASBOOK_DATA_DIR names a folder.
 """
+import gc
 import json
 import os
 import subprocess
@@ -56,7 +57,10 @@ class Server:
     def run(self, **job):
         self.process.stdin.write(json.dumps(job) + '\n')
         self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
+        if not (answer := self.process.stdout.readline()):
+            server.cache_clear()                        # the next notebook starts another
+            raise CellFailed(f'the process that runs notebooks ended with status {self.process.wait()}: was it killed?')
+        return json.loads(answer)
 
 
 server = cache(Server)
@@ -136,5 +140,6 @@ if __name__ == '__main__':
                  'transformers', 'transformers.modeling_utils', 'sentence_transformers'):
         if find_spec(name.partition('.')[0]):
             import_module(name)
+    gc.freeze()                                 # what all of them share is not searched for garbage a hundred times
     for line in sys.stdin:
         print(json.dumps(fork(**json.loads(line))), flush=True)
