@@ -71,7 +71,7 @@ main(prog_name='biasbook')
 
 @pytest.mark.parametrize('jobs', ['1', '2'])
 def test_ctrl_c_and_the_same_command_again(box, jobs):
-    command = ['audit', 'googlenews-mini', '--measure', 'weat', '--out', 'mine', '--jobs', jobs]
+    command = ['audit', 'googlenews-mini', '--out', 'mine', '--jobs', jobs]
     p = start(*command, start_new_session=True)
     while units(box) < 2 and p.poll() is None:
         time.sleep(.05)
