@@ -42,7 +42,7 @@ class _Streams(io.RawIOBase):
     "What a bz2 or xz file holds, in one stream or several; damage anywhere is an error, zeros between are not."
     def __init__(self, path, new): self.f, self.new, self.now = open(path, "rb"), new, new()
     def readable(self): return True
-    def close(self): self.f.close(); super().close()
+    def close(self): self.f.close(); self.now = None; super().close()      # tens of megabytes of an xz file
     def readinto(self, room):
         data = b""
         while not data:
