@@ -89,7 +89,8 @@ def maskfill_rows(model, # a MaskedScorer, as load_model returns
     "The four numbers of each row, in one pass. ValueError: bad rows, [UNK]. TypeError: no masked model."
     import pandas as pd
     if not isinstance(model, MaskedScorer):
-        what = f'{getattr(model, "name", "this")} is a {getattr(model, "kind", type(model).__name__)}'
+        kind = f'{model.kind} model' if hasattr(model, 'kind') else type(model).__name__
+        what = f'{getattr(model, "name", "this")} is a {kind}'
         raise TypeError(f'filling masks needs a masked model, such as load_model("novels-mini-masked"); {what}')
     if compat is not None:
         _one_of('compat', compat, ('kurita2019',)), _one_of('method with compat', method, ('chain',))
