@@ -90,8 +90,7 @@ def maskfill_rows(model, # a MaskedScorer, as load_model returns
     import pandas as pd
     if not isinstance(model, MaskedScorer):
         kind = f'{model.kind} model' if hasattr(model, 'kind') else type(model).__name__
-        what = f'{getattr(model, "name", "this")} is a {kind}'
-        raise TypeError(f'filling masks needs a masked model, such as load_model("novels-mini-masked"); {what}')
+        raise TypeError(f'filling masks needs a masked model, as load_model("novels-mini-masked"), not a {kind}')
     if compat is not None:
         _one_of('compat', compat, ('kurita2019',)), _one_of('method with compat', method, ('chain',))
     if not (checked := [_row(r) for r in rows]):
