@@ -77,7 +77,8 @@ def _sums(vectors, rows, G, c, block=16_384):
         part = rows[start:start + block]
         M = vectors.vectors[slice(part.start, part.stop) if isinstance(part, range) else part]
         if not (full := M.any(1)).all():
-            raise ValueError(f'zero vectors: {", ".join(vectors.words[i] for i in np.array(part)[~full][:5])}')
+            zero = ', '.join(vectors.words[i] for i in np.array(part)[~full][:5])
+            raise ValueError(f'zero vectors have no cosine: {zero}; leave these words out')
         cosines = cosine(M, G)
         terms = np.abs(cosines) ** c
         sums += terms.sum(0), cosines.sum(0), (cosines ** 2).sum(0)
