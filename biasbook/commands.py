@@ -67,7 +67,7 @@ class _Choice(click.Choice):
             return super().convert(value, param, ctx)
         except click.BadParameter as e:
             close = get_close_matches(str(value), self.choices, n=1, cutoff=.5)
-            self.fail(e.message + f' Did you mean {close[0]!r}?' * bool(close), param, ctx)
+            self.fail(e.message + (f' Did you mean {close[0]!r}?' if close else ''), param, ctx)
 
 # %% ../nbs/book/01e_commands.ipynb #518e04e6
 @click.command('list', short_help='Measures, queries, data and models.')
