@@ -6,6 +6,8 @@
 __all__ = ['cosine', 'coherence', 'nearest']
 
 # %% ../../nbs/foundations/04c_cosines.ipynb #d98836e1
+from numbers import Integral
+
 import numpy as np
 
 from .packedfiles import _plural
@@ -13,10 +15,12 @@ from .packedfiles import _plural
 # %% ../../nbs/foundations/04c_cosines.ipynb #ede5beee
 def _real(M, dtype, name):
     "`M` as an array of `dtype`; complex numbers are refused, for a cast would cut their imaginary part off."
-    M = np.asarray(M)
-    if np.iscomplexobj(M):
-        raise ValueError(f"{name} must be real numbers, but are complex; .real keeps that part")
-    with np.errstate(over="ignore"): return M.astype(dtype, order="C", copy=False)
+    try:
+        if not np.iscomplexobj(M := np.asarray(M)):
+            with np.errstate(over="ignore"): return M.astype(dtype, order="C", copy=False)
+    except (TypeError, ValueError) as e:
+        raise ValueError(f"{name} must be rows of real numbers, all of one length ({e})") from None
+    raise ValueError(f"{name} must be real numbers, but are complex; .real keeps that part")
 
 def _unit64(M, name):
     "The rows of `M` (n, d) in float64, each at length 1."
@@ -62,7 +66,7 @@ def nearest(
 ): # (q, k) row numbers and (q, k) float64 cosines, best first
     "Rows of `unit` with the largest cosine to each query; `ValueError` if `k` < 1 or dimensions differ."
     Q = _unit64(queries, "the queries")
-    if k < 1: raise ValueError(f"k must be 1 or more, not {k}")
+    if not isinstance(k, Integral) or k < 1: raise ValueError(f"k must be 1 or more, not {k!r}")
     if Q.shape[1] != unit.shape[1]:
         raise ValueError(f"the queries have {_plural(Q.shape[1], 'dimension')}, the vectors {unit.shape[1]}")
     zero = np.flatnonzero(unit[:, 0] == 0)

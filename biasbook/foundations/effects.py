@@ -8,13 +8,16 @@ __all__ = ['cohen_d', 'hedges_g', 'effect_size_bound', 'weat_effect_size', 'nonc
 
 # %% ../../nbs/foundations/02_effects.ipynb #3e982c00
 import math
+from numbers import Integral, Real
 
 import numpy as np
 
 # %% ../../nbs/foundations/02_effects.ipynb #94c5c76e
 def _scores(name, x):
     "`x` as a vector of finite floats, or an error that names it"
-    x = np.array(x, float)
+    try: x = np.array(x, float)
+    except (TypeError, ValueError) as e:
+        raise ValueError(f"{name} must be a list of numbers ({e})") from None
     if x.ndim != 1 or not len(x):
         raise ValueError(f"{name} has shape {x.shape}: pass a non-empty 1-D sequence of numbers")
     if not np.isfinite(x).all():
@@ -29,7 +32,7 @@ def _one_of(alternative):
 
 
 def _level(name, value):
-    if not 0 < value < 1:
+    if not isinstance(value, Real) or not 0 < value < 1:
         raise ValueError(f"{name} is {value!r}: give a number between 0 and 1, such as 0.95")
 
 # %% ../../nbs/foundations/02_effects.ipynb #0e86a14f
@@ -50,6 +53,7 @@ def hedges_g(x, y): # scores of each list
     """Cohen's d without its small-sample bias; NaN with fewer than 4 words; Hedges (1981).
 
     Raises ValueError where `cohen_d` does."""
+    x, y = _scores("x", x), _scores("y", y)
     df = len(x) + len(y) - 2
     if df < 2: return math.nan
     return cohen_d(x, y) * math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2)
@@ -59,13 +63,18 @@ def _ddof(ddof):
     if ddof not in (0, 1):
         raise ValueError(f"ddof is {ddof!r}: use 1 to divide by N - 1, or 0 to divide by N")
 
+
+def _sizes(n, m):
+    if not all(isinstance(k, Integral) and k > 0 for k in (n, m)):
+        raise ValueError(f"the lists have {n!r} and {m!r} words: give whole numbers from 1 up")
+
 # %% ../../nbs/foundations/02_effects.ipynb #c197ca7a
 def effect_size_bound(
     n, m, # words in X and in Y
     ddof=1, # 1 for the sample standard deviation, 0 for the population's
 ) -> float:
-    "The largest magnitude that `weat_effect_size` can take; ValueError on another `ddof`"
-    _ddof(ddof)
+    "The largest magnitude that `weat_effect_size` can take; ValueError on another `ddof` and empty lists"
+    _ddof(ddof), _sizes(n, m)
     N = n + m
     return N / math.sqrt(n * m) * math.sqrt((N - ddof) / N)
 
@@ -111,9 +120,9 @@ def noncentral_t_interval(
     """Confidence interval for the population's d, from the noncentral t distribution; Steiger (2004).
 
     Raises ValueError on NaN, fewer than 3 words and a level outside 0 to 1."""
-    _level("confidence_level", confidence_level)
-    if not math.isfinite(d) or n + m < 3:
-        raise ValueError(f"d is {d} with {n} and {m} words: give a finite d and at least 3 words")
+    _level("confidence_level", confidence_level), _sizes(n, m)
+    if not isinstance(d, Real) or not math.isfinite(d) or n + m < 3:
+        raise ValueError(f"d is {d!r} with {n} and {m} words: give a finite d and at least 3 words")
     scale, df = math.sqrt(n * m / (n + m)), n + m - 2
     t, wide = abs(d) * scale, math.sqrt(1 + (d * scale) ** 2 / (2 * df))
     low, high = (_root(lambda nc: _nct_cdf(t, df, nc) - q, t - 4 * wide, t + 4 * wide) / scale
@@ -132,7 +141,7 @@ def minimum_detectable_d(
     Raises ValueError on `alpha` or `power` outside 0 to 1, `power` not above `alpha`, fewer than 3 words
     or an unknown alternative."""
     from scipy import stats
-    _level("alpha", alpha), _level("power", power), _one_of(alternative)
+    _level("alpha", alpha), _level("power", power), _one_of(alternative), _sizes(n, m)
     if power <= alpha or n + m < 3:
         given = f"power {power}, alpha {alpha}, {n} and {m} words"
         raise ValueError(f"{given}: power must exceed alpha, with 3 words or more")
@@ -149,8 +158,8 @@ def equivalence_pvalue(
     """Two one-sided tests of |d| >= margin, by the noncentral t; Schuirmann (1987), Lakens (2017).
 
     Raises ValueError on a margin that is not above 0, and where `cohen_d` does."""
-    if not margin > 0:
-        raise ValueError(f"margin is {margin}: give the smallest Cohen's d that would matter, above 0")
+    if not isinstance(margin, Real) or not margin > 0:
+        raise ValueError(f"margin is {margin!r}: give the smallest Cohen's d that would matter, above 0")
     d = abs(cohen_d(x, y))
     scale = math.sqrt(len(x) * len(y) / (len(x) + len(y)))
     return _nct_cdf(d * scale, len(x) + len(y) - 2, margin * scale)

@@ -165,6 +165,8 @@ def load_vectors(
     cache=True,      # keep the matrix of a big text in the cache folder, and map it from there the next time
 )->WordVectors: # rows in the file's order
     "Vectors from GloVe or word2vec files, .npz, .npy or .safetensors; `ValueError` names file and place."
+    if not isinstance(source, (str, Path)):
+        raise TypeError(f"load_vectors reads a file, not {type(source).__name__}; for a dict see as_vectors")
     want, path = _wanted(words, limit), _find(source)
     with _naming(path):
         entry = _entry(path) if cache and _inside(path)[0].stat().st_size >= _CACHE_FROM / 16 else None
@@ -197,6 +199,8 @@ def as_vectors(
 def _stacked(vectors):
     "(words, matrix) from a dict word -> vector; `ValueError` names the words with vectors of another length."
     rows = {w: np.asarray(row) for w, row in vectors.items()}
+    if odd := [repr(w) for w, row in rows.items() if not row.ndim or row.shape[-1] != row.size]:
+        raise ValueError(f"a vector is a list of numbers, but not that of {_some(odd)}")
     d = next((row.size for row in rows.values()), 0)
     if odd := [f"{w!r} has {row.size}" for w, row in rows.items() if row.size != d]:
         first = f"{next(iter(rows))!r} has {_plural(d, 'number')}"
