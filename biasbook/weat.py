@@ -27,6 +27,12 @@ def _query(query):
                         'make one with Query(name, X, Y, A, B), or read a file with load_queries')
     return query
 
+def _yes_no(name, value):
+    "True or False; TypeError for a number, such as how many placebos: topic lists have numbers of their own."
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f'{name} is True or False here, but got {value!r}')
+    return bool(value)
+
 # %% ../nbs/00_weat.ipynb #bd66994e
 def _partners(query, sets, lost):
     "The words at the place of a lost one in the other set; ValueError where the sets differ in size."
@@ -96,12 +102,12 @@ def weat(vectors, # WordVectors, or a dict, a gensim KeyedVectors, a (words, mat
          ddof=1, # of the standard deviation in d
          confidence_level=.95, # of the intervals
          missing='error', # words that the vectors lack: "error", "drop", or "drop-pairs"
-         placebos=True, # compare with topic lists as well
+         placebos=True, # compare with topic lists as well; or False
         )->Result:
     """The word embedding association test (Caliskan et al. 2017, doi:10.1126/science.aal4230).
 
     ValueError for missing words, too few words, and vectors without direction or spread."""
-    vectors, query = as_vectors(vectors), _query(query)
+    vectors, query, placebos = as_vectors(vectors), _query(query), _yes_no('placebos', placebos)
     sets, lost = _present(vectors, query, missing)
     r = weat_arrays(*(_rows(vectors, s) for s in sets), alternative=alternative, ddof=ddof,
                     confidence_level=confidence_level)
@@ -191,7 +197,7 @@ def placebo(vectors, # anything that as_vectors takes
 
 # %% ../nbs/00_weat.ipynb #11dea6a7
 def weat_battery(vectors, # anything that as_vectors takes
-                 queries=None, # queries; by default the ten tests of the paper in its lists
+                 queries=None, # a list of queries or names; by default the ten tests of the paper in its lists
                  *,
                  missing='drop', # as in weat; what is dropped stands in each result
                  **options, # further options of weat
@@ -199,4 +205,6 @@ def weat_battery(vectors, # anything that as_vectors takes
     "`weat` for each query of a battery. ValueError as there, for the first query that cannot be measured."
     vectors = as_vectors(vectors)
     queries = weat_queries() if queries is None else queries
+    if isinstance(queries, (str, Query)) or not hasattr(queries, '__iter__'):
+        raise TypeError(f'queries is a list, but this is {queries}; for one query there is weat')
     return [weat(vectors, q, missing=missing, **options) for q in queries]

@@ -17,7 +17,7 @@ from .foundations.topics import given_list, matched_draws, topic_pool
 from .foundations.cosines import cosine
 from .foundations.vectors import as_vectors
 from .sc_weat import _direction, _note, _pair, _sets, standardized_association
-from .weat import _rows
+from .weat import _rows, _yes_no
 
 # %% ../nbs/00b_wefat.ipynb #d1e47292
 def _topic_associations(vectors, words, A, B):
@@ -43,13 +43,13 @@ def vector_associations(vectors, # anything that as_vectors takes
                         B, # words of the second attribute
                         *,
                         missing='error', # words that the vectors lack: "error" or "drop"
-                        placebos=True, # with topic lists as well
+                        placebos=True, # with topic lists as well; or False
                        )->Associations:
     "d of each word, without each attribute word, and with topic pairs. ValueError as for `sc_weat`."
     vectors = as_vectors(vectors)
     words, A, B, lost, attributes = _sets(vectors, words, A, B, missing)
     cos_a, cos_b = (cosine(_rows(vectors, words), _rows(vectors, s)) for s in (A, B))
-    topics, method = _topic_associations(vectors, words, A, B) if placebos else (None, '')
+    topics, method = _topic_associations(vectors, words, A, B) if _yes_no('placebos', placebos) else (None, '')
     return Associations(vectors.name, words, standardized_association(cos_a, cos_b), lost,
                         _without_each(cos_a, cos_b), topics, method,
                         {'words': {'A': A, 'B': B}, 'missing_attributes': attributes})
@@ -95,7 +95,7 @@ def wefat(vectors, # anything that as_vectors takes
           names=('A', 'B'), # what A and B are called
           label='property', # what the property is called
           missing='error', # words that the vectors lack: "error" or "drop"
-          placebos=True, # compare with topic lists as well
+          placebos=True, # compare with topic lists as well; or False
           **options, # of wefat_arrays: alternative, n_resamples, rng, confidence_level
          )->Result:
     """The word embedding factual association test (Caliskan et al. 2017, doi:10.1126/science.aal4230).
