@@ -15,7 +15,7 @@ import numpy as np
 
 from .analogies import analogy_answers, pair_interval
 from .changes import accuracy_change, correlation_change, difference_change, mean_change, rank_change
-from .clusters import chance_accuracy, cluster_bias
+from .clusters import _left_out, chance_accuracy, cluster_bias
 from .directions import Direction, _count, as_direction, bias_direction, professions
 from .foundations.effects import _level
 from .foundations.results import Estimate, Result
@@ -236,6 +236,7 @@ def case(before, after=None, direction=None, *, words=None, exclude=(), n=None, 
          rng=0, confidence_level=.95)->Case: # the parameters are those of compare
     "All that the rows need, checked. ValueError: before and after have different words, words are missing."
     _level('confidence_level', confidence_level), _count('placebos', placebos, 0), _count('rng', rng, 0)
+    if n is not None: _count('n', n, 4)
     before = as_vectors(before)
     place: Any = after if callable(after) else None if after is None else as_vectors(after)
     alone: list = []
@@ -251,5 +252,5 @@ def case(before, after=None, direction=None, *, words=None, exclude=(), n=None, 
             'words that only one of both has': alone}
     bare = replace(direction, differences=direction.differences[:3])   # no directions without each pair
     return Case(before, new, place, direction, words, confidence_level, {'placebos': placebos, 'rng': rng},
-                {'direction': bare, 'n': n, 'exclude': [*exclude, *fitted]}, frozenset(fitted),
+                {'direction': bare, 'n': n, 'exclude': [*_left_out(exclude), *fitted]}, frozenset(fitted),
                 {k: x for k, x in lost.items() if x})

@@ -108,19 +108,24 @@ def two_clusters(X, # what prepared returns
                  seed=0, # of the starting points
                  n_init=10, # how many starts, of which the tightest counts
                 )->np.ndarray: # 0 or 1 a row
-    "k-means with k = 2, in one thread: so few words gain nothing from more."
+    "k-means with k = 2, in one thread: so few words gain nothing from more. ValueError: n_init below 1."
     from sklearn.cluster import KMeans
+    _count('n_init', n_init, 1)
     with _one_thread():
         return KMeans(2, n_init=n_init, random_state=seed).fit(X).labels_
 
 # %% ../nbs/01a_clusters.ipynb #309b857b
+def _left_out(exclude):
+    "Words to leave out, as a list, also those that are nowhere; ValueError for one string and what is no list."
+    if isinstance(exclude, str) or not hasattr(exclude, '__iter__'):
+        raise ValueError(f'exclude must be a list of words, but is {exclude!r}')
+    return list(exclude)
+
 def _candidates(vectors, words, exclude, n):
     "Words to choose from, and how many on each side; ValueError: unknown words, too few."
     chosen = plain_words(vectors) if words is None else _given(words)
     vectors.rows(chosen)                                              # an error with near spellings
-    if isinstance(exclude, str):
-        raise ValueError(f'exclude must be a list of words, but is the one string {exclude!r}')
-    out = set(exclude)
+    out = set(_left_out(exclude))
     chosen = [w for w in chosen if w not in out]
     k = min(500, len(chosen) // 50) if n is None else n
     _count(f'n, by default a fiftieth of the {len(chosen)} words,' if n is None else 'n', k, 4)
@@ -155,6 +160,7 @@ def _seeds(seeds):
     if not hasattr(seeds, '__iter__') or not (seeds := list(seeds)):
         raise ValueError(f'seeds is {seeds!r}, but must be a list of whole numbers, such as range(5)')
     for seed in seeds: _count('a seed', seed, 0)
+    if max(seeds) >= 2**32: raise ValueError(f'a seed must be below 2**32, but is {max(seeds)}')
     return seeds
 
 # %% ../nbs/01a_clusters.ipynb #e6f34307
