@@ -17,11 +17,11 @@ from .before_after import (analogy_row, case, cluster_row, correlation_row, dire
 from .directions import Direction, _listed, as_direction, gender_pairs
 from .erasure import gender_specific, hard_debias
 from .foundations.questions import analogy_questions
-from .foundations.stimuli import weat_query
+from .foundations.stimuli import _words
 from .foundations.cosines import cosine
 from .foundations.vectors import as_vectors
 from .similarity import similarity_pairs
-from .weat import _rows
+from .weat import _query, _rows
 
 # %% ../nbs/05_debias.ipynb #3d1e8f92
 def _of_gender(direction):
@@ -33,17 +33,19 @@ def _asked(queries, similarity, questions):
     "Queries, sets and questions as lists, each known. ValueError: a name that is not known, or one string."
     queries = ['weat6', 'weat7', 'weat8'] if queries is None else queries
     for name, given in (('queries', queries), ('similarity', similarity), ('questions', questions)):
-        if isinstance(given, str):
+        if isinstance(given, str) or not hasattr(given, '__iter__'):
             raise ValueError(f'{name} is a list, but this is {given!r}; write [{given!r}]')
     for s in similarity: similarity_pairs(s)
     for q in questions: analogy_questions(q)
-    return [weat_query(q) if isinstance(q, str) else q for q in queries], list(similarity), list(questions)
+    return [_query(q) for q in queries], list(similarity), list(questions)
 
 # %% ../nbs/05_debias.ipynb #02721f1b
 def nearest_pairs(vectors, # anything that as_vectors takes
                   words, # two or more
                  )->list: # pairs of words
-    "Each word with the nearest other one, each pair once. ValueError for words that are not there."
+    "Each word with the nearest other one, each pair once. ValueError: unknown words, or fewer than two."
+    words = _words(words, 'words')
+    if len(words) < 2: raise ValueError(f'pairs need two words or more, but there is {words[0]} alone')
     rows = _rows(as_vectors(vectors), words)
     C = cosine(rows, rows)
     np.fill_diagonal(C, -2)
