@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .effects import _level, cohen_d, hedges_g, noncentral_t_interval, weat_effect_size
+from .effects import (_level, _whole, cohen_d, hedges_g, noncentral_t_interval,
+                                          weat_effect_size)
 from .pvalues import permutation_pvalue, sign_flip_pvalue
 from .results import Estimate
 
@@ -164,12 +165,13 @@ def published_contrast(x, # scores of the first group: a row per word, a column 
                       )->PublishedContrast:
     """The procedure of bluedot_project: repeated as it was published, not recommended.
 
-    Raises ValueError where `word_scores` and `cohen_d` do, on another unit or deviation and no shuffles."""
-    if unit not in ('sentence', 'word') or deviation not in ('pooled', 'all') or n_resamples < 1:
-        raise ValueError(f"unit is {unit!r}, deviation {deviation!r} and n_resamples {n_resamples}: "
+    Raises ValueError as `word_scores` and `cohen_d`, on another unit or deviation, no shuffles and no seed."""
+    if unit not in ('sentence', 'word') or deviation not in ('pooled', 'all') or not _whole(n_resamples, 1):
+        raise ValueError(f"unit is {unit!r}, deviation {deviation!r} and n_resamples {n_resamples!r}: "
                          "use 'sentence' or 'word', 'pooled' or 'all', and 1 or more")
-    x, y = _tables(x, y, False)
-    x, y = (s[~np.isnan(s)] if unit == 'sentence' else np.nanmean(s, 1) for s in (x, y))
+    if not isinstance(rng, np.random.Generator) and not _whole(rng, 0):
+        raise ValueError(f'rng is {rng!r}: give a whole number from 0 up, or a generator')
+    x, y = (s[~np.isnan(s)] if unit == 'sentence' else np.nanmean(s, 1) for s in _tables(x, y, False))
     d = (cohen_d if deviation == 'pooled' else weat_effect_size)(x, y)
     gaps, shuffled = _shuffled(x, y, n_resamples, np.random.default_rng(rng), deviation)
     p = float(np.mean(np.abs(gaps) >= abs(x.mean() - y.mean()) * (1 - 1e-9)))
@@ -187,8 +189,7 @@ def _shuffled(x, y, reps, rng, deviation):
     for start in range(0, reps, block):
         rows = rng.permuted(np.tile(s, (min(block, reps - start), 1)), axis=1)
         parts.append(rows[:, :n].mean(1) - rows[:, n:].mean(1))
-    gaps = np.concatenate(parts)
-    squares, df = np.full(reps, s @ s), N - 1
+    gaps, squares, df = np.concatenate(parts), np.full(reps, s @ s), N - 1
     if deviation == 'pooled': squares, df = squares - n * m / N * gaps ** 2, N - 2
     with np.errstate(divide='ignore'): return gaps, gaps / np.sqrt(np.maximum(squares, 0) / df)
 

@@ -64,8 +64,12 @@ def _ddof(ddof):
         raise ValueError(f"ddof is {ddof!r}: use 1 to divide by N - 1, or 0 to divide by N")
 
 
+def _whole(value, least):
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= least
+
+
 def _sizes(n, m):
-    if not all(isinstance(k, Integral) and k > 0 for k in (n, m)):
+    if not (_whole(n, 1) and _whole(m, 1)):
         raise ValueError(f"the lists have {n!r} and {m!r} words: give whole numbers from 1 up")
 
 # %% ../../nbs/foundations/02_effects.ipynb #c197ca7a

@@ -17,8 +17,7 @@ def format_p(p, # a p-value, or None
     "A p-value as the sentences of this book print it."
     if p is None or math.isnan(p):
         return '–'
-    if p >= .995:
-        return '1'
+    if p >= .995: return '1'
     if round(p, 5) >= .001:
         return (f'{p:#.2g}' if p < .0995 else f'{p:.2f}').removeprefix('0')
     return f'{p:.1e}'.replace('e-0', 'e-')
@@ -203,12 +202,14 @@ def _family_columns(rows):
                        family=f"{battery or 'no battery'}, {subject}")
 
 # %% ../../nbs/foundations/01_results.ipynb #fe96174b
-def results_table(results, # Results, of any measures and subjects
+def results_table(results, # Results, of any measures and subjects, or one
                  ):
-    """A tidy DataFrame, a row a result, with p-values adjusted within one subject × one battery.
+    """A tidy DataFrame, a row a result, with p-values adjusted within one subject × one battery; or TypeError.
 
     `p_holm` is Holm's adjustment, `p_bh` that of Benjamini and Hochberg; `family` says in which family."""
     import pandas as pd
+    results = list(results) if hasattr(results, '__iter__') else [results]
+    if odd := [r for r in results if not isinstance(r, Result)]: raise TypeError(f'{odd[0]!r:.60} is no Result')
     rows = []
     for r in results:
         rows.append({'subject': r.subject, 'metric': r.metric, 'name': r.meta.get('name') or '',
@@ -222,8 +223,7 @@ def results_table(results, # Results, of any measures and subjects
             if e.low is not None or e.high is not None:
                 rows[-1].update({f'{e.name}: low': e.low, f'{e.name}: high': e.high})
     _family_columns(rows)
-    empty = ['subject', 'metric', 'name', 'query', 'value', 'p', 'p_holm']
-    frame = pd.DataFrame(rows, columns=None if rows else empty)
+    frame = pd.DataFrame(rows, columns=None if rows else 'subject metric name query value p p_holm'.split())
     numbers = [c for c in frame if c in ('value', 'null', 'low', 'high', 'p', 'p_holm', 'p_bh') or ': ' in c]
     return frame.astype({c: float for c in numbers})
 
@@ -232,7 +232,7 @@ def results_plot(results, # Results of one measure
                  title='', # what the figure says
                  ax=None, # axes to draw on; new ones by default
                 ):
-    "A forest plot of results with their p and placebo p at the right; thick lines are a narrower interval."
+    "A forest plot of results with p and placebo p at the right; thick: a narrower interval; returns the axes."
     from biasbook.foundations.plots import forest_plot
     from biasbook.foundations.jackknife import INTERVALS
     if not results:

@@ -75,6 +75,8 @@ def load_model(name_or_path:str|Path, # a folder, a model of the book ("novels-m
 
     "novels-mini-masked" comes with the package, in float16 on disk; "models/novels-mini-masked" is the
     registered one, in float32. So it is with "novels-mini-causal"."""
+    if store is not None and not isinstance(store, Store):
+        raise TypeError(f'store must be a Store, as Store(path) opens one, or None, but is {store!r}')
     c = load_checkpoint(name_or_path, kind=kind, device=device, dtype=dtype, revision=revision)
     cls: type = {'masked': MaskedScorer, 'causal': CausalScorer, 'seq2seq': Seq2SeqScorer}[c.kind]
     return cls(c, store=store, budget=budget, progress=progress)
