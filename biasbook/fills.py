@@ -63,7 +63,7 @@ def top_fills(model, # a masked language model, from load_model
               *,
               fills='words', # or "tokens": punctuation and parts of words too
              )->list: # for each text the k most probable fills, as (fill, nats)
-    "What a model fills in, of all that it may. ValueError for a text without one mask, or a bad k."
+    "What a model fills in, of all that it may. ValueError: a text without one mask, a bad k. TypeError: no model."
     _masked(model)
     _count('k', k, 1)
     may = {first: _candidates(model.tokenizer, fills, first) for first in (True, False)}
@@ -163,7 +163,7 @@ def disco(model, # a masked language model, from load_model
           fills='words', # or "tokens": punctuation and parts of words too
           alpha=.05, confidence_level=.95, n_resamples=9999, rng=0, # as for disco_scores
          )->Result: # with details: a row a fill of a template
-    "Discovery of correlations (Webster et al. 2020, doi:10.48550/arXiv.2010.06032). ValueError: bad input."
+    "Discovery of correlations (Webster et al. 2020, doi:10.48550/arXiv.2010.06032). ValueError, TypeError: no model."
     _masked(model)
     templates, terms = _templates(templates), _terms(terms)
     start = lambda t, word: t.fill(group='x', target=word).spans['target'][0]

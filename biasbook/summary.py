@@ -27,8 +27,9 @@ def common_language(x, # numbers of the first list
 def concordance(x, # one number a word
                 y, # one number a word
                )->float: # from 0 to 1
-    "How often, of two words that differ in y, the one with the larger y has the larger x; ties in x count half."
+    "How often, of two words that differ in y, the one with larger y has larger x; ties in x are halves. ValueError: lengths."
     x, y = np.asarray(x, float), np.asarray(y, float)
+    if x.shape != y.shape: raise ValueError(f'x and y have shapes {x.shape} and {y.shape}; give pairs')
     first, second = np.nonzero(y[:, None] > y)
     return float(((x[first] > x[second]) + .5 * (x[first] == x[second])).mean()) if len(first) else math.nan
 
