@@ -28,6 +28,8 @@ def _measures(measures):
     "Rows of the table, from rows, names or None for all; ValueError for a name that is not there."
     table = {m.name: m for m in MEASURES}
     measures = list(table) if measures is None else [measures] if isinstance(measures, (str, Measure)) else measures
+    if not hasattr(measures, '__iter__') or not (measures := list(measures)):
+        raise ValueError(f'measures is {measures!r}; name one or more, or leave it out for all')
     for m in measures:
         if not isinstance(m, Measure) and m not in table:
             said = _did_you_mean(m, table, 3, .5, repr, f'there are {", ".join(table)}')
@@ -235,6 +237,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
     measures, rows, about = _measures(measures), [], dict[str, dict]()
     if subjects is None: subjects, _ = default_subjects()
     subjects = subjects if isinstance(subjects, list) else [subjects]
+    if not subjects: raise ValueError('subjects is empty; name one, or leave it out for what is here')
     with _Run(executor, resume, progress) as work:
         for subject in subjects:
             try:

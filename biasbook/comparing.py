@@ -106,8 +106,7 @@ def _subject_pairs(a, b):
     results = [list(dict.fromkeys(r.subject for r in x.results)) for x in (a, b)]
     audited = [list(dict.fromkeys([*names, *(f['subject'] for f in x.failures)]))
                for names, x in zip(results, (a, b))]
-    if not results[0]:
-        raise ValueError('the first audit has no results, so there is nothing to compare with')
+    if not results[0]: raise ValueError('the first audit has no results, so there is nothing to compare with')
     if len(audited[0]) == len(audited[1]) == 1:
         return [(audited[0][0], audited[1][0])]
     if not set(audited[0]) & set(audited[1]):
@@ -237,6 +236,8 @@ def compare_audits(a, # an Audit, of audit or load_audit: before
                    b, # another one: after
                   )->Comparison:
     "Results paired by subject, measure, test and stimuli. ValueError: no subject in common, no results."
+    if odd := [x for x in (a, b) if not hasattr(x, 'results')]:
+        raise TypeError(f'compare_audits takes two Audits, not {odd[0]!r:.60}; load_audit(folder) reads a saved one')
     pairs, changes, unpaired = _subject_pairs(a, b), [], []
     for s, t in pairs:
         one, two = _by_key(a, s), _by_key(b, t)
