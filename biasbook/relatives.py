@@ -98,11 +98,11 @@ def cbs_scores(corrected, # (templates, attributes, groups): log-probability les
 
 # %% ../nbs/02b_relatives.ipynb #432c3db7
 def _masked(model):
-    "ValueError for what is no masked language model."
+    "TypeError for what is no masked language model."
     if getattr(model, 'kind', None) != 'masked' or not hasattr(model, 'span_log_likelihood'):
         what = f'{type(model).__name__} {repr(model)[:50]}'
         if hasattr(model, 'kind'): what = f'a {model.kind} model'
-        raise ValueError('needs a masked language model, which fills gaps, as load_model("novels-mini-masked") '
+        raise TypeError('needs a masked language model, which fills gaps, as load_model("novels-mini-masked") '
                          f'gives one, but got {what}')
 
 def _templates(templates):
@@ -142,7 +142,9 @@ def cbs(model, # a masked language model, from load_model
         method='joint', # all pieces of a group word masked at once, as published; or "chain", "single"
         confidence_level=.95, n_resamples=9999, rng=0, # as for cbs_scores
        )->Result: # with details: a row for each template, attribute and group word
-    "Categorical bias score (Ahn & Oh 2021, doi:10.18653/v1/2021.emnlp-main.42), nats². ValueError: bad input."
+    """Categorical bias score (Ahn & Oh 2021, doi:10.18653/v1/2021.emnlp-main.42), nats².
+
+    ValueError: bad words or templates. TypeError: no masked language model."""
     _masked(model)
     templates, groups = _templates(templates), _words(groups, 'groups')
     attributes = _words(attributes, 'attributes')

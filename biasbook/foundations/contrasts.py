@@ -184,8 +184,7 @@ def published_contrast(x, # scores of the first group: a row per word, a column 
 def _shuffled(x, y, reps, rng, deviation):
     "Differences of means and effect sizes of `reps` random relabellings"
     n, m, s, parts = len(x), len(y), np.concatenate((x, y)), []
-    N, s = n + m, s - s.mean()
-    block = max(1, 2_000_000 // N)
+    N, s, block = n + m, s - s.mean(), max(1, 2_000_000 // (n + m))
     for start in range(0, reps, block):
         rows = rng.permuted(np.tile(s, (min(block, reps - start), 1)), axis=1)
         parts.append(rows[:, :n].mean(1) - rows[:, n:].mean(1))
