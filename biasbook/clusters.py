@@ -115,11 +115,11 @@ def two_clusters(X, # what prepared returns
         return KMeans(2, n_init=n_init, random_state=seed).fit(X).labels_
 
 # %% ../nbs/01a_clusters.ipynb #309b857b
-def _left_out(exclude):
-    "Words to leave out, as a list, also those that are nowhere; ValueError for one string and what is no list."
-    if isinstance(exclude, str) or not hasattr(exclude, '__iter__'):
-        raise ValueError(f'exclude must be a list of words, but is {exclude!r}')
-    return list(exclude)
+def _left_out(words, name='exclude'):
+    "Words as a list, also those that are nowhere; ValueError for one string and for what is no list."
+    if isinstance(words, str) or not hasattr(words, '__iter__'):
+        raise ValueError(f'{name} must be a list of words, but is {words!r}')
+    return list(words)
 
 def _candidates(vectors, words, exclude, n):
     "Words to choose from, and how many on each side; ValueError: unknown words, too few."

@@ -212,7 +212,8 @@ def random_directions(vectors, # anything that as_vectors takes
                      ): # (n, dimensions), rows of length 1; the shares of variance, one row a direction
     "Directions of random pairs among the 10 000 most frequent words. ValueError: too few words, n below 1."
     _count('n', n, 1), _count('rng', rng, 0)
-    vectors, k, draw = as_vectors(vectors), len(direction.pairs), np.random.default_rng(rng)
+    direction = as_direction(vectors := as_vectors(vectors), direction)
+    k, draw = len(direction.pairs), np.random.default_rng(rng)
     apart, pool = set(exclude), _chosen(vectors.words, 10_000)
     pool = pool[vectors.vectors[pool].any(1) & np.array([vectors.words[i] not in apart for i in pool], bool)]
     if len(pool) < 2 * k:

@@ -10,7 +10,7 @@ from collections import Counter
 
 import numpy as np
 
-from .clusters import _one_thread
+from .clusters import _left_out, _one_thread
 from .directions import _count, _differences, _lists, _pairs, as_direction, gender_pairs
 from .foundations.vectors import WordVectors, as_vectors
 from .weat import _rows
@@ -124,8 +124,7 @@ def _named(vectors, rows, method, short, words, **notes):
 
 def _spared(vectors, specific, missing):
     "Words to keep that are there and words that are not; ValueError: missing ones, or text."
-    if isinstance(specific, str): raise ValueError(f'specific must be a list of words, but is {specific!r}')
-    if (lost := vectors.missing(specific := list(specific))) and missing == 'error':
+    if (lost := vectors.missing(specific := _left_out(specific, 'specific'))) and missing == 'error':
         raise ValueError(f'{vectors.name} lacks {len(lost)} of {len(specific)} specific words: '
                          f"{', '.join(lost[:5])}; missing='drop' leaves them out and says so")
     return {*specific} - {*lost}, lost

@@ -74,7 +74,7 @@ def indirect_bias(vectors, # anything that as_vectors takes
     ValueError: words that the vectors lack, zero vectors, a word that lies on the direction itself."""
     vectors = as_vectors(vectors)
     direction = as_direction(vectors, direction)
-    (similarity,), (beta,), (half,), (others,) = _indirect(vectors, [(w, v)], direction, placebos, rng,
+    (similarity,), (beta,), (half,), (others,) = _indirect(vectors, _listed([(w, v)]), direction, placebos, rng,
                                                            confidence_level)
     also = (Estimate('similarity', similarity, method='cosine of the two words'),
             *_beyond('placebo directions', np.abs(others), abs(beta)))
