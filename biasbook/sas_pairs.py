@@ -163,8 +163,13 @@ def ratios_plot(results, # of sas_pairs
                 title='', # what the figure says
                 ax=None, # axes to draw on; new ones by default
                ):
-    "A row a result: the raw ratio, open, and the corrected one, filled, with its interval; returns the axes."
+    """A row a result: the raw ratio, open, and the corrected one, filled, with its interval; returns the axes.
+
+    ValueError for no results, and for those of another measure."""
     from biasbook.foundations.plots import COLORS, forest_plot
+    if not results: raise ValueError('there are no results to draw')
+    if odd := [r.metric for r in results if r.metric != 'preference ratio']:
+        raise ValueError(f'ratios_plot draws results of sas_pairs, not {odd[0]}')
     own = [{e.name: e for e in r.also}.get('corrected ratio', Estimate('', None)) for r in results]
     ax = forest_plot(labels or [r.subject for r in results], [e.value for e in own], [e.low for e in own],
                      [e.high for e in own], null=.5, title=title, ax=ax,
