@@ -19,7 +19,7 @@ from .foundations.preferences import wilson_interval
 from .foundations.results import Estimate, Result
 from .foundations.stimuli import _words
 from .foundations.templates import Template, as_template
-from .maskfill import NUMBERS, kurita_rows, maskfill_rows
+from .maskfill import NUMBERS, _listed, kurita_rows, maskfill_rows
 
 # %% ../nbs/02a_wordings.ipynb #555652a7
 def maskfill_sets()->dict: # name: list of rows (template, (a, b), target)
@@ -48,6 +48,7 @@ def _by_target(table, column):
 
 def _paired(before, after, column, other, names):
     "The numbers of the same targets in both tables; ValueError for other targets."
+    if isinstance(names, str) or len(names) != 2: raise ValueError(f'names must be two labels, not {names!r}')
     one, two = _by_target(before, column), _by_target(after, other)
     if lost := [*map(str, one.index.symmetric_difference(two.index))]:
         raise ValueError(f'{" and ".join(names)} need the same targets, but only one has {", ".join(lost)}')
@@ -154,7 +155,7 @@ def rewording_contrasts(model, # a MaskedScorer
                         template, # a template that the changes apply to
                         words, # (a, b): a word each, or a list of words
                         targets, # a list of words
-                        changes=None, # names in REWORDINGS, or pairs of words; None: all names that apply
+                        changes=None, # a list of names in REWORDINGS, or pairs of words; None: all that apply
                         *,
                         columns=('fill', 'corrected', 'target fill'), # which scores
                         method='chain', # as for maskfill_rows
@@ -162,15 +163,15 @@ def rewording_contrasts(model, # a MaskedScorer
                        )->list[Result]: # for each change one a column
     "How far each rewording moves the biases of targets. ValueError as for `maskfill_rows` and `reworded`."
     targets, plain = _words(targets, 'targets'), _plain(template := as_template(template))
-    if changes is None:
-        changes = [c for c, (old, new) in REWORDINGS.items() if re.sub(old, new, plain) != plain]
+    fitting = [c for c, (old, new) in REWORDINGS.items() if re.sub(old, new, plain) != plain]
+    changes = fitting if changes is None else _listed(changes)
     texts, n = [template, *(reworded(template, c) for c in changes)], len(targets)
     labels = [c if isinstance(c, str) else ' → '.join(c) for c in changes]
     table = maskfill_rows(model, [(t, words, w) for t in texts for w in targets], method=method)
     before, *after = (table[i * n:(i + 1) * n] for i in range(len(texts)))
     options = dict(subject=model.name, confidence_level=confidence_level)
     return [contrast(before, t, c, names=('as written', label), **options)
-            for label, t in zip(labels, after) for c in columns]
+            for label, t in zip(labels, after) for c in _listed(columns)]
 
 # %% ../nbs/02a_wordings.ipynb #298e3c18
 def _parts(X):
