@@ -169,7 +169,7 @@ def _pair_variance(hit, pairs, sections):
 def pair_interval(correct, # for each question, was it answered correctly?
                   pairs, # for each question, its two pairs: ((a, b), (c, d))
                   sections, # for each question, its section
-                  confidence_level=.95,
+                  confidence_level=.95, # of the interval
                  )->tuple: # low, high
     "Interval of a share for other pairs: jackknife within sections, Wilson's; NaN with too few pairs."
     from scipy.special import stdtrit
@@ -224,7 +224,7 @@ def analogies(vectors, # anything that as_vectors takes
               exclude_inputs=True, # False: the answer may be a, b or c
               case='exact', # or "ignore", as in analogy_answers
               limit=None, # use the first so many words of the vectors only
-              confidence_level=.95,
+              confidence_level=.95, # of the interval
              )->Result: # value: share of covered questions answered correctly; details has a row a section
     "Accuracy on analogy questions, with an interval over pairs of words. ValueError as for `analogy_answers`."
     import pandas as pd

@@ -110,13 +110,13 @@ def _chosen(e, wider=1.):
                    method=f'{e.method.split(";")[0]}; no p: sides are those of the vectors before')
 
 # %% ../nbs/01i_before_after.ipynb #51e6d703
-def direct_row(both):
+def direct_row(both): # of case; returns a row of compare
     "Direct bias along the direction of before, in both."
     rs, change = _direct(both, [both.along()] * 2)
     return _row('direct bias', f'{len(both.words)} words', rs, change, note=both.seen(both.words))
 
 # %% ../nbs/01i_before_after.ipynb #6e60de3f
-def own_direct_row(both):
+def own_direct_row(both): # of case; returns a row of compare
     "Direct bias along the direction that the pairs have in each; None for a baseline."
     if both.after is None: return None
     rs, change = _direct(both, [both.direction, both.own()])
@@ -143,7 +143,7 @@ def indirect_row(both, pairs):
     return _row('indirect bias', f'{len(pairs)} pairs of words', rs, change, note=note)
 
 # %% ../nbs/01i_before_after.ipynb #08fea836
-def cluster_row(both):
+def cluster_row(both): # of case; returns a row of compare
     "Clustering accuracy of the words at both ends of the direction of before."
     rs = [cluster_bias(both.before, after=place, **both.random, **both.ends) for place in both.places()]
     said = 'no interval: clusters are of all words at once'
@@ -159,7 +159,7 @@ def probe_row(both, kind):
     return _row(f'classifier accuracy, {kind}', f'{rs[0].n}, held out', rs, change, .5)
 
 # %% ../nbs/01i_before_after.ipynb #d0535ce5
-def neighbor_row(both):
+def neighbor_row(both): # of case; returns a row of compare
     "Correlation of projections before with shares of neighbours."
     rs = [neighbor_bias(both.before, both.words, both.direction, after=place, confidence_level=both.level,
                         **both.random) for place in both.places()]
@@ -168,7 +168,7 @@ def neighbor_row(both):
     return _row('neighbour correlation', f'{len(both.words)} words', rs, change, note=both.seen(both.words))
 
 # %% ../nbs/01i_before_after.ipynb #c37d8946
-def correlation_row(both):
+def correlation_row(both): # of case; returns a row of compare
     "Correlation of projections before with projections after; None for a baseline."
     if both.after is None: return None
     own, rs, note = both.own(), [Result('', '', '', 1.)], 'no projection is left that could correlate'

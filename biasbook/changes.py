@@ -50,7 +50,7 @@ def _estimate(change, variance, df, level, p=None, method=''):
 # %% ../nbs/01h_changes.ipynb #1144c7c8
 def mean_change(before, # one number a word
                 after, # the same words' numbers in the other vectors
-                confidence_level=.95,
+                confidence_level=.95, # of the interval
                 pairs=None, # the two words of each unit, where units are pairs of words
                )->Estimate:
     "Mean change over words or pairs: t interval; sign flips, or t for pairs. ValueError: lengths, NaN, 1 word."
@@ -69,7 +69,7 @@ def mean_change(before, # one number a word
 # %% ../nbs/01h_changes.ipynb #1ee11011
 def difference_change(before, # (numbers of the first words, numbers of the second words)
                       after, # the same in the other vectors
-                      confidence_level=.95,
+                      confidence_level=.95, # of the interval
                      )->Estimate:
     "Change of a difference of means: Welch's interval and test of changes. ValueError as for `mean_change`."
     columns = [_columns(confidence_level, before=b, after=a) for b, a in zip(before, after)]
@@ -91,7 +91,7 @@ def _each_out(x, y):
 def correlation_change(x, # one number a word, the same before and after
                        before, # what it is correlated with
                        after, # the same in the other vectors
-                       confidence_level=.95,
+                       confidence_level=.95, # of the interval
                       )->Estimate:
     "Change of Pearson's r over words: jackknife (Efron & Stein 1981), sign flips. ValueError: constant column."
     x, before, after = columns = [*_columns(confidence_level, x=x, before=before, after=after)]
@@ -111,7 +111,7 @@ def rank_change(ratings, # one number a pair of words, the same before and after
                 before, # their cosines
                 after, # the same in the other vectors
                 pairs, # the two words of each pair
-                confidence_level=.95,
+                confidence_level=.95, # of the interval
                )->Estimate:
     "Change of Spearman's ρ: jackknife, dyadic variance (Aronow, Samii & Assenova 2015). ValueError: few pairs."
     sides = [_sides(c, ratings, pairs, confidence_level) for c in (before, after)]
@@ -134,7 +134,7 @@ def accuracy_change(before, # for each question, was it answered correctly?
                     after, # the same in the other vectors
                     pairs, # for each question, its two pairs: ((a, b), (c, d))
                     sections, # for each question, its section
-                    confidence_level=.95,
+                    confidence_level=.95, # of the interval
                    )->Estimate:
     "Change of a share of questions for other pairs like these: jackknife within sections. ValueError: lengths."
     (one, pairs, sections), (two, _, _) = [_checked(c, pairs, sections, confidence_level)

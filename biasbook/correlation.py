@@ -124,7 +124,9 @@ def wefat_arrays(association, # one number a word: how much it leans to A rather
                  rng=0, # their seed, a whole number
                  confidence_level=.95, # of the intervals
                 )->Result: # value r; details has one row a word
-    "The WEFAT of two arrays (Caliskan et al. 2017). ValueError for NaN, no spread, or fewer than 8 words."
+    """The WEFAT of two arrays (Caliskan et al. 2017, doi:10.1126/science.aal4230).
+
+    ValueError for NaN, unequal lengths, no spread, or fewer than 8 words."""
     from pandas import DataFrame
     _options(alternative, n_resamples, rng, confidence_level)
     given = _both(association=association, property=property)

@@ -121,7 +121,7 @@ def what_is_left(table, # from compare
 # %% ../nbs/05_debias.ipynb #516366ac
 def shares_left(table, # from compare, with an after
                ): # a DataFrame, a row a measure: measure, before, after, share, low, high
-    "What is left of each measure, as a share of what was; no interval where none is left by construction."
+    "Share that is left of each measure; no interval where none is left by construction. ValueError: no after."
     t = table[table['after'].notna() & ~table['measure'].str.startswith(_NO_SHARE)]
     if not len(t): raise ValueError('no measure has a value after; compare(before, after) gives them')
     size = t['before'] - t['null']
@@ -134,7 +134,7 @@ def debias_plot(table, # from compare, with an after
                 title='', # what the figure says
                 ax=None, # axes to draw on; new ones by default
                ):
-    "What is left of each measure, 0 for no association, with intervals of the change; returns the axes."
+    "What is left of each measure, 0: no association, with intervals; returns the axes. ValueError: no after."
     import matplotlib.pyplot as plt
     from biasbook.foundations.plots import COLORS, style
     rows = shares_left(table).to_dict('records')

@@ -166,7 +166,9 @@ def list_agreement(vectors, # anything that as_vectors takes
                    *,
                    ddof=1, # as in weat, for all of them
                   ): # a DataFrame, a row a test: d by edition, spread, interval_width of the first, p, words
-    "d of the ten tests by edition of their lists, how far these are apart, and words that the vectors lack."
+    """d of the ten tests by edition of their lists, how far these are apart, and words that the vectors lack.
+
+    ValueError for an edition that is not known, and for none."""
     import pandas as pd
     vectors, rows, lists = as_vectors(vectors), [], [lists] if isinstance(lists, str) else list(lists)
     if not lists:

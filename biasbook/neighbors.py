@@ -117,7 +117,9 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
                   rng=0, # seed of both
                   confidence_level=.95, # of the intervals
                  )->Result: # value r; details has one row a word
-    "Correlation of projection and share (Gonen & Goldberg 2019). ValueError: k too large, fewer than 8 words."
+    """Correlation of a word's projection with its share of leaning neighbours.
+
+    Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061. ValueError: k too large, fewer than 8 words."""
     vectors, (after, how) = as_vectors(vectors), _place(after)
     direction = as_direction(vectors, direction)
     kept, lost = _present(vectors, professions() if words is None else words, missing)

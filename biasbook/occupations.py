@@ -90,7 +90,8 @@ def occupation_gap(subject, # word vectors, Associations, or a kind of subject t
                   )->Result:
     """Correlation of the share of women in occupations with a subject's association of them with women.
 
-    ValueError if the subject lacks more than half of them, TypeError for an unknown kind of subject."""
+    A WEFAT (Caliskan et al. 2017, doi:10.1126/science.aal4230). ValueError if the subject lacks more than half
+    of them, TypeError for an unknown kind of subject."""
     core = dict(alternative=alternative, n_resamples=n_resamples, rng=rng, confidence_level=confidence_level)
     _options(**core)
     share = _shares(occupations)

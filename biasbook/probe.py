@@ -122,7 +122,8 @@ def held_out_correct(X, # vectors, one row a word
 # %% ../nbs/01f_probe.ipynb #d1aee23f
 def held_out_interval(accuracy, # mean over words
                       words, # how many
-                      confidence_level=.95)->tuple: # low, high
+                      confidence_level=.95, # of the interval
+                     )->tuple: # low, high
     "Wilson's interval, with three quarters of the words, for words that are judged by cross-validation."
     from scipy.special import ndtri
     _level('confidence_level', confidence_level)
@@ -170,7 +171,9 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
                    rng=0, # their seed
                    confidence_level=.95, # of the interval over words
                   )->Result: # value: mean accuracy; details has one row a word
-    "Accuracy of a classifier on words that it has not seen (Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061)."
+    """Accuracy of a classifier on words that it has not seen (Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061).
+
+    ValueError: few words on a side, fewer words than folds, an unknown kind, other vectors."""
     vectors, (after, how), seeds = as_vectors(vectors), _place(after), _seeds(seeds)
     direction, (words, n) = as_direction(vectors, direction), _candidates(vectors, words, exclude, n)
     _level('confidence_level', confidence_level)

@@ -122,7 +122,7 @@ def _sides(x, y, pairs, confidence_level):
 def rank_correlation(x, # one number a pair, such as its cosine
                      y, # one number a pair, such as its rating
                      pairs, # the two words of each pair
-                     confidence_level=.95,
+                     confidence_level=.95, # of the interval
                     )->Estimate: # without an interval where leaving a pair out leaves one order only
     """Spearman's ρ, with an interval and a two-sided p that allow for pairs that share words.
 
@@ -203,7 +203,7 @@ def _cosines(v, row, kept):
 def word_similarity(vectors, # anything that as_vectors takes
                     dataset, # a name as in similarity_pairs, a path, or rows (word, word, rating)
                     *,
-                    confidence_level=.95,
+                    confidence_level=.95, # of the interval
                     missing='drop', # or "error": refuse a set with words that the vectors lack
                     case='exact', # or "ignore": upper-case both, the first row of a word counts
                    )->Result: # details has a row a pair; meta["missing_words"] what was not there
@@ -236,7 +236,7 @@ def similarity_table(vectors, # anything that as_vectors takes
                      datasets=None, # a list of what word_similarity takes; by default the eight known sets
                      **options, # of word_similarity
                     ): # a DataFrame, a row a set: dataset, rho, low, high, p, covered, pairs, missing_words
-    "`word_similarity` for several sets. The sets that are not bundled are fetched on first use."
+    "`word_similarity` for several sets, which are fetched on first use unless bundled. ValueError as there."
     import pandas as pd
     if isinstance(datasets, (str, bytes, Path)):
         raise ValueError(f'datasets is a list, but this is {datasets!r}; write [{str(datasets)!r}]')

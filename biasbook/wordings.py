@@ -218,7 +218,7 @@ def wording_share(table, # of maskfill_table: every target in every wording (tem
                   column='corrected', # or "fill", "target fill", "prior", or a column's full name
                   *,
                   subject='', # the model
-                  confidence_level=.95,
+                  confidence_level=.95, # of the interval
                  )->Result: # value: share of the variance, 0 to 1; details: mean of each wording, nats
     """How much of the variance of scores is due to their wording (as in Shrout & Fleiss 1979).
 

@@ -36,7 +36,9 @@ def _level(name, value):
         raise ValueError(f"{name} is {value!r}: give a number between 0 and 1, such as 0.95")
 
 # %% ../../nbs/foundations/02_effects.ipynb #0e86a14f
-def cohen_d(x, y): # scores of each list, 3 words or more together
+def cohen_d(x, # scores of the first list, 3 words or more with the second
+            y, # scores of the second list
+           )->float: # in standard deviations within the lists
     """Difference of means over the pooled standard deviation within the lists.
 
     Raises ValueError on an empty list, NaN, fewer than 3 words and no spread within the lists."""
@@ -49,7 +51,9 @@ def cohen_d(x, y): # scores of each list, 3 words or more together
     return float((x.mean() - y.mean()) / math.sqrt(within / df))
 
 # %% ../../nbs/foundations/02_effects.ipynb #05a8727f
-def hedges_g(x, y): # scores of each list
+def hedges_g(x, # scores of the first list
+             y, # scores of the second list
+            )->float: # as d
     """Cohen's d without its small-sample bias; NaN with fewer than 4 words; Hedges (1981).
 
     Raises ValueError where `cohen_d` does."""
@@ -119,7 +123,7 @@ def _root(f, low, high):
 def noncentral_t_interval(
     d, # Cohen's d of two independent lists
     n, m, # words in each list
-    confidence_level=0.95,
+    confidence_level=0.95, # of the interval
 ) -> tuple: # (low, high), in units of d
     """Confidence interval for the population's d, from the noncentral t distribution; Steiger (2004).
 

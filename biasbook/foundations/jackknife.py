@@ -71,7 +71,7 @@ def jackknife_intervals(
     cos_ya, # cosines of Y with A
     cos_yb, # cosines of Y with B
     ddof=1, # as in weat_effect_size
-    confidence_level=0.95,
+    confidence_level=0.95, # of the interval
 ) -> tuple: # (targets, both): two (low, high) in units of d, named by INTERVALS
     """Intervals for the expected effect size at these set sizes; Efron & Stein (1981); Satterthwaite (1946).
 
