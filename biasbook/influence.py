@@ -7,11 +7,10 @@ __all__ = ['leave_one_out', 'influence_sentence', 'influence_plot', 'fewest_word
 
 # %% ../nbs/00a_influence.ipynb #c5f5e130
 import math
-from numbers import Real
 
 import numpy as np
 
-from .foundations.effects import weat_effect_size
+from .foundations.effects import _number, weat_effect_size
 from .foundations.pvalues import permutation_pvalue
 from .foundations.results import format_p
 from .foundations.stimuli import weat_queries
@@ -33,7 +32,7 @@ def _drop(cos, k, i):
 
 def _measured(vectors, query, level, options):
     "The `weat` of a query, its four sets of words and its four matrices of cosines."
-    if not isinstance(level, Real) or not 0 < level < 1:
+    if not _number(level) or not 0 < level < 1:
         raise ValueError(f'level is {level!r}; pass a p-value between 0 and 1, such as .05')
     vectors = as_vectors(vectors)
     r = weat(vectors, query, placebos=False, **options)

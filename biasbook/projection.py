@@ -7,14 +7,13 @@ __all__ = ['project', 'without_direction', 'direct_bias_score', 'direct_bias', '
 
 # %% ../nbs/01_projection.ipynb #465301a2
 import math
-from numbers import Real
 
 import numpy as np
 
 from .differential import _versions
 from .directions import (METHODS, _beyond, _listed, _others, as_direction, bias_direction, gender_pairs,
                                  professions)
-from .foundations.effects import _level
+from .foundations.effects import _level, _number
 from .foundations.results import Estimate, Result
 from .foundations.stimuli import _words
 from .foundations.cosines import cosine
@@ -52,7 +51,7 @@ def direct_bias_score(cosines, # of words with a direction, one row a word
                       c=1, # strictness: the larger, the less do small components count
                      )->np.ndarray: # one number a direction, or one number
     "Mean of |cos|^c over words (Bolukbasi et al. 2016). ValueError for c that is not above 0."
-    if not isinstance(c, Real) or not 0 < c < math.inf:
+    if not _number(c) or not 0 < c < math.inf:
         raise ValueError(f'c is {c!r}, but must be above 0; 1 is what is mostly reported')
     if not np.size(cosines) or not np.isfinite(cosines).all():
         raise ValueError('the cosines are empty, or some are not finite')

@@ -31,8 +31,12 @@ def _one_of(alternative):
         raise ValueError(f"alternative is {alternative!r}: use 'two-sided', 'greater' or 'less'")
 
 
+def _number(x):
+    return isinstance(x, Real)
+
+
 def _level(name, value):
-    if not isinstance(value, Real) or not 0 < value < 1:
+    if not _number(value) or not 0 < value < 1:
         raise ValueError(f"{name} is {value!r}: give a number between 0 and 1, such as 0.95")
 
 # %% ../../nbs/foundations/02_effects.ipynb #0e86a14f
@@ -129,7 +133,7 @@ def noncentral_t_interval(
 
     Raises ValueError on NaN, fewer than 3 words and a level outside 0 to 1."""
     _level("confidence_level", confidence_level), _sizes(n, m)
-    if not isinstance(d, Real) or not math.isfinite(d) or n + m < 3:
+    if not _number(d) or not math.isfinite(d) or n + m < 3:
         raise ValueError(f"d is {d!r} with {n} and {m} words: give a finite d and at least 3 words")
     scale, df = math.sqrt(n * m / (n + m)), n + m - 2
     t, wide = abs(d) * scale, math.sqrt(1 + (d * scale) ** 2 / (2 * df))
@@ -166,7 +170,7 @@ def equivalence_pvalue(
     """Two one-sided tests of |d| >= margin, by the noncentral t; Schuirmann (1987), Lakens (2017).
 
     Raises ValueError on a margin that is not above 0, and where `cohen_d` does."""
-    if not isinstance(margin, Real) or not margin > 0:
+    if not _number(margin) or not margin > 0:
         raise ValueError(f"margin is {margin!r}: give the smallest Cohen's d that would matter, above 0")
     d = abs(cohen_d(x, y))
     scale = math.sqrt(len(x) * len(y) / (len(x) + len(y)))
