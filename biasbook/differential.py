@@ -15,7 +15,7 @@ from .foundations.effects import cohen_d, effect_size_bound, noncentral_t_interv
 from .foundations.jackknife import INTERVALS, jackknife_intervals
 from .foundations.pvalues import permutation_pvalue
 from .foundations.results import Estimate, Result
-from .foundations.cosines import cosine
+from .foundations.cosines import _cosines
 
 # %% ../nbs/00_differential.ipynb #0b3cad0f
 def association(W, # vectors of the words, one row a word
@@ -23,7 +23,7 @@ def association(W, # vectors of the words, one row a word
                 B, # vectors of the second set, one row a word
                )->np.ndarray: # one number a row of W, between -2 and 2
     "Mean cosine with A minus that with B, for each row of W (Caliskan et al. 2017). ValueError: zero rows."
-    return cosine(W, A).mean(1) - cosine(W, B).mean(1)
+    return _cosines(W, A, 'W', 'A').mean(1) - _cosines(W, B, 'W', 'B').mean(1)
 
 # %% ../nbs/00_differential.ipynb #309e26e5
 def _also(cos, s_x, s_y, d, ddof, confidence_level):
@@ -85,7 +85,7 @@ def weat_arrays(X, # vectors of the first target words, one row a word
                 confidence_level=.95, # of the intervals
                )->Result: # value d; details has one row a target word, targets of X first
     "The WEAT of four arrays (Caliskan et al. 2017, doi:10.1126/science.aal4230). ValueError: unusable vectors."
-    cos = [cosine(T, S) for T in (X, Y) for S in (A, B)]
+    cos = [_cosines(T, S, t, s) for t, T in (('X', X), ('Y', Y)) for s, S in (('A', A), ('B', B))]
     if min(len(cos[0]), len(cos[2])) < 2:
         raise ValueError(f'X and Y have {len(cos[0])} and {len(cos[2])} words, but need 2 or more each: '
                          'one word against one always gives the largest d there is')

@@ -35,16 +35,21 @@ def _unit64(M, name):
     return M / np.linalg.norm(M, axis=1, keepdims=True)
 
 # %% ../../nbs/foundations/04c_cosines.ipynb #0f707d1f
+def _cosines(A, B, a, b):
+    "`cosine`, with the names that a message calls the two by."
+    A, B = _unit64(A, a), _unit64(B, b)
+    if A.shape[1] != B.shape[1]:
+        raise ValueError(f"{a} has {_plural(A.shape[1], 'dimension')} and {b} has {B.shape[1]}: "
+                         "are they from the same vectors?")
+    return np.clip(A @ B.T, -1, 1)
+
+# %% ../../nbs/foundations/04c_cosines.ipynb #5cc5647a
 def cosine(
     A, # (n, d) one row per word, raw lengths; one vector counts as one row
     B, # (m, d) one row per word
 ): # (n, m) float64 in [-1, 1]
     "Cosine of every row of `A` with every row of `B`; `ValueError` for zero or NaN rows, unequal lengths."
-    A, B = _unit64(A, "A"), _unit64(B, "B")
-    if A.shape[1] != B.shape[1]:
-        raise ValueError(f"A has {_plural(A.shape[1], 'dimension')} and B has {B.shape[1]}: "
-                         "are they from the same vectors?")
-    return np.clip(A @ B.T, -1, 1)
+    return _cosines(A, B, "A", "B")
 
 # %% ../../nbs/foundations/04c_cosines.ipynb #82b1cfa4
 def coherence(
