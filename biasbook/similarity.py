@@ -241,6 +241,7 @@ def similarity_table(vectors, # anything that as_vectors takes
     if isinstance(datasets, (str, bytes, Path)):
         raise ValueError(f'datasets is a list, but this is {datasets!r}; write [{str(datasets)!r}]')
     v, names = as_vectors(vectors), list(_known()['sets']) if datasets is None else list(datasets)
+    if not names: raise ValueError('datasets is empty; name sets, or leave it out for all that are known')
     results = [word_similarity(v, d, **options) for d in names]
     return pd.DataFrame([{'dataset': r.query, 'rho': r.value, 'low': r.low, 'high': r.high, 'p': r.pvalue,
                           'covered': r.meta['covered'], 'pairs': r.meta['pairs'],

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .effects import _whole
 from .packedfiles import _label, _naming, _plural, _some, open_packed
 from .textrows import _NUMBER, _count, _numbers, _one_by_one
 
@@ -154,7 +155,8 @@ def _wanted(words, limit):
     "The words to keep, each once, or None for all; `ValueError` for none at all or no rows."
     words = None if words is None else [words] if isinstance(words, str) else list(dict.fromkeys(words))
     if words == []: raise ValueError("words is empty; leave it out to load all")
-    if limit is not None and limit < 1: raise ValueError(f"limit must be 1 row or more, not {limit}")
+    if limit is not None and not _whole(limit, 1):
+        raise ValueError(f"limit must be 1 row or more, not {limit!r}")
     return words
 
 def _decoded(path, f, blocks):
