@@ -237,6 +237,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
     measures, rows, about = _measures(measures), [], dict[str, dict]()
     if subjects is None: subjects, _ = default_subjects()
     subjects = subjects if isinstance(subjects, list) else [subjects]
+    if not (executor is None or hasattr(executor, 'submit')): raise TypeError(f'{executor!r} is no Executor')
     if not subjects: raise ValueError('subjects is empty; name one, or leave it out for what is here')
     with _Run(executor, resume, progress) as work:
         for subject in subjects:
