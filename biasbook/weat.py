@@ -12,6 +12,7 @@ import numpy as np
 
 from .differential import association, weat_arrays
 from .foundations.effects import weat_effect_size
+from .foundations.packedfiles import _plural
 from .foundations.results import Estimate, Result
 from .foundations.stimuli import Query, weat_queries, weat_query
 from .foundations.topics import given_list, matched_draws, topic_pool
@@ -63,8 +64,9 @@ def _present(vectors, query, missing):
     sets = [query.X, query.Y, query.A, query.B]
     lost = vectors.missing(query.words)
     if lost and missing == 'error':
-        raise ValueError(f'{query.name}: {len(lost)} words are not in {vectors.name}: {", ".join(lost)}; pass '
-                         "missing='drop' to go on without them, or 'drop-pairs' to drop their partners too")
+        found = f'{query.name}: {_plural(len(lost), "word")} not in {vectors.name}: {", ".join(lost)}'
+        raise ValueError(f"{found}; pass missing='drop' to go on without them, or 'drop-pairs' to drop their "
+                         'partners too')
     if lost and missing == 'drop-pairs':
         lost = lost + _partners(query, sets, lost)
     kept = [[w for w in s if w not in lost] for s in sets]

@@ -37,7 +37,8 @@ def _number(x):
 
 def _level(name, value):
     if not _number(value) or not 0 < value < 1:
-        raise ValueError(f"{name} is {value!r}: give a number between 0 and 1, such as 0.95")
+        usual = 0.05 if name == "alpha" else 0.95
+        raise ValueError(f"{name} is {value!r}: give a number between 0 and 1, such as {usual}")
 
 # %% ../../nbs/foundations/02_effects.ipynb #0e86a14f
 def cohen_d(x, # scores of the first list, 3 words or more with the second
