@@ -95,9 +95,9 @@ class Audit:
 # %% ../nbs/book/00_audit.ipynb #776e88b4
 def _single(r):
     "The sentence of a measure with one result."
-    interval = f' [{r.low:.2f}, {r.high:.2f}]' if r.low == r.low else ''
+    interval = f' [{r.low:z.2f}, {r.high:z.2f}]' if r.low == r.low else ''
     placebos = [format_p(e.pvalue) for e in r.also if e.name in PLACEBOS and e.pvalue is not None]
-    return (f'{r.subject}: {r.metric} = {r.value:.2f}{interval} over {r.n}'
+    return (f'{r.subject}: {r.metric} = {r.value:z.2f}{interval} over {r.n}'
             + f', p {format_p(r.pvalue)}' * (r.pvalue is not None)
             + f', placebo p {", ".join(placebos)}' * bool(placebos))
 

@@ -54,7 +54,7 @@ def number_text(x, # a number, NaN or None
     "A number as a page prints it."
     if x is None or math.isnan(x):
         return '–'
-    return format_p(x) if p else f'{x:.2f}' if abs(x) < 1e4 else f'{x:.2g}'
+    return format_p(x) if p else f'{x:z.2f}' if abs(x) < 1e4 else f'{x:.2g}'
 
 # %% ../nbs/book/00c_page.ipynb #be9f65d0
 def list_html(items, # HTML, an item each

@@ -26,8 +26,8 @@ def _short(frame):
     rows = [head]
     for r in frame.to_dict('records'):
         placebos = [format_p(r[c]) for c in (f'{name}: p' for name in PLACEBOS) if r.get(c) == r.get(c, '')]
-        interval = f'[{r["low"]:.2f}, {r["high"]:.2f}]' if r['low'] == r['low'] else '–'
-        rows.append([r['subject'], r['name'], r['query'], r['metric'], f'{r["value"]:.2f}', interval,
+        interval = f'[{r["low"]:z.2f}, {r["high"]:z.2f}]' if r['low'] == r['low'] else '–'
+        rows.append([r['subject'], r['name'], r['query'], r['metric'], f'{r["value"]:z.2f}', interval,
                      format_p(r['p']), format_p(r['p_holm']), ', '.join(placebos) or '–'])
     return rows
 
@@ -80,11 +80,11 @@ def text_table(rows, # lists of strings, the first one is the head
 # %% ../nbs/book/01a_saving.ipynb #16bde2d2
 def _row(r):
     "The cells of one result, from its row of the table."
-    interval = f'[{r["low"]:.2f}, {r["high"]:.2f}]' if r['low'] == r['low'] else '–'
+    interval = f'[{r["low"]:z.2f}, {r["high"]:z.2f}]' if r['low'] == r['low'] else '–'
     placebos = [r.get(f'{name}: p') for name in PLACEBOS]
     pvalues = (r['p'], r['p_holm'], next((p for p in placebos[::2] if p is not None and p == p), None),
                placebos[1])
-    return [f'{r["name"]} {r["query"]}'.strip(), f'{r["value"]:.2f}', interval, *map(format_p, pvalues)]
+    return [f'{r["name"]} {r["query"]}'.strip(), f'{r["value"]:z.2f}', interval, *map(format_p, pvalues)]
 
 
 # %% ../nbs/book/01a_saving.ipynb #10b5ebbc

@@ -118,9 +118,9 @@ def _method_sentence(pvalue, method, alternative):
 def _sentence(r):
     "A result in one sentence: what, how much, how sure, which way, beside its placebo, and what was missing."
     k = r.meta.get('digits', 2)
-    parts = [f'{r.query} in {r.subject}: {r.metric} = {r.value:.{k}f}']
+    parts = [f'{r.query} in {r.subject}: {r.metric} = {r.value:z.{k}f}']
     if math.isfinite(r.low) and math.isfinite(r.high):
-        parts.append(f'{100 * r.confidence_level:g} % interval [{r.low:.{k}f}, {r.high:.{k}f}]')
+        parts.append(f'{100 * r.confidence_level:g} % interval [{r.low:z.{k}f}, {r.high:z.{k}f}]')
     if r.pvalue is not None:
         parts.append(_method_sentence(r.pvalue, r.method, r.alternative))
     more = [r.meta[k] for k in ('direction', 'note') if r.meta.get(k)]
