@@ -23,6 +23,7 @@ MARKERS = ['o', 's', '^', 'D', 'v', 'P']
 @contextmanager
 def style():
     "The house style, for figures that are drawn inside the context; the settings before come back after it."
+    plt.draw_if_interactive()       # loads the backend: what loading it sets has to outlast the context
     with mpl.rc_context({
             'figure.dpi': 100, 'figure.constrained_layout.use': True, 'font.size': 10, 'axes.titlesize': 11,
             'axes.titlelocation': 'left', 'axes.spines.top': False, 'axes.spines.right': False,
