@@ -9,5 +9,5 @@ __all__ = []
 #| eval: false
 from .cli import main
 
-if __name__ == '__main__':
+if __name__ == '__main__' and __package__:      # a notebook is __main__ too, but of no package
     main()

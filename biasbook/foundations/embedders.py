@@ -103,13 +103,15 @@ class _Fetching(_Filed):
         "Ask the source for what is missing, and keep each batch."
         from tqdm.auto import tqdm
         done, shown = set(), _watched() if progress is None else progress
-        with tqdm(total=len(few), initial=len(few) - len(missing), unit='sentence', disable=not shown) as bar:
+        asked_for = bool(progress)          # without being asked for, a bar shows after a second, and vanishes at the end
+        with tqdm(total=len(few), initial=len(few) - len(missing), unit='sentence', disable=not shown,
+                  delay=0 if asked_for else 1, leave=asked_for) as bar:
             def on_batch(index, reply):
                 if index[0] in done: return
                 kept.put([missing[i] for i in index], reply.vectors, reply.model, reply.tokens)
                 done.update(index)
                 bar.update(len(index))
-            bar.set_postfix(stored=len(few) - len(missing))
+            bar.set_postfix(stored=len(few) - len(missing), refresh=asked_for)
             try: self.source.fetch(missing, on_batch, kept.pinned().get('dimensions'))
             except BaseException as e:
                 then = ' and are kept; the next call asks only for the others'
@@ -127,7 +129,7 @@ class Embedder(_Fetching):
     def embed(self,
               texts, # a list of sentences
               *,
-              progress=None, # show a bar; by default in a terminal and in a notebook
+              progress=None, # show a bar; by default in a terminal and in a notebook, if it takes more than a second
               dry_run=False, # say what would be done, as a Plan
              ): # (n, d) float32, one row a sentence
         """Vectors of sentences, from the store where they are there. What had finished is kept.
