@@ -2,7 +2,8 @@
 
 `pytest` tests; `pytest --save` also writes the fresh outputs into the notebooks; `pytest --flags "slow live"` runs the
 cells that those test flags (`tst_flags` in settings.ini) skip otherwise. Cells flagged `data` need a registered file that
-is not bundled: they run where the environment variable BIASBOOK_DATA_DIR names a folder.
+is not bundled: they run where the environment variable BIASBOOK_DATA_DIR names a folder. What a cell needs is named behind the
+flag; here it is not looked at, so that a cell that lacks something fails (in Jupyter it is skipped: foundations/03d_needs).
 """
 import gc
 import json

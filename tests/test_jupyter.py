@@ -3,7 +3,6 @@
 The tests of the notebooks run in execnb's shell, which has no inline backend: figures that vanish in Jupyter are there.
 Seven pages are run here, and all of them with `--flags slow`. Cells flagged `slow` are left out."""
 import os
-import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -13,6 +12,8 @@ import pytest
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
+
+from biasbook.foundations.data import registry
 
 nbs = Path(__file__).parent.parent / 'nbs'
 CHAPTERS = ['00_weat.ipynb', '01_projection.ipynb', '02_maskfill.ipynb', '03_sas_pairs.ipynb', '04_embedding_api.ipynb']
@@ -33,8 +34,16 @@ def flags(cell):
     return found
 
 
-PAGES_WITH_NEEDS = [page for page in CHAPTERS + OTHERS
-                    if any({'data', 'hub', 'live', 'env'} & flags(c).keys() for c in nbformat.read(nbs / page, 4).cells)]
+def cells_with(*names):
+    "Pages, and their cells that have one of these flags."
+    for page in CHAPTERS + GUIDES + OTHERS:
+        notebook = nbformat.read(nbs / page, 4)
+        cells = [cell for cell in notebook.cells if cell.cell_type == 'code' and set(names) & flags(cell).keys()]
+        if cells:
+            yield page, notebook, cells
+
+
+PAGES_WITH_DATA = [page for page, _, cells in cells_with('data') if not all('slow' in flags(cell) for cell in cells)]
 
 
 def machine_without_anything(folder):
@@ -52,7 +61,7 @@ def machine_without_anything(folder):
 
 
 def run(notebook, folder, at, **env):
-    "Run all cells of a notebook in a kernel of this Python; an error of a cell is raised, but for those that are expected."
+    "Run all cells of a notebook, in place, in a kernel of this Python. CellExecutionError: a cell ended with an error."
     specs = KernelSpecManager(kernel_dirs=[])               # not the kernel that someone installed under the same name
     kernel = AsyncKernelManager(kernel_name='python3', kernel_spec_manager=specs)
     client = NotebookClient(notebook, km=kernel, timeout=900, resources={'metadata': {'path': str(at)}})
@@ -115,10 +124,51 @@ def test_other_page_in_jupyter(page, tmp_path, request):
     assert differences(page, tmp_path) == []
 
 
-@pytest.mark.parametrize('page', PAGES_WITH_NEEDS)
+@pytest.mark.parametrize('page', PAGES_WITH_DATA)
 def test_run_all_without_data(page, tmp_path, request):
     if page not in CHAPTERS and 'slow' not in request.config.getoption('flags').split():
         pytest.skip('runs with --flags slow')
     if not os.environ.get('BIASBOOK_DATA_DIR'):
         pytest.skip('the test above had no data either')
     assert differences(page, tmp_path, BIASBOOK_DATA_DIR='') == []
+
+
+def test_flagged_cells_name_what_they_need():
+    "Without a name nothing is checked, and without the call nothing is skipped: the cell would fail where it lacks something."
+    registered = registry().index
+    for page, notebook, cells in cells_with('data', 'hub', 'live', 'env'):
+        for cell in cells:
+            for kind in {'data', 'hub', 'live', 'env'} & flags(cell).keys():
+                names = flags(cell)[kind]
+                assert names, f'{page}: a cell flagged {kind} says not what it needs:\n{cell.source[:200]}'
+                if kind == 'data':
+                    for name in names:
+                        assert any(file == name or file.startswith(f'{name}/') for file in registered), f'{page}: {name}'
+        calls = [number for number, cell in enumerate(notebook.cells) if 'skip_unmet_needs()     #' in cell.source]
+        assert calls and calls[0] < notebook.cells.index(cells[0]), f'{page}: call skip_unmet_needs before the flagged cells'
+
+
+PLOTS = ['''
+import matplotlib.pyplot as plt
+from biasbook.foundations.vectors import load_vectors
+from biasbook.weat import weat
+r = weat(load_vectors('googlenews-mini'), 'weat7', placebos=False)
+''', 'r.plot();', 'plt.plot([1, 2]);']
+
+
+@pytest.mark.parametrize('magic_at', [None, 0, 1, 2], ids=['no magic', 'magic first', 'magic after import', 'magic after r.plot'])
+def test_own_plot_after_a_plot_of_the_book(magic_at, tmp_path):
+    "The inline backend is loaded lazily, with the first figure, or by the magic."
+    sources = PLOTS[:]
+    if magic_at is not None:
+        sources.insert(magic_at, '%matplotlib inline')
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    run(notebook, tmp_path, tmp_path)
+    figures = {cell.source: [kind for kind in kinds(cell.outputs) if 'image/png' in kind] for cell in notebook.cells}
+    assert figures['r.plot();'] == figures['plt.plot([1, 2]);'] == ['display_data of image/png, text/plain']
+
+
+def test_kernel_is_the_python_of_the_tests(tmp_path):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell('import sys\nprint(sys.executable)')])
+    run(notebook, tmp_path, tmp_path)
+    assert notebook.cells[0].outputs[0].text == f'{sys.executable}\n'
