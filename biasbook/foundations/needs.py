@@ -16,7 +16,7 @@ from .data import available, fetch, registry
 
 # %% ../../nbs/foundations/03d_needs.ipynb #68e0b3f2
 _SILENCE = 60                   # seconds
-_silent_since: dict[str, float] = {}
+_silent: dict[str, tuple[float, str]] = {}      # host -> when it did not answer, and the name of the error
 
 
 def _host(url):
@@ -24,14 +24,17 @@ def _host(url):
     return urlsplit(url).netloc
 
 
-def _is_silent(url):
-    "Did this host fail to answer less than a minute ago?"
-    return time.monotonic() - _silent_since.get(_host(url), -math.inf) < _SILENCE
+def _why_silent(url):
+    "The name of the error if this host did not answer less than a minute ago, else None."
+    when, why = _silent.get(_host(url), (-math.inf, None))
+    return why if time.monotonic() - when < _SILENCE else None
 
 
-def _remember_silence(url):
-    "This host did not answer just now."
-    _silent_since[_host(url)] = time.monotonic()
+def _remember_silence(url, error):
+    "This host did not answer just now; returns the name of the error."
+    why = type(error).__name__
+    _silent[_host(url)] = time.monotonic(), why
+    return why
 
 # %% ../../nbs/foundations/03d_needs.ipynb #35a9d7c0
 def _missing_file(name, url):
@@ -41,15 +44,16 @@ def _missing_file(name, url):
     advice = f'put it at {name} under a folder and name that folder in BIASBOOK_DATA_DIR'
     if not url:
         return f'the registered file {name} is not here, and has no public address; {advice}'
-    if _is_silent(url):
-        return f'the registered file {name} is not here, and {_host(url)} did not answer; try again, or {advice}'
-    try:
-        fetch(name)
-    except ConnectionError as e:
-        if getattr(e.__cause__, 'response', None) is None:
-            _remember_silence(url)
-        return f'the registered file {e}'
-    return None
+    why = _why_silent(url)
+    if why is None:
+        try:
+            fetch(name)
+            return None
+        except ConnectionError as e:
+            if getattr(e.__cause__, 'response', None) is not None:
+                return f'the registered file {e}'           # the host answered, but without the file
+            why = _remember_silence(url, e.__cause__ or e)
+    return f'the registered file {name} is not here, and {_host(url)} did not answer ({why}); try again, or {advice}'
 
 
 def _missing_data(name):
@@ -88,15 +92,15 @@ def _missing_model(name):
     if constants.HF_HUB_OFFLINE:
         return f'HF_HUB_OFFLINE is set; {advice}'
     url = f'{constants.ENDPOINT}/{name}/resolve/main/config.json'
-    if _is_silent(url):
-        return f'{constants.ENDPOINT} did not answer; {advice}'
-    import httpx2
-    try:
-        status = httpx2.head(url, timeout=_TIMEOUT, follow_redirects=True).status_code
-    except httpx2.TransportError as e:
-        _remember_silence(url)
-        return f'{constants.ENDPOINT} did not answer ({type(e).__name__}); {advice}'
-    return f'{constants.ENDPOINT} answered with status {status}; {advice}' if status >= 500 else None
+    why = _why_silent(url)
+    if why is None:
+        import httpx2
+        try:
+            status = httpx2.head(url, timeout=_TIMEOUT, follow_redirects=True).status_code
+            return f'{constants.ENDPOINT} answered with status {status}; {advice}' if status >= 500 else None
+        except httpx2.TransportError as e:
+            why = _remember_silence(url, e)
+    return f'{constants.ENDPOINT} did not answer ({why}); {advice}'
 
 # %% ../../nbs/foundations/03d_needs.ipynb #c70f94d2
 def _missing_variable(name):
