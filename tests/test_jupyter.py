@@ -73,10 +73,13 @@ def kinds(outputs):
 
     - A stream counts once: ipykernel sends what is printed in pieces, execnb in one.
     - Their order is left out: execnb has streams first, then displays, then the value of the last line.
+    - What transformers logs is left out: its logger keeps the stderr that it found on import, which in execnb is not the cell's.
     - A progress bar is left out: it is a widget in Jupyter only, and there only if something takes more than a second."""
     found = Counter()
     for output in outputs:
         if 'application/vnd.jupyter.widget-view+json' in output.get('data', {}):
+            continue
+        if output.get('name') == 'stderr' and output.text.startswith('[transformers] '):
             continue
         if output.output_type == 'stream':
             found[f'stream {output.name}'] = 1
