@@ -48,7 +48,7 @@ def listed(items, # texts, or anything that `str` turns into one
           )->str:
     "The first few of `items`, with commas, and how many more there are."
     items = list(items)
-    named = ', '.join(clipped(str(x), 100) for x in items[:most])
+    named = clipped(', '.join(clipped(str(x), 100) for x in items[:most]), 1000)
     return named if len(items) <= most else f'{named} and {len(items) - most} more'
 
 # %% ../../nbs/foundations/00b_inputs.ipynb #24ba0bc5
@@ -70,7 +70,7 @@ def checked_path(path, # str or os.PathLike
                 )->Path: # with ~ replaced by the home folder; it need not exist
     "The path. TypeError for what is neither text nor a path; ValueError for a path that no system can have."
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
-        raise TypeError(f'{what} must be text or a path, but is {shown(path)}')
+        raise TypeError(f'{what} must be text or a path, not {type(path).__name__}')
     text = os.fspath(path)
     if '\0' in text:
         raise ValueError(f'{what} has a NUL character: {shown(text)}; take it out')
@@ -261,12 +261,13 @@ def parse_yaml(text:str, # YAML
     return parse_yaml_lines(text, name)[0]
 
 # %% ../../nbs/foundations/00b_inputs.ipynb #a31fcf36
-def csv_rows(text:str, # comma-separated values, with line ends LF or CRLF
+def csv_rows(text:str, # comma-separated values, with line ends LF or CRLF, or CR in the whole text
              name:str, # what messages call it, such as the name of the file
              separator:str=',', # one character
             )->list[tuple[int, list[str]]]: # (number of the last line of the row, its cells)
     "The rows of a table. ValueError with the line for a stray carriage return, or a cell that is too long."
-    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
+    ends = '\n' if '\n' in text else ''        # without a line feed, carriage returns end lines, as on old Macs
+    reader = csv.reader(io.StringIO(text, newline=ends), delimiter=separator, skipinitialspace=True)
     try:
         return [(reader.line_num, row) for row in reader]
     except csv.Error as e:
