@@ -66,7 +66,7 @@ class _Named:
     def fingerprint(self): return store_key(embedder=self.describe())
     @property
     def meta(self): return {'name': self.name, **self.describe()}
-    def __repr__(self): return f'{self.name}: embedder'
+    def __repr__(self): return f'{getattr(self, "name", "not finished")}: embedder'
     @contextmanager
     def _kept(self):
         "The store, opened for as long as it is needed."

@@ -31,7 +31,9 @@ class _Local:
     per_minute = None                           # no rate limit
     identity: dict                              # plain data: everything that may change a vector
     def describe(self): return self.identity
-    def __repr__(self): return f'{self.name}: {self.identity["embedder"]}, on this machine'
+    def __repr__(self):
+        if not hasattr(self, 'identity'): return f'{type(self).__name__} that was not finished'
+        return f'{self.name}: {self.identity["embedder"]}, on this machine'
 
 # %% ../../nbs/foundations/10e_local.ipynb #9a06edf8
 class _InMemory(_Local):
