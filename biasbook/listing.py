@@ -13,6 +13,7 @@ from textwrap import shorten
 
 from .foundations.data import _entries, data_path, located
 from .foundations.subjects import OPENERS, model_names, origin, scheme_of
+from .foundations.wire import checked_subject
 
 # %% ../nbs/book/01d_listing.ipynb #4c196546
 def list_measures()->list[dict]: # name, kinds of subject, units, chapter, limits
@@ -132,6 +133,10 @@ def list_text(kind:str, # "measures", "queries", "data" or "models"
 def misspelt(subject:str, # as it is typed: a path, a registered name, or KIND:NAME
             )->str: # what is wrong with it, with the nearest names; '' if it may be opened
     "Is there such a subject? Nothing is opened or downloaded."
+    try:
+        checked_subject(subject)
+    except ValueError as e:                     # a secret in an address
+        return str(e)
     kind, rest = scheme_of(subject)
     if kind not in OPENERS:
         close = get_close_matches(kind, OPENERS, n=1, cutoff=.5)

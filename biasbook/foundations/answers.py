@@ -17,7 +17,7 @@ from email.utils import parsedate_to_datetime
 from functools import cache
 from urllib.parse import urlsplit
 
-from .wire import BadReply, Reply, read_reply
+from .wire import BadReply, Reply, read_reply, without_secrets
 
 # %% ../../nbs/foundations/10b_answers.ipynb #158a3981
 def _is_name(key):
@@ -47,6 +47,7 @@ def _unlogged(record):
     "A filter that takes all keys out of a record."
     record.msg, record.args = record.getMessage(), ()
     for name in list(_named): record.msg = _hidden(record.msg, name)
+    record.msg = without_secrets(record.msg)
     return True
 
 
