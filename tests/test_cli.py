@@ -112,17 +112,17 @@ def workers_of(process):
     return [int(pid) for task in tasks for pid in task.read_text().split()]
 
 
-def undisturbed(box, monkeypatch, *command):
+@pytest.fixture(scope='module')
+def undisturbed(tmp_path_factory):
     "The files of an audit that nobody stops, with a store of its own."
-    with monkeypatch.context() as m:
-        m.setenv('BIASBOOK_CACHE_DIR', str(box / 'cache of its own'))
-        assert run(*command, '--out', 'undisturbed', '--quiet')[0] == 0
-    return files('undisturbed')
+    folder = tmp_path_factory.mktemp('undisturbed')
+    env = {**os.environ, 'BIASBOOK_CACHE_DIR': str(folder / 'cache'), 'BIASBOOK_DATA_DIR': ''}
+    assert run('audit', 'googlenews-mini', '--out', 'mine', '--quiet', cwd=folder, env=env)[0] == 0
+    return files(folder / 'mine')
 
 
-@pytest.mark.parametrize('jobs', ['1', '2'])
-@pytest.mark.parametrize('to_all', [True, False], ids=['group', 'parent'])
-def test_sigterm_and_the_same_command_again(box, monkeypatch, jobs, to_all):
+@pytest.mark.parametrize(('jobs', 'to_all'), [('1', False), ('2', False), ('2', True)], ids=['1', '2', '2-group'])
+def test_sigterm_and_the_same_command_again(box, undisturbed, jobs, to_all):
     command = ['audit', 'googlenews-mini', '--jobs', jobs]
     p = start(*command, '--out', 'mine', start_new_session=True)
     wait_for_units(box, p, 2)
@@ -135,23 +135,22 @@ def test_sigterm_and_the_same_command_again(box, monkeypatch, jobs, to_all):
     assert p.returncode == 143 and 'the same command goes on' in err and 'Traceback' not in err and not out
     assert units(box) >= 2 and not files('mine')
     assert run(*command, '--out', 'mine', '--quiet')[0] == 0
-    assert files('mine') == undisturbed(box, monkeypatch, *command)
+    assert files('mine') == undisturbed
 
 
-@pytest.mark.parametrize('jobs', ['1', '2'])
-def test_killed_parent_and_the_same_command_again(box, monkeypatch, jobs):
-    command = ['audit', 'googlenews-mini', '--jobs', jobs]
+def test_killed_parent_and_the_same_command_again(box, undisturbed):       # one process is killed in the page on audits
+    command = ['audit', 'googlenews-mini', '--jobs', '2']
     p = start(*command, '--out', 'mine', start_new_session=True)
     wait_for_units(box, p, 2)
     p.kill()                                                      # nothing of it can run any more
     p.communicate(timeout=60)
     assert p.returncode == -signal.SIGKILL and wait_for_end(p.pid) < 10
     assert run(*command, '--out', 'mine', '--quiet')[0] == 0
-    assert files('mine') == undisturbed(box, monkeypatch, *command)
+    assert files('mine') == undisturbed
 
 
 @pytest.mark.skipif(not Path('/proc/self/task').is_dir(), reason='needs /proc to find the workers')
-def test_killed_worker_and_the_same_command_again(box, monkeypatch):
+def test_killed_worker_and_the_same_command_again(box, undisturbed):
     command = ['audit', 'googlenews-mini', '--jobs', '2']
     p = start(*command, '--out', 'mine', start_new_session=True)
     wait_for_units(box, p, 2)
@@ -160,7 +159,7 @@ def test_killed_worker_and_the_same_command_again(box, monkeypatch):
     out, err = p.communicate(timeout=60)
     assert len(killed) == 2 and p.returncode == 1 and 'the same audit goes on from here' in err and wait_for_end(p.pid) < 10
     assert run(*command, '--out', 'again', '--quiet')[0] == 0
-    assert files('again') == undisturbed(box, monkeypatch, *command)
+    assert files('again') == undisturbed
 
 
 def test_sigterm_elsewhere(box):
