@@ -103,7 +103,8 @@ def sign_flip_pvalue(
     d = _scores("differences", differences)
     _one_of(alternative)
     whole, unit = whole_numbers(d), "sign flips"
-    if clusters is not None: whole, unit = _exact_sums(whole, _cluster_codes(clusters, len(d))), "sign flips of clusters"
+    if clusters is not None:
+        whole, unit = _exact_sums(whole, _cluster_codes(clusters, len(d))), "sign flips of clusters"
     kept = sorted((v, ulp) for v, ulp in zip(*whole) if abs(v) > ulp) # the others are 0 but for rounding
     k, slack = np.zeros(0, np.int64), 0
     if kept:
