@@ -7,18 +7,73 @@ __all__ = []
 
 # %% ../../nbs/foundations/02_counting.ipynb #b5b94020
 import math
+from typing import NamedTuple
 
 import numpy as np
+
+# %% ../../nbs/foundations/02_counting.ipynb #3c1d9a42
+class Whole(NamedTuple):
+    "Floats as whole numbers of one unit, a power of two"
+    values: list # one Python integer per float, exact
+    ulps: list # one unit in the last place of each, in the same unit; 0 for a float of 0
+
+
+def whole_numbers(scores):
+    "Floats as a `Whole`: nothing is rounded, however far their magnitudes lie apart"
+    mantissas, exponents = np.frexp(scores)
+    digits = np.ldexp(mantissas, 53).astype(np.int64).tolist()
+    exponents = exponents.tolist()
+    lowest = min([e for m, e in zip(digits, exponents) if m], default=0)
+    values = [m << (e - lowest) if m else 0 for m, e in zip(digits, exponents)]
+    ulps = [1 << (e - lowest) if m else 0 for m, e in zip(digits, exponents)]
+    return Whole(values, ulps)
+
+# %% ../../nbs/foundations/02_counting.ipynb #d27a6c90
+def on_grid(values, rounding=0):
+    "Whole numbers rounded to an int64 grid of 2**46 units, and the slack in units within which sums tie"
+    N = len(values)
+    bits = min(46, 61 - N.bit_length()) # twice the sum of N values fits into 63 bits
+    drop = max(abs(v) for v in values).bit_length() - bits
+    if drop <= 0: return np.array([v << -drop for v in values], np.int64), N + (rounding << -drop)
+    half = 1 << (drop - 1)
+    grid = [(v + half) >> drop if v >= 0 else -((half - v) >> drop) for v in values]
+    return np.array(grid, np.int64), N - (-rounding >> drop)
+
+# %% ../../nbs/foundations/02_counting.ipynb #8e0f5b17
+MOST_STEPS = 100_000 # the finest lattice that is looked for, in steps from the smallest to the largest value
+
+
+def lattice_steps(values, ulp):
+    """Whole numbers in steps from the smallest, if they lie on a lattice but for rounding, else None.
+
+    A value may be off by two `ulp`. A step has at least 16 N of them, so that sums of N values cannot be
+    mistaken for each other; and fewer than one random list in a thousand would fit as coarse a lattice."""
+    low, span = min(values), max(values) - min(values)
+    finest = min(MOST_STEPS, span // (16 * len(values) * ulp))
+    places = [(v - low) / span for v in values]
+    counts = np.arange(1, finest + 1) # how many steps the lattice may have
+    for place in set(places):
+        at = place * counts
+        counts = counts[np.abs(at - np.rint(at)) <= 2 * ulp / span * counts]
+    if not len(counts): return None
+    count = int(counts[0])
+    steps = [round(place * count) for place in places]
+    between = len(set(steps)) - 2 # the smallest and the largest value are on any lattice
+    by_chance = count * (4 * ulp / span * count) ** between
+    return steps if by_chance < .001 else None
+
+
+def read_scores(values, ulps):
+    "Whole numbers to count with, and how far rounding may have moved two of their sums apart"
+    rounding, span = sum(ulps), max(values) - min(values)
+    if rounding << 30 <= span: return values, rounding
+    steps = lattice_steps(values, max(ulps))
+    return (values if steps is None else steps), 0
 
 # %% ../../nbs/foundations/02_counting.ipynb #6e3e4656
 def _scaled(s):
     "Scores over the power of two above their largest magnitude, so that no sum of them overflows"
     return np.ldexp(s, -math.frexp(np.abs(s).max())[1])
-
-
-def _grid(s):
-    "Scores as int64 multiples of 2**-40 of the power of two above their largest magnitude"
-    return np.rint(np.ldexp(_scaled(s), 40)).astype(np.int64)
 
 # %% ../../nbs/foundations/02_counting.ipynb #97163f94
 def _half_sums(v, n):
@@ -197,6 +252,8 @@ def _reach(v, n, high, low=None, mirrored=False):
     else:
         tails = [_tail(v, n, high)] + ([] if low is None else [_tail(-v, n, -low)])
         p = sum(t[0] for t in tails)
-        error = sum(t[0] * t[1] for t in tails) / max(p, 1e-308)
+        # an inverted tail too small for a float was not counted: its error must not vanish with it
+        if p < np.finfo(float).tiny: error = max(t[1] for t in tails)
+        else: error = sum(t[0] * t[1] for t in tails) / p or max(t[1] for t in tails)
     p = (1 + mirrored) * max(p, 1 / splits)
     return min(1.0, max(p, float(np.finfo(float).tiny))), error

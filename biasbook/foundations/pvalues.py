@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .counting import _grid, _reach, _scaled
+from .counting import Whole, _reach, on_grid, read_scores, whole_numbers
 from .effects import _one_of, _scores
 
 # %% ../../nbs/foundations/02_pvalues.ipynb #6390f1fc
@@ -28,6 +28,12 @@ def _number(count):
     if count < 10 ** 9: return f"{count:,}".replace(",", " ")
     return f"{decimal.Decimal(count):.1e}".replace("e+", "e")
 
+# %% ../../nbs/foundations/02_pvalues.ipynb #b3e05d72
+def _inverted(p, error, over=""):
+    "How a p-value was got that was not counted"
+    if p > np.finfo(float).tiny: return f"Fourier inversion{over}, relative error about {error:.0e}"
+    return f"Fourier inversion{over}, p is below the smallest float"
+
 # %% ../../nbs/foundations/02_pvalues.ipynb #e93b6cf0
 def permutation_pvalue(
     scores_x, # one score per word of X
@@ -42,25 +48,47 @@ def permutation_pvalue(
     _one_of(alternative)
     if alternative == "less": x, y = -x, -y
     if len(x) > len(y): x, y = -y, -x # the smaller list is the subset
-    s, n, N = _scaled(np.concatenate((x, y))), len(x), len(x) + len(y)
+    n, N = len(x), len(x) + len(y)
+    scores, ulps = whole_numbers(np.concatenate((x, y)))
     p, error = 1.0, 0.0
-    if np.ptp(s) > 1e-12 * np.abs(s).max():
-        v = _grid(s - s.mean())
-        goal = int(v[:n].sum())
-        if alternative != "two-sided": p, error = _reach(v, n, goal - N)
-        elif n < N - n: p, error = _reach(v, n, abs(goal) - N, N - abs(goal))
-        else: p, error = _reach(v, n, abs(goal) - N, mirrored=True)
+    if max(scores) - min(scores) > 2 * max(ulps): # else all are equal but for rounding
+        scores, rounding = read_scores(scores, ulps)
+        total = sum(scores)
+        v, slack = on_grid([N * s - total for s in scores], N * rounding)
+        seen, expected = int(v[:n].sum()), n * int(v.sum()) # the sum of X, and N times its mean over all splits
+        if alternative != "two-sided":
+            p, error = _reach(v, n, seen - slack)
+        else:
+            distance = abs(N * seen - expected)
+            high = -((-expected - distance) // N) - slack # rounded up
+            low = (expected - distance) // N + slack # rounded down
+            if 2 * n == N: p, error = _reach(v, n, high, mirrored=True)
+            else: p, error = _reach(v, n, high, low)
     exact = f"exact, {_number(math.comb(N, n))} splits"
-    return Tail(p, f"Fourier inversion, relative error about {error:.0e}" if error else exact, error)
+    return Tail(p, _inverted(p, error) if error else exact, error)
 
 # %% ../../nbs/foundations/02_pvalues.ipynb #4621a1f6
-def _cluster_sums(d, clusters):
-    "Sum of the differences with each label, in the order of their first appearance"
-    if len(clusters) != len(d):
-        raise ValueError(f"{len(clusters)} cluster labels for {len(d)} differences: give one for each")
+def _cluster_codes(clusters, count):
+    "The label of each difference as a number, from 0 in the order of their first appearance"
+    if len(clusters) != count:
+        raise ValueError(f"{len(clusters)} cluster labels for {count} differences: give one for each")
     code: dict = {}
     keys = [math.nan if isinstance(c, (float, np.floating)) and c != c else c for c in clusters]
-    return np.bincount([code.setdefault(c, len(code)) for c in keys], weights=d)
+    return [code.setdefault(c, len(code)) for c in keys]
+
+
+def _cluster_sums(d, clusters):
+    "Sum of the differences with each label, in the order of their first appearance"
+    return np.bincount(_cluster_codes(clusters, len(d)), weights=d)
+
+
+def _exact_sums(whole, codes):
+    "Sums of whole numbers, and of their units in the last place, with each code"
+    values, ulps = [0] * (max(codes) + 1), [0] * (max(codes) + 1)
+    for c, value, ulp in zip(codes, *whole):
+        values[c] += value
+        ulps[c] += ulp
+    return Whole(values, ulps)
 
 # %% ../../nbs/foundations/02_pvalues.ipynb #0fc4e1d4
 def sign_flip_pvalue(
@@ -72,17 +100,25 @@ def sign_flip_pvalue(
 
     Raises ValueError on NaN, an empty input, labels of another length or an unknown alternative.
     Winkler et al. (2014)."""
-    d, unit = _scaled(_scores("differences", differences)), "sign flips"
+    d = _scores("differences", differences)
     _one_of(alternative)
-    if clusters is not None: d, unit = _cluster_sums(d, clusters), "sign flips of clusters"
-    k = _grid(np.sort(d))
-    k = k[np.abs(k) > 1]
+    whole, unit = whole_numbers(d), "sign flips"
+    if clusters is not None:
+        whole, unit = _exact_sums(whole, _cluster_codes(clusters, len(d))), "sign flips of clusters"
+    kept = sorted((v, ulp) for v, ulp in zip(*whole) if abs(v) > ulp) # the others are 0 but for rounding
+    k, slack = np.zeros(0, np.int64), 0
+    if kept:
+        # 0 is one of the values, so that a lattice runs through it
+        values, rounding = read_scores([v for v, _ in kept] + [0], [ulp for _, ulp in kept] + [0])
+        k, slack = on_grid([v - values[-1] for v in values[:-1]], rounding)
+        k = k[np.abs(k) > 1]
     N, goal, two = len(k), int(k.sum()), alternative == "two-sided"
     goal = -goal if alternative == "less" else abs(goal) if two else goal
-    p, error = _reach(2 * np.abs(k), None, goal + int(np.abs(k).sum()) - N, mirrored=two) if N else (1.0, 0.0)
+    high = goal + int(np.abs(k).sum()) - slack
+    p, error = _reach(2 * np.abs(k), None, high, mirrored=two) if N else (1.0, 0.0)
     floor = f"1/{2 ** max(N - two, 0)}" if N <= 20 else f"2^-{N - two}"
     how = f"exact, 2^{N} {unit}"
-    if error: how = f"Fourier inversion over 2^{N} {unit}, relative error about {error:.0e}"
+    if error: how = _inverted(p, error, f" over 2^{N} {unit}")
     return Tail(p, f"{how}, smallest possible p {floor}", error)
 
 # %% ../../nbs/foundations/02_pvalues.ipynb #d6e3eba6
