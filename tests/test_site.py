@@ -1,6 +1,7 @@
 """What can be checked of the site without Quarto: nbdev's processed pages, every link in them, every figure's alt text."""
 import importlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -272,3 +273,20 @@ def test_check_of_the_site_that_quarto_makes(tmp_path):
     assert found(unsearched='cite.html')[0] == 'cite.html: not in the search'
     (tmp_path / 'cite.html').unlink()
     assert 'cite.html: no such page' in list(problems(tmp_path))
+
+
+def test_warnings_of_quarto_are_seen(tmp_path, monkeypatch):
+    "A made-up quarto says what the real one and pandoc say of a formula, of an address and of options that are no YAML."
+    from render import run_quarto
+    said = ['[WARNING] Could not convert TeX math x = \\Bigl(, rendering as TeX:', "WARN: Invalid URI 'a 95 % interval'",
+            'ERROR: YAMLException: bad indentation of a mapping entry']
+    progress = ['[ 1/2] error_messages.ipynb', 'Output created: _docs/warnings.html']
+    lines = [progress[0], said[0], '  expecting "%"', f'\x1b[33m{said[1]}\x1b[39m', said[2], progress[1]]
+    (tmp_path / 'said.txt').write_text('\n'.join(lines) + '\n')
+    quarto = tmp_path / 'quarto'
+    quarto.write_text(f'#!/bin/sh\ncat {tmp_path}/said.txt >&2\nexit 3\n')
+    quarto.chmod(0o755)
+    monkeypatch.setenv('PATH', f'{tmp_path}:{os.environ["PATH"]}')
+    assert run_quarto(tmp_path) == (3, said)
+    (tmp_path / 'said.txt').write_text('\n'.join(progress))
+    assert run_quarto(tmp_path) == (3, [])
