@@ -3,6 +3,7 @@ import re
 from pathlib import Path
 
 import nbformat
+import yaml
 from nbconvert import MarkdownExporter
 
 root = Path(__file__).parent.parent
@@ -14,7 +15,8 @@ def render():
     nb = nbformat.read(root / 'nbs/index.ipynb', as_version=4)
     nb.metadata['language_info'] = {'name': 'python'}
     nb.cells = [c for c in nb.cells if not re.search(r'^#\|\s*hide\s*$', c.source, re.M)]
-    alts = re.findall(r'^#\|\s*fig-alt:\s*(.+)$', '\n'.join(c.source for c in nb.cells), re.M)
+    written = re.findall(r'^#\|\s*fig-alt:\s*(.+)$', '\n'.join(c.source for c in nb.cells), re.M)
+    alts = [yaml.safe_load(alt) for alt in written]                # without the quotation marks that some need
     for c in nb.cells:
         if c.cell_type == 'code':
             c.metadata['transient'] = {'remove_source': bool(re.search(r'^#\|\s*echo:\s*false', c.source, re.M))}

@@ -1,10 +1,12 @@
 """What can be checked of the site without Quarto: nbdev's processed pages, every link in them, every figure's alt text."""
 import importlib
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
 
@@ -20,8 +22,9 @@ BLOB = 'https://github.com/biasbook/biasbook/blob/main/'
 COLAB = 'https://colab.research.google.com/github/biasbook/biasbook/blob/main/nbs/'
 PROCESS = """
 import os, sys
-from nbdev.serve import proc_nbs
-proc_nbs('nbs', n_workers=0)
+sys.path.insert(0, 'tests')
+from pages import process
+process(workers=0)
 sys.stdout.flush(), sys.stderr.flush()
 os._exit(0)                                                # at a usual exit the shell of each page collects garbage, for long
 """
@@ -43,7 +46,7 @@ def source(cell):
 
 @pytest.fixture(scope='module')
 def processed(tmp_path_factory):
-    "The pages as `nbdev_docs` hands them to Quarto: cells with imports are run, documentation of exports is written."
+    "The pages as render.py hands them to Quarto: cells with imports are run, documentation of exports is written."
     tmp = tmp_path_factory.mktemp('site') / 'biasbook'
     shutil.copytree(root, tmp, ignore=shutil.ignore_patterns('.git', '_proc', '_docs', '.ipynb_checkpoints', 'build'))
     (tmp / 'process.py').write_text(PROCESS)
@@ -75,6 +78,41 @@ def test_every_figure_has_alt_text():
                 assert alt and len(alt[1]) > 20, f'{page}:\n{source(cell)[:300]}'
             for text in re.findall(r'!\[(.*?)\]\(', source(cell)) if cell['cell_type'] == 'markdown' else ():
                 assert len(text) > 20, f'{page}: an image without alt text'
+
+
+def test_cell_options_are_yaml():
+    "Quarto reads each `#| key: value` as YAML and stops at the first that is none, such as a text with an unquoted `: `."
+    for page in pages():
+        for cell in cells(root / 'nbs' / page):
+            for option in re.findall(r'^#\| *([\w-]+:.*)', source(cell), re.M) if cell['cell_type'] == 'code' else ():
+                try: (key, value), = yaml.safe_load(option).items()
+                except yaml.YAMLError as error: pytest.fail(f'{page}: put the value in quotation marks, {option}\n{error}')
+                assert not isinstance(value, dict | list), f'{page}: {option}'
+                assert key != 'fig-alt' or isinstance(value, str), f'{page}: {option}'
+
+
+def test_alt_texts_are_no_broken_addresses():
+    "Quarto decodes alt texts as it does addresses, and warns of a percent sign that is followed by no code."
+    for page in pages():
+        for alt in re.findall(r'^#\| *fig-alt: *(.+)', '\n'.join(map(source, cells(root / 'nbs' / page))), re.M):
+            assert '%' not in alt, f'{page}: write "percent", {alt}'
+
+
+def test_formulas_are_understood_by_pandoc():
+    "It lacks two of TeX's sizes of brackets, and leaves a formula that has one as TeX. docs.py finds any other such formula."
+    for page in pages():
+        for cell in cells(root / 'nbs' / page):
+            if cell['cell_type'] == 'markdown':
+                sizes = re.findall(r'\\(?:Bigl|[Bb]igg?m)(?![a-z])', source(cell))
+                assert not sizes, f'{page}: write \\left and \\right for {sizes}'
+
+
+def test_badge_is_bundled():
+    "Every page but the home page opens with a link to Colab, whose image is a file of the book."
+    for page in pages():
+        badges = [source(c) for c in cells(root / 'nbs' / page) if COLAB in source(c)]
+        image = '../' * page.count('/') + 'images/open-in-colab.svg'
+        assert badges == [] if page == 'index.ipynb' else len(badges) == 1 and f'<img src="{image}" alt="Open in Colab">' in badges[0]
 
 
 def texts(page):
@@ -137,6 +175,54 @@ def test_names_in_prose_lead_to_what_they_mean(processed):
     assert not bad
 
 
+def documented(processed):
+    "Page, name and signature of everything that the site documents."
+    for page in pages():
+        for cell in cells(processed / page):
+            for out in cell.get('outputs', ()) if 'show_doc(' in source(cell) else ():
+                text = ''.join(out['data']['text/markdown'])
+                name = re.search(r'^### (\S+)', text, re.M)[1]
+                yield page, name, re.search(r'^```{.python .signature}\n(.*?)\n```', text, re.M | re.S)[1]
+
+
+def test_signatures_are_as_written(processed):
+    "No type is made up from a default, which showed `None` as a type of its own, and no class is `*args, **kwargs`."
+    signatures = list(documented(processed))
+    assert len(signatures) > 300
+    for page, name, signature in signatures:
+        assert 'NoneType' not in signature, f'{page}: {name}'
+        assert '*args, **kwargs' not in signature, f'{page}: {name}'
+    shown = {name: signature for _, name, signature in signatures}
+    assert shown['permutation_pvalue'].startswith('def permutation_pvalue(\n    scores_x,  # one score per word of X\n')
+    assert '\n    ax=None,  # axes to draw on; new ones by default\n' in shown['forest_plot']
+    assert shown['Store'].startswith('class Store(\n    path=None,  # ')
+
+
+def test_named_tuples_and_dataclasses_show_their_fields(processed):
+    found = 0
+    for page, name, signature in documented(processed):
+        text = '\n'.join(map(source, cells(root / 'nbs' / page)))
+        cls = getattr(importlib.import_module('biasbook.' + re.search(r'default_exp (\S+)', text)[1]), name, None)
+        own = vars(cls).get('__annotations__', {}) if isinstance(cls, type) else {}
+        if not (own and (hasattr(cls, '_fields') or is_dataclass(cls))): continue
+        assert re.search(rf'^class {name}\b', signature, re.M), signature
+        for field in own:
+            assert re.search(rf'^    {field}: \w', signature, re.M), f'{page}: {name}.{field}'
+        found += 1
+    assert found > 30
+
+
+def test_outputs_make_quarto_load_nothing(processed):
+    "Quarto adds jquery and require.js of another host to a page with an output of one of these kinds."
+    for page in pages():
+        for cell in cells(processed / page):
+            for out in cell.get('outputs', ()):
+                scripted = out.get('data', {}).keys() & {'text/html', 'application/javascript',
+                                                         'application/vnd.jupyter.widget-view+json'}
+                assert not scripted, f'{page}: {source(cell)[:300]}'
+        assert 'widgets' not in json.loads((processed / page).read_text(encoding='utf-8'))['metadata']
+
+
 def test_links_are_readable(processed):
     "nbdev links names in backticks: within a signature or within a link it would print the address."
     for page in pages():
@@ -160,11 +246,47 @@ def test_check_of_the_site_that_quarto_makes(tmp_path):
         return list(problems(tmp_path))
     assert found() == []
     for more, said in (('<a href="no.html">', 'no.html leads nowhere'), ('<a href="index.html#b">', 'has no such place'),
-                       ('<img src="weat.html">', 'without alt text'), (f'<a href="{SITE}no.html#a">', 'leads nowhere')):
+                       ('<img src="weat.html">', 'without alt text'), (f'<a href="{SITE}no.html#a">', 'leads nowhere'),
+                       ('<script src="https://x.org/a.js"></script>', 'https://x.org/a.js is loaded from another host'),
+                       ('<script src="//x.org/a.js"></script>', 'from another host'),
+                       ('<img alt="a" src="data:," srcset="data:, 1x, https://x.org/a.png 2x">', 'https://x.org/a.png'),
+                       ('<link rel="stylesheet" href="https://x.org/a.css">', 'from another host'),
+                       ('<iframe src="https://x.org"></iframe>', 'from another host'),
+                       ('<style>@import "https://x.org/a.css";</style>', 'from another host'),
+                       ('<p style="background: url(https://x.org/a.png)">', 'from another host'),
+                       ('<span class="math inline">\\(\\Bigl\\)</span>', 'a formula is shown as TeX'),
+                       ('<code>ax:NoneType<span>=</span>None</code>', 'a signature shows NoneType'),
+                       ('<code>def Tail(\n    <span>*</span>args, **kwargs\n):\n</code>', 'a class is shown without its fields')):
         fault, = found(weat__html=pages_of['weat.html'] + more)
         assert fault.startswith('weat.html') and said in fault
+    harmless = ('<a href="https://x.org">x</a><link rel="canonical" href="https://x.org"><script>let x = 1</script>'
+                f'<img alt="a" src="{SITE}weat.html"><style>p {{ background: url("data:image/png;base64,") }}</style>'
+                '<span class="math inline"><math><mi>x</mi></math></span>')
+    assert found(weat__html=pages_of['weat.html'] + harmless) == []
+    for css in ('@import url("https://x.org/a.css");', '@import"https://x.org/a.css";', '@font-face{src:url(//x.org/a.woff)}'):
+        (tmp_path / 'site.css').write_text(css)
+        fault, = found()
+        assert fault.startswith('site.css: ') and fault.endswith('is loaded from another host')
+    (tmp_path / 'site.css').write_text('p{background:url(a.png)}')
     assert found(index__html=pages_of['index.html'].replace('<a href="seat.html">', '<a href="weat.html">')) == [
         'seat.html: not in the sidebar']
     assert found(unsearched='cite.html')[0] == 'cite.html: not in the search'
     (tmp_path / 'cite.html').unlink()
     assert 'cite.html: no such page' in list(problems(tmp_path))
+
+
+def test_warnings_of_quarto_are_seen(tmp_path, monkeypatch):
+    "A made-up quarto says what the real one and pandoc say of a formula, of an address and of options that are no YAML."
+    from render import run_quarto
+    said = ['[WARNING] Could not convert TeX math x = \\Bigl(, rendering as TeX:', "WARN: Invalid URI 'a 95 % interval'",
+            'ERROR: YAMLException: bad indentation of a mapping entry']
+    progress = ['[ 1/2] error_messages.ipynb', 'Output created: _docs/warnings.html']
+    lines = [progress[0], said[0], '  expecting "%"', f'\x1b[33m{said[1]}\x1b[39m', said[2], progress[1]]
+    (tmp_path / 'said.txt').write_text('\n'.join(lines) + '\n')
+    quarto = tmp_path / 'quarto'
+    quarto.write_text(f'#!/bin/sh\ncat {tmp_path}/said.txt >&2\nexit 3\n')
+    quarto.chmod(0o755)
+    monkeypatch.setenv('PATH', f'{tmp_path}:{os.environ["PATH"]}')
+    assert run_quarto(tmp_path) == (3, said)
+    (tmp_path / 'said.txt').write_text('\n'.join(progress))
+    assert run_quarto(tmp_path) == (3, [])

@@ -1,0 +1,162 @@
+"""How the notebooks become the pages that Quarto renders: nbdev's processors, with two of them replaced.
+
+A signature is shown as it is written, where nbdev infers types from defaults and shows `NoneType`. A NamedTuple shows its
+fields. A table is handed on in a form for which Quarto loads no scripts from another host."""
+import ast
+import inspect
+import multiprocessing
+import shutil
+import textwrap
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from fastcore.docments import docments
+from nbdev import serve_drv
+from nbdev.processors import FilterDefaults, exec_show_docs
+from nbdev.showdoc import BasicMarkdownRenderer, show_doc
+
+root = Path(__file__).resolve().parent.parent
+ONE_LINE = 100                                   # a signature without comments that is no longer takes one line
+
+
+def parameter_groups(arguments):
+    "The parameters of a function as they are written, those of one source line together: (names, texts) of each line."
+    positional = arguments.posonlyargs + arguments.args
+    defaults = [None] * (len(positional) - len(arguments.defaults)) + arguments.defaults
+    entries = [('', argument, default) for argument, default in zip(positional, defaults)]
+    if arguments.vararg: entries.append(('*', arguments.vararg, None))
+    if arguments.kwonlyargs and not arguments.vararg: entries.append(('*', None, None))
+    entries += [('', argument, default) for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults)]
+    if arguments.kwarg: entries.append(('**', arguments.kwarg, None))
+    if arguments.posonlyargs: entries.insert(len(arguments.posonlyargs), ('/', None, None))
+    groups, last_line = [], None
+    for stars, argument, default in entries:
+        text = stars
+        if argument:
+            text += argument.arg
+            if argument.annotation: text += f': {ast.unparse(argument.annotation)}'
+            if default: text += (' = ' if argument.annotation else '=') + ast.unparse(default)
+        if argument: line = argument.lineno
+        elif stars == '*': line = arguments.kwonlyargs[0].lineno
+        else: line = last_line
+        if not groups or line != last_line: groups.append(([], []))
+        if argument: groups[-1][0].append(argument.arg)
+        groups[-1][1].append(text)
+        last_line = line
+    return groups
+
+
+def function_signature(function, name, prefix='def'):
+    "The signature as it is written, a comment of a parameter beside it; nothing is inferred from a default."
+    definition = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    comments = docments(function, args_kwargs=True)
+    if prefix == 'class':
+        definition.args.args = definition.args.args[1:]                        # self
+        definition.returns = None
+    groups = parameter_groups(definition.args)
+    returned = f' -> {ast.unparse(definition.returns)}' if definition.returns else ''
+    ending = f'){returned}:'
+    if comments.get('return') and returned: ending += f'  # {comments["return"]}'
+    lines = []
+    for names, texts in groups:
+        comment = next((comments[n] for n in reversed(names) if comments.get(n)), None)
+        line = ', '.join(texts) + ','
+        if comment: line += '  # ' + '\n    # '.join(comment.strip().splitlines())
+        lines.append(line)
+    short = f'{prefix} {name}(' + ' '.join(lines).rstrip(',') + ending
+    if '#' not in ''.join(lines) and len(short) <= ONE_LINE: return short
+    return f'{prefix} {name}(\n    ' + '\n    '.join(lines) + '\n' + ending
+
+
+def class_signature(cls, sources):
+    "The fields of a NamedTuple or a dataclass with their types and comments; of another class, what makes it."
+    definition = ast.parse(sources[cls.__name__]).body[0]
+    public_bases = [base for base in map(ast.unparse, definition.bases) if not base.startswith('_')]
+    head = f'class {cls.__name__}({", ".join(public_bases)}):' if public_bases else f'class {cls.__name__}:'
+    for base in cls.__mro__:                               # a private base is shown as if it were the class itself
+        if base.__name__ not in sources: continue
+        source = sources[base.__name__]
+        definition = ast.parse(source).body[0]
+        decorators = [ast.unparse(d) for d in definition.decorator_list]
+        fields = [node for node in definition.body if isinstance(node, ast.AnnAssign)]
+        if fields and (issubclass(cls, tuple) or any(d.startswith('dataclass') for d in decorators)):
+            written = source.splitlines()[fields[0].lineno - 1:fields[-1].end_lineno]
+            return '\n'.join([*(f'@{d}' for d in decorators), head, *written])
+        if '__init__' in vars(base): return function_signature(base.__init__, cls.__name__, 'class')
+    return head
+
+
+class SiteRenderer(BasicMarkdownRenderer):
+    "Documentation of one exported name: its signature, then its docstring."
+    def __init__(self, symbol, classes, **kwargs):
+        super().__init__(symbol, **kwargs)
+        if inspect.isclass(self.sym): signature = class_signature(self.sym, classes)
+        elif self.isfunc: signature = function_signature(self.sym, self.nm.split('.')[-1])
+        else: return
+        self.dm = signature.replace('`', '')           # nbdev would print the address of a link there
+
+    def _repr_markdown_(self):
+        return super()._repr_markdown_().replace('```python\n', '```{.python .signature}\n', 1)
+
+
+class RunForDocs(exec_show_docs):
+    "nbdev's own, but for how `show_doc` prints a signature, and without the state of widgets, of which there are none."
+    def begin(self):
+        super().begin()
+        self.k.user_ns['show_doc'] = partial(show_doc, renderer=partial(SiteRenderer, classes=self.classes()))
+
+    def classes(self):
+        "The source of each class of the notebook: Python cannot find it for a class that a cell defines."
+        found = {}
+        for cell in self.nb.cells:
+            if cell.cell_type != 'code': continue
+            for node in cell.parsed_() or ():
+                if isinstance(node, ast.ClassDef): found[node.name] = class_source(cell.source, node)
+        return found
+
+    def end(self): pass
+
+
+def class_source(source, node):
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return '\n'.join(source.splitlines()[first - 1:node.end_lineno])
+
+
+def html_as_markdown(cell):
+    "Quarto loads jquery and require.js for any output that is HTML, as a table is; in Markdown the same HTML needs neither."
+    for output in cell.get('outputs', ()):
+        html = output.get('data', {}).pop('text/html', None)
+        if html: output['data']['text/markdown'] = ['```````{=html}\n', ''.join(html).rstrip('\n'), '\n```````\n']
+
+
+class SitePages(FilterDefaults):
+    "nbdev's processors with those of this module."
+    def base_procs(self):
+        replaced = [RunForDocs if p is exec_show_docs else p for p in super().base_procs()]
+        return [*replaced, html_as_markdown]
+
+
+def process_file(source, target):
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.suffix != '.ipynb':
+        shutil.copy2(source, target)
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings('ignore', 'Found cells containing imports')
+        serve_drv.main((source, target, SitePages))
+
+
+def process(workers=None):
+    "Write what Quarto is to render into `_proc`, and return that folder."
+    nbs, out = root / 'nbs', root / '_proc'
+    shutil.rmtree(out, ignore_errors=True)
+    paths = [p.relative_to(nbs) for p in sorted(nbs.rglob('*')) if p.is_file()]
+    jobs = [(nbs / p, out / p) for p in paths if not any(part.startswith('.') for part in p.parts)]
+    if workers == 0:
+        for job in jobs: process_file(*job)
+    else:
+        with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context('spawn')) as pool:
+            for done in [pool.submit(process_file, *job) for job in jobs]: done.result()
+    return out

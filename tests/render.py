@@ -1,0 +1,50 @@
+"""Render the site: `python tests/render.py [_docs]`. It needs the `dev` extra, and Quarto 1.6 on the PATH.
+
+pages.py prepares the notebooks, Quarto renders them, and docs.py checks the result. Any warning or error of Quarto or
+pandoc is a failure."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from docs import problems
+from nbdev.quarto import refresh_quarto_yml
+from pages import process
+
+root = Path(__file__).resolve().parent.parent
+COMPLAINT = re.compile(r'\[WARNING\]|^WARN\b|^(\[)?ERROR\b')
+COLOUR = re.compile(r'\x1b\[[0-9;]*m')
+
+
+def run_quarto(folder):
+    "Render a folder, showing what Quarto says; returns its exit status and the lines that complain."
+    complaints = []
+    command = ['quarto', 'render', '--no-cache', '--no-execute']
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          encoding='utf-8', errors='backslashreplace') as quarto:
+        for line in quarto.stdout:
+            print(line, end='', flush=True)
+            plain = COLOUR.sub('', line).strip()
+            if COMPLAINT.search(plain): complaints.append(plain)
+    return quarto.returncode, complaints
+
+
+def main(docs):
+    if not shutil.which('quarto'): sys.exit('quarto is not on the PATH: install Quarto 1.6 from https://quarto.org')
+    refresh_quarto_yml()
+    folder = process()
+    status, complaints = run_quarto(folder)
+    if status: sys.exit(f'quarto render ended with status {status}')
+    shutil.rmtree(docs, ignore_errors=True)
+    shutil.move(folder / '_docs', docs)
+    wrong = complaints + list(problems(docs))
+    pages = len(list(docs.rglob('*.html')))
+    print(*wrong or [f'{pages} pages: every page, link and image is as it should be'], sep='\n')
+    sys.exit(bool(wrong))
+
+
+if __name__ == '__main__':
+    os.chdir(root)
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else root / '_docs').resolve())
