@@ -65,7 +65,7 @@ def run(notebook, folder, at, **env):
     specs = KernelSpecManager(kernel_dirs=[])               # not the kernel that someone installed under the same name
     kernel = AsyncKernelManager(kernel_name='python3', kernel_spec_manager=specs)
     client = NotebookClient(notebook, km=kernel, timeout=900, resources={'metadata': {'path': str(at)}})
-    return client.execute(env={**machine_without_anything(folder), **env})
+    return client.execute(env={**machine_without_anything(folder), **env}, cleanup_kc=True)      # the kernel ends, too
 
 
 def kinds(outputs):
