@@ -233,8 +233,13 @@ def _leace_map(X, y, shrinkage=True):
     except ImportError as e:
         raise ImportError("LEACE needs the concept-erasure library: pip install 'biasbook[debias]'") from e
     Z = (y[:, None] == np.unique(y)[1:]).astype(float)              # the first class is what the others leave
-    eraser = LeaceFitter.fit(torch.from_numpy(X), torch.from_numpy(Z), shrinkage=shrinkage, svd_tol=1e-8,
-                             constrain_cov_trace=False).eraser
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)                                        # one order of sums, whatever the machine
+    try:
+        eraser = LeaceFitter.fit(torch.from_numpy(X), torch.from_numpy(Z), shrinkage=shrinkage, svd_tol=1e-8,
+                                 constrain_cov_trace=False).eraser
+    finally:
+        torch.set_num_threads(threads)
     left, right, mean = (t.numpy() for t in (eraser.proj_left, eraser.proj_right, eraser.bias))
     taken = np.abs(left).any(0)
     return left[:, taken], right[taken], mean
