@@ -112,13 +112,26 @@ def database(program):
     return bytes(content)
 
 
+def meant_name(given, names):
+    "The name of a file without its instructions; one of the `names` if it is none of them."
+    name, times, how = read_name(given)
+    return (name if name in names else names[len(given) % len(names)]), times, how
+
+
+def named_as_read(data, names):
+    "The same input, with the names that its files get."
+    parts = []
+    for given, content in read_parts(data):
+        name, times, how = meant_name(given, names)
+        parts.append((name + (f'*{times}' if times > 1 else '') + (f'>{how}' if how else ''), content))
+    return write_parts(parts)
+
+
 def files(data, names, largest=LARGEST):
     "File name -> content of an input. A file that has none of these `names` gets one of them."
     out = {}
     for given, content in read_parts(data):
-        name, times, how = read_name(given)
-        if name not in names:
-            name = names[len(given) % len(names)]
+        name, times, how = meant_name(given, names)
         content = repeated(content, times, LARGEST_UNPACKED if how else largest)
         if name.endswith('.sql'):
             name, content = name.replace('.sql', '.sqlite'), database(content)

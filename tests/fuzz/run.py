@@ -25,7 +25,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
-from inputs import LARGEST                        # noqa: E402
+from inputs import LARGEST, named_as_read                        # noqa: E402
 from readers import MOST_MIB, MOST_SECONDS, READERS, check, check_apart      # noqa: E402
 
 CORPUS = HERE / 'corpus'
@@ -54,10 +54,14 @@ def written(finding, folder):
 
 
 def smaller(name, data, key, tries=400):
-    "A smaller input that does the same, by leaving parts out."
-    size = len(data) // 2
+    "A smaller input that does the same, by leaving parts out of the contents."
+    named = named_as_read(data, READERS[name].names)
+    found, seconds, _ = check(name, named, SHORTER)
+    if not found or found.key != key or seconds > 1:
+        return data
+    data, size = named, len(named) // 2
     while size and tries > 0:
-        i = 0
+        i = data.find(b'\n') + 1
         while i < len(data) and tries > 0:
             shorter = data[:i] + data[i + size:]
             tries -= 1
@@ -72,6 +76,21 @@ def smaller(name, data, key, tries=400):
     return data
 
 
+def shrink(name, path, folder):
+    "Make the input of a finding smaller. What libFuzzer stopped is measured again: on a busy machine it may have been innocent."
+    if path.suffix == '.json':
+        found = json.loads(path.read_text())
+        if found['where'] and not found.get('small'):
+            data = smaller(name, base64.b64decode(found['base64']), (name, found['what'], found['where']))
+            found |= {'bytes': len(data), 'input': repr(data[:2000]), 'base64': base64.b64encode(data).decode(), 'small': True}
+            path.write_text(json.dumps(found, indent=1))
+    else:
+        found, _, _ = check_apart(name, path.read_bytes(), SHORTER, 4 * HARD_SECONDS)
+        path.unlink()
+        if found:
+            written(found, folder)
+
+
 # -- one reader, in this process --------------------------------------------------------------------------------------
 
 def fuzz_here(name, seconds, folder, keep):
@@ -80,8 +99,9 @@ def fuzz_here(name, seconds, folder, keep):
     from mutate import mutator
     reader, seen = READERS[name], {}
     with atheris.instrument_imports(include=['biasbook']):
-        for data in corpus(name).values():              # imports everything that it needs
-            check(name, data, SHORTER)
+        for file, data in corpus(name).items():         # imports everything that it needs
+            if not re.search('large|bomb', file):
+                check(name, data, SHORTER)
 
     def one(data):
         found, _, _ = check(name, data, SHORTER)
@@ -92,13 +112,25 @@ def fuzz_here(name, seconds, folder, keep):
     def by_bytes(data, max_size):
         return atheris.Mutate(data, max_size)           # looked up late: Fuzz() puts another function under this name
 
-    options = [f'-max_total_time={seconds}', f'-timeout={HARD_SECONDS}', f'-rss_limit_mb={HARD_MIB}', f'-max_len={reader.max_len}',
+    options = [f'-max_total_time={seconds}', f'-timeout={HARD_SECONDS}', f'-rss_limit_mb={HARD_MIB}', '-report_slow_units=10000', f'-max_len={reader.max_len}',
                f'-artifact_prefix={folder}/{name}-hard-', '-print_final_stats=1', '-len_control=0', '-detect_leaks=0']
     atheris.Setup([sys.argv[0], *options, str(keep), str(CORPUS / name)], one, custom_mutator=mutator(reader, by_bytes))
     atheris.Fuzz()
 
 
 # -- one reader, in a process of its own ------------------------------------------------------------------------------
+
+def ended(command, most_seconds):
+    "A process that has run, or was killed after so many seconds."
+    env = {**os.environ, 'PYTHONHASHSEED': '0', 'TOKENIZERS_PARALLELISM': 'false'}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace', env=env) as process:
+        try:
+            said = process.communicate(timeout=most_seconds)[0]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            said = process.communicate()[0]
+    return subprocess.CompletedProcess(command, process.returncode, said, '')
+
 
 def fuzz(name, seconds, folder, keep=None):
     "Fuzz a reader for some seconds; a row of the table. A process that hangs or is killed is a finding, and is started again."
@@ -110,11 +142,10 @@ def fuzz(name, seconds, folder, keep=None):
         end = time.monotonic() + seconds
         while (left := int(end - time.monotonic())) > 2 or not row['seconds']:
             start = time.monotonic()
-            run = subprocess.run([sys.executable, __file__, name, '--child', '--seconds', str(max(left, 1)), '--findings', str(folder),
-                                  '--keep', str(new)], capture_output=True, text=True, errors='replace',
-                                 env={**os.environ, 'PYTHONHASHSEED': '0', 'TOKENIZERS_PARALLELISM': 'false'})
+            run = ended([sys.executable, __file__, name, '--child', '--seconds', str(max(left, 1)), '--findings', str(folder),
+                         '--keep', str(new)], max(left, 1) + 3 * HARD_SECONDS)
             row['seconds'] += round(time.monotonic() - start, 1)
-            said = run.stdout + run.stderr
+            said = run.stdout
             done = re.findall(r'stat::number_of_executed_units: (\d+)', said) or re.findall(r'^#(\d+)\s', said, re.M)
             row['executions'] += int(done[-1]) if done else 0
             row['coverage'] = max([row['coverage'], *map(int, re.findall(r'cov: (\d+)', said))])
@@ -124,19 +155,9 @@ def fuzz(name, seconds, folder, keep=None):
             if run.returncode and not list(folder.glob(f'{name}-hard-*')):
                 row['note'] = f'ended with {run.returncode}: {said.strip()[-300:]}'
                 break
-    for path in folder.glob(f'{name}-hard-*'):           # a hang, or too much memory: libFuzzer kept the input
-        kind = path.name.removeprefix(f'{name}-hard-').partition('-')[0]
-        shown = {'reader': name, 'what': f'hard limit: {kind}', 'where': '', 'said': '', 'bytes': path.stat().st_size,
-                 'input': repr(path.read_bytes()[:2000]), 'base64': base64.b64encode(path.read_bytes()).decode()}
-        path.with_name(path.name.replace('-hard-', '-') + '.json').write_text(json.dumps(shown, indent=1))
-        path.unlink()
-    for path in folder.glob(f'{name}-*.json'):
-        row['findings'] += 1
-        found = json.loads(path.read_text())
-        if found['reader'] == name and not found['what'].startswith(('hard limit', 'slow', 'memory')) and not found.get('small'):
-            data = smaller(name, base64.b64decode(found['base64']), (found['reader'], found['what'], found['where']))
-            found |= {'bytes': len(data), 'input': repr(data[:2000]), 'base64': base64.b64encode(data).decode(), 'small': True}
-            path.write_text(json.dumps(found, indent=1))
+    for path in [*folder.glob(f'{name}-hard-*'), *folder.glob(f'{name}-*.json')]:
+        ended([sys.executable, __file__, name, '--shrink', str(path), '--findings', str(folder)], 10 * HARD_SECONDS)
+    row['findings'] = len([*folder.glob(f'{name}-*.json'), *folder.glob(f'{name}-hard-*')])
     return row
 
 
@@ -174,11 +195,14 @@ def main():
     parser.add_argument('--replay', action='store_true')
     parser.add_argument('--whole', action='store_true', help='with --replay: large inputs at their full size of 1 MB')
     parser.add_argument('--json', action='store_true')
+    parser.add_argument('--shrink', type=Path, help=argparse.SUPPRESS)
     parser.add_argument('--child', action='store_true', help=argparse.SUPPRESS)
     o = parser.parse_args()
     names = [n for n in (READERS if 'all' in o.reader else o.reader) if usable(n)]
     if o.child:
         fuzz_here(names[0], o.seconds, o.findings.resolve(), o.keep)
+    if o.shrink:
+        return shrink(names[0], o.shrink, o.findings)
     if o.replay:
         rows = [row for name in names for row in replay(name, LARGEST if o.whole else SHORTER)]
         if o.json:
