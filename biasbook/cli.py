@@ -71,6 +71,14 @@ def _named(ctx, subjects, measures):
         raise click.BadParameter(str(e), ctx, param_hint='--measure') from e
 
 # %% ../nbs/book/02_cli.ipynb #75b37f73
+def _folder_of(out):
+    "The path that --out names; BadParameter for one that no system can have."
+    from biasbook.foundations.inputs import checked_path
+    try:
+        return checked_path(out, 'the folder')
+    except ValueError as e:
+        raise click.BadParameter(str(e), param_hint='--out') from e
+
 def _writable(out):
     "Make the folder before anything is computed; BadParameter if that cannot be done."
     try:
@@ -184,7 +192,7 @@ def audit(ctx, **typed):
 def _audit_command(ctx, o):
     "Audit, save, print, and end with the exit code."
     from biasbook.saving import audit_lines, printable
-    out = Path(o['out'] or 'biasbook-audit').expanduser()
+    out = _folder_of(o['out'] or 'biasbook-audit')
     subjects, left_out, measures = _named(ctx, o['subjects'], o['measures'])
     _writable(out)
     a = _audited(subjects, measures, o['jobs'], o['fresh'], o['quiet'])
@@ -208,7 +216,7 @@ def _before_command(ctx, o):
         raise click.UsageError(wrong, ctx)
     subjects = [o[k] for k in ('before', 'after') if o[k]]
     _named(ctx, subjects, ())
-    out = Path(o['out']).expanduser() if o['out'] else None
+    out = _folder_of(o['out']) if o['out'] else None
     if out: _writable(out)
     try:
         table = compare_subjects(o['before'], o['after'], o['debias'])

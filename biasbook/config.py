@@ -6,10 +6,8 @@
 __all__ = ['read_config']
 
 # %% ../nbs/book/01c_config.ipynb #4190ba46
-import reprlib
-from pathlib import Path
-
 from .foundations.data import _did_you_mean
+from .foundations.inputs import checked_path, file_text, parse_yaml_lines, shown
 
 # %% ../nbs/book/01c_config.ipynb #4991bdc0
 MOST_JOBS = 512 # processes of one audit
@@ -33,31 +31,23 @@ def _option(key, value):
     "The value of a key, checked; ValueError for a key that is not known or another kind of value."
     if not isinstance(key, str) or key not in _KEYS:
         said = _did_you_mean(key, _KEYS, 1, .5, repr, f'there are {", ".join(_KEYS)}')
-        raise ValueError(f'{reprlib.repr(key)} is not an option; {said}')
+        raise ValueError(f'{shown(key, 80)} is not an option; {said}')
     fits, wanted = _KEYS[key]
     value = [value] if fits is _texts and _text(value) else value
     if not fits(value):
-        got = 'empty' if value in (None, [], '') else reprlib.repr(value)
+        got = 'empty' if value in (None, [], '') else shown(value, 80)
         raise ValueError(f'{key} is {got}, but must be {wanted}')
     return value
 
 # %% ../nbs/book/01c_config.ipynb #89eebd08
-def _lines(text):
+def _entries(text, name):
     "(line, key, value) of each entry of a YAML mapping; ValueError for another kind of file."
-    import yaml
-    loader = yaml.SafeLoader(text)
-    try:
-        node = loader.get_single_node()
-        if node is None:
-            raise ValueError('the file is empty; write a line such as "subjects: [googlenews-mini]"')
-        if not isinstance(node, yaml.MappingNode):
-            raise ValueError('the file must have a line for each option, such as "subjects: [googlenews-mini]"')
-        return [(k.start_mark.line + 1, *(loader.construct_object(x, deep=True) for x in (k, v)))
-                for k, v in node.value]
-    except (yaml.YAMLError, TypeError, LookupError, AttributeError, RecursionError) as e:
-        raise ValueError(f'this is not YAML: {e}') from e
-    finally:
-        loader.dispose()
+    data, lines = parse_yaml_lines(text, name)
+    if data is None:
+        raise ValueError(f'{name}: the file is empty; write a line such as "subjects: [googlenews-mini]"')
+    if not isinstance(data, dict):
+        raise ValueError(f'{name}: the file must have a line for each option, such as "subjects: [googlenews-mini]"')
+    return [(lines[key], key, value) for key, value in data.items()]
 
 # %% ../nbs/book/01c_config.ipynb #6f9e474c
 def read_config(path, # a YAML file in UTF-8
@@ -65,20 +55,14 @@ def read_config(path, # a YAML file in UTF-8
     """The options in a configuration file. ValueError names the file, the line, the key and what is wanted.
 
     The keys: subjects, measures, before, after, debias, out, jobs, fresh, quiet."""
-    options: dict = {}
+    path, options = checked_path(path, 'the configuration'), {}
     try:
-        for line, key, value in _lines(Path(path).read_bytes().decode('utf-8-sig')):
-            try:
-                if isinstance(key, str) and key in options:
-                    raise ValueError(f'{key} comes twice; keep one of them')
-                options[key] = _option(key, value)
-            except ValueError as e:
-                raise ValueError(f'line {line}: {e}') from e
+        text = file_text(path)
     except OSError as e:
         raise ValueError(f'{path} cannot be read: {e.strerror}') from e
-    except UnicodeDecodeError as e:
-        where = f'byte {e.start}: 0x{e.object[e.start]:02x}'
-        raise ValueError(f'{path}: this is not UTF-8 ({where}); save it as UTF-8') from e
-    except ValueError as e:
-        raise ValueError(f'{path}: {e}') from e
+    for line, key, value in _entries(text, str(path)):
+        try:
+            options[key] = _option(key, value)
+        except ValueError as e:
+            raise ValueError(f'{path}: line {line}: {e}') from e
     return options

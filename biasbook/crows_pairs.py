@@ -8,7 +8,6 @@ __all__ = ['load_crows_pairs', 'crows_pairs', 'crows_by_type']
 # %% ../nbs/03a_crows_pairs.ipynb #1499d098
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from . import __version__
 from .foundations.data import fetch
 from .foundations.effects import _level
+from .foundations.inputs import checked_path, listed, shown
 from .foundations.pairs import _rows
 from .foundations.pairscores import length_estimate, pair_scores, scoring_of
 from .foundations.preferences import preference_estimates, preference_ratio, sign_test
@@ -30,7 +30,7 @@ def _table(rows, headers, what, where):
     import pandas as pd
     if lost := [c for c in _COLUMNS if c not in headers]:
         raise ValueError(f'{what} has no column {", ".join(lost)}; its columns are '
-                         f'{", ".join(map(repr, headers))}')
+                         f'{listed(map(shown, headers), 20)}')
     if not rows: raise ValueError(f'{what} has no pairs; a row is {", ".join(_COLUMNS)}')
     clean = lambda x: '' if x is None or x != x else str(x).strip()
     table = pd.DataFrame([[clean(r[c]) for c in _COLUMNS] for r in rows], columns=list(_COLUMNS), dtype=object)
@@ -40,7 +40,7 @@ def _table(rows, headers, what, where):
         if row.sent_more == row.sent_less:
             raise ValueError(f'{what}: {place} has the same sentence twice; the two of a pair must differ')
         if row.stereo_antistereo not in ('stereo', 'antistereo'):
-            raise ValueError(f'{what}: {place} has the direction {row.stereo_antistereo!r}; it must be '
+            raise ValueError(f'{what}: {place} has the direction {shown(row.stereo_antistereo)}; it must be '
                              'stereo or antistereo')
     return table
 
@@ -53,7 +53,7 @@ def load_crows_pairs(path=None, # a CSV file, or a DataFrame; None: the publishe
     if hasattr(path, 'to_dict'):
         rows, headers, where = path.to_dict('records'), list(path.columns), [f'row {i}' for i in path.index]
         return _table(rows, headers, 'the table', where).set_axis(path.index)
-    file = Path(fetch('pairs/crows_pairs_anonymized.csv') if path is None else path)
+    file = fetch('pairs/crows_pairs_anonymized.csv') if path is None else checked_path(path, 'the file of pairs')
     headers, where, rows = _rows(file, dict(zip(_COLUMNS, _COLUMNS)).get, _COLUMNS)
     return _table(rows, headers, file.name, where)
 

@@ -7,11 +7,10 @@ __all__ = ['list_measures', 'list_queries', 'list_data', 'list_models', 'vector_
 
 # %% ../nbs/book/01d_listing.ipynb #9ff850f6
 import shlex
-from difflib import get_close_matches
-from pathlib import Path
 from textwrap import shorten
 
 from .foundations.data import _entries, data_path, located
+from .foundations.inputs import checked_path, close_names, shown
 from .foundations.subjects import OPENERS, model_names, origin, scheme_of
 
 # %% ../nbs/book/01d_listing.ipynb #4c196546
@@ -132,13 +131,16 @@ def list_text(kind:str, # "measures", "queries", "data" or "models"
 def misspelt(subject:str, # as it is typed: a path, a registered name, or KIND:NAME
             )->str: # what is wrong with it, with the nearest names; '' if it may be opened
     "Is there such a subject? Nothing is opened or downloaded."
-    kind, rest = scheme_of(subject)
+    try:
+        kind, rest = scheme_of(subject)
+        path = checked_path(rest, 'the subject')
+    except ValueError as e:
+        return str(e)
     if kind not in OPENERS:
-        close = get_close_matches(kind, OPENERS, n=1, cutoff=.5)
-        return f'there is no kind of subject {kind!r}; ' + _meant([f'{k}:{rest}' for k in close])
+        close = close_names(kind, OPENERS, n=1, cutoff=.5)
+        return f'there is no kind of subject {shown(kind)}; ' + _meant([f'{k}:{rest}' for k in close])
     if not rest.strip():
         return f'{subject!r} names nothing; ' + _meant([])
-    path = Path(rest).expanduser()
     if kind != 'vectors' or any(p.is_file() or p.as_posix() in _entries() for p in (path, *path.parents)):
         return ''
     if (path / 'results.json').is_file():
@@ -162,7 +164,7 @@ def _close(path):
     names = {**{n.split('/')[-1]: n for n in [*model_names(), *vector_names()]}, **{p.name: str(p) for p in _files(path.parent)}}
     lower = {n.lower(): n for n in names}
     starts = [n for n in names if len(path.name) > 3 and n.lower().startswith(path.name.lower())]
-    near = [lower[n] for n in get_close_matches(path.name.lower(), lower, cutoff=.6)]
+    near = [lower[n] for n in close_names(path.name.lower(), lower, cutoff=.6)]
     return [names[n] for n in dict.fromkeys(near + starts)][:3]
 
 

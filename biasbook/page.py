@@ -17,6 +17,7 @@ from html import escape
 from typing import Any
 
 from .foundations.data import data_path
+from .foundations.inputs import writable
 from .foundations.results import format_p
 
 # %% ../nbs/book/00c_page.ipynb #ff759014
@@ -28,7 +29,7 @@ def plain(text, # anything
           most=1000, # longer texts are shortened, and say so
          )->str:
     "A text as one line that any file can hold."
-    text = _ODD.sub('\ufffd', ' '.join(str(text).split()))
+    text = _ODD.sub('\ufffd', ' '.join(writable(str(text)).split()))
     return text if len(text) <= most else f'{text[:most]}… ({len(text)} characters)'
 
 # %% ../nbs/book/00c_page.ipynb #166a041f

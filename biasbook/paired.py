@@ -48,12 +48,27 @@ def _change_interval(a, b, ddof, level):
     return _change(a, b, ddof) - half, _change(a, b, ddof) + half
 
 # %% ../nbs/00a_paired.ipynb #0e1164e3
+def _incomplete(r):
+    "What a WEAT result lacks that a comparison needs, or ''."
+    words, d = r.meta['words'], r.details
+    if not isinstance(words, dict) or not all(isinstance(words.get(k), (list, tuple)) and words[k] for k in 'XYAB'):
+        return 'it has no words of X, Y, A and B'
+    if type(r.meta.get('ddof')) is not int:
+        return 'it has no ddof'
+    if lost := [c for c in ('word', 'set', 'association') if c not in d]:
+        return f'its details have no column {", ".join(lost)}'
+    if sorted(map(str, d['word'])) != sorted([*words['X'], *words['Y']]):
+        return 'its details are of other words'
+    return '' if d['association'].dtype.kind in 'fiu' and np.isfinite(d['association']).all() else 'an association is no number'
+
 def _paired(a, b):
     "The words that two WEAT results share; ValueError if they are not of the same query, measured alike."
     for r in (a, b):
         if getattr(r, 'metric', '') != 'WEAT d' or 'words' not in r.meta or r.details is None:
             raise ValueError(f'compare_results takes two results of weat, with words and details, '
                              f'but got {r!r}')
+        if fault := _incomplete(r):
+            raise ValueError(f'the WEAT of {r.query} in {r.subject} is damaged: {fault}; measure it again')
     for what, one, two in [('ddof', a.meta['ddof'], b.meta['ddof']),
                            ('confidence_level', a.confidence_level, b.confidence_level)]:
         if one != two:

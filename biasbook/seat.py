@@ -6,19 +6,17 @@
 __all__ = ['TEMPLATES', 'NOUN_TEMPLATES', 'bare_sentences', 'word_vectors', 'SentenceQuery', 'seat', 'load_seat']
 
 # %% ../nbs/04b_seat.ipynb #b7fc05b9
-import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 
 from .foundations.data import fetch
+from .foundations.inputs import checked_path, file_text, parse_json, shown
 from .foundations.embedders import Embedder, as_embedder
 from .foundations.results import Result
 from .foundations.stimuli import Query, _words, weat_query
-from .foundations.wordfiles import _decoded
 from .foundations.templates import as_template
 from .foundations.tokens import unknown_words
 from .foundations.cosines import _unit64
@@ -161,49 +159,60 @@ _BARE = re.compile(
     r"(?:The |An? )?(.+) (?:is|are) (?:here|there|a person|a thing|people|things)\.|"
     r"The person's name is (.+)\.|(?:Here|There) (.+) is\.")
 
-def _one_word(a, b):
-    "Are these the singular and the plural of one word, or the word twice?"
-    def plurals(w):
-        if w == 'her': return {w}                # hers is another word
-        return {w, f'{w}s', f'{w}es', re.sub('y$', 'ies', w), re.sub(r'man\b', 'men', w), f'{w}ren'}
-    a, b = a.lower(), b.lower()
-    return a in plurals(b) or b in plurals(a)
+def _plurals(word):
+    "A word in lower case, and what its plural may be."
+    if word == 'her': return {word}              # hers is another word
+    return {word, f'{word}s', f'{word}es', re.sub('y$', 'ies', word), re.sub(r'man\b', 'men', word), f'{word}ren'}
 
 def _grouped(texts):
-    "Word: its sentences. A text that is no bare sentence is a word of its own."
+    "Word: its sentences; singular and plural are one word. A text that is no bare sentence is a word of its own."
     out: dict = {}
+    order: dict = {}                             # word: its number in `out`
+    first_as: dict = {}                          # a word in lower case: the first in `out` that is written so
+    first_plural: dict = {}                      # a form: the first in `out` of which it may be the plural
     for text in texts:
-        m = _BARE.fullmatch(text)
-        form = next(filter(None, m.groups())) if m else text
-        out.setdefault(next((w for w in out if m and _one_word(w, form)), form), []).append(text)
+        bare = _BARE.fullmatch(text)
+        form = next(filter(None, bare.groups())) if bare else text
+        lower = form.lower()
+        plurals = _plurals(lower)
+        same = [first_plural[lower]] if lower in first_plural else []
+        same += [first_as[w] for w in plurals if w in first_as]
+        word = min(same, key=order.__getitem__) if bare and same else form
+        if word not in out:
+            order[word] = len(out)
+            first_as.setdefault(lower, word)
+            for w in plurals: first_plural.setdefault(w, word)
+        out.setdefault(word, []).append(text)
     return out
 
 # %% ../nbs/04b_seat.ipynb #af481685
 def _examples(data, key, file):
     "Label and words of a set, and their sentences."
-    texts = data[key]['examples']
-    if not isinstance(texts, list): raise TypeError(f'{key} has no list of examples')
+    part = data.get(key) if isinstance(data, dict) else None
+    category, texts = (part.get(k) if isinstance(part, dict) else None for k in ('category', 'examples'))
+    if not isinstance(category, str) or not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
+        raise ValueError(f'{file} cannot be read: {key} is {shown(part, 80)}; it should have targ1, targ2, attr1 and '
+                         'attr2, each with a category and a list of examples, all text')
     texts = _words([' '.join(t.split()) for t in texts], f'{file}: {key}')
-    return data[key]['category'], _grouped(texts)
+    return category, _grouped(texts)
 
 # %% ../nbs/04b_seat.ipynb #3bde6759
 def load_seat(test, # a published test, such as "sent-weat6", or a file in its layout that ends in .jsonl
              )->Query: # of words; or, if a text ends like a sentence, a SentenceQuery
     "A test in the layout of May et al. 2019 (doi:10.18653/v1/N19-1063). ValueError: unknown, or damaged."
     own_file = str(test).endswith('.jsonl')
-    path = Path(test) if own_file else fetch(f'seat/{test}.jsonl')
+    path = checked_path(test, 'the file of a test') if own_file else fetch(f'seat/{test}.jsonl')
     if not path.is_file(): raise ValueError(f'there is no file {path.name}; give a path, or the name of a test')
-    try:
-        data = json.loads(_decoded(path))
-        names, groups = zip(*(_examples(data, k, path.name) for k in ('targ1', 'targ2', 'attr1', 'attr2')))
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as e:
-        raise ValueError(f'{path.name} cannot be read: {type(e).__name__} {e}; it should have targ1, targ2, '
-                         'attr1 and attr2, each with a category and a list of examples') from e
+    data = parse_json(file_text(path), path.name)
+    names, groups = zip(*(_examples(data, k, path.name) for k in ('targ1', 'targ2', 'attr1', 'attr2')))
     own = {w: some for words in groups for w, some in words.items()}
     X, Y, A, B = map(list, groups)
-    q = Query(path.stem, X, Y, A, B, names, path.name if own_file else _SOURCE, battery='SEAT')
     whole = any(re.search(r'[.!?]$', t) for some in own.values() for t in some)
-    return SentenceQuery(**vars(q), sentences=own) if whole else q
+    try:
+        q = Query(path.stem, X, Y, A, B, names, path.name if own_file else _SOURCE, battery='SEAT')
+        return SentenceQuery(**vars(q), sentences=own) if whole else q
+    except ValueError as e:
+        raise ValueError(f'{path.name}: {e}') from e
 
 # %% ../nbs/04b_seat.ipynb #58358f23
 NOUN_TEMPLATES = ('This is a(n) {target}.', 'That is a(n) {target}.', 'Here is a(n) {target}.',

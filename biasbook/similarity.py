@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .foundations.data import _did_you_mean, data_path, fetch
+from .foundations.inputs import checked_path, clipped, shown
 from .foundations.effects import _level
 from .foundations.questions import _lines
 from .foundations.results import Estimate, Result
@@ -33,15 +34,15 @@ def _row(row, where):
     try:
         a, b, rating = [] if isinstance(row, (str, dict, set, frozenset)) else row
     except (TypeError, ValueError):
-        raise ValueError(f'{where}: a row is word, word and rating, but this is {row!r}') from None
+        raise ValueError(f'{where}: a row is word, word and rating, but this is {shown(row)}') from None
     if odd := [w for w in (a, b) if not isinstance(w, str) or not w.strip()]:
-        raise ValueError(f'{where}: {odd[0]!r} is no word')
+        raise ValueError(f'{where}: {shown(odd[0])} is no word')
     try:
         number = float(rating)
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise ValueError(f'{where}: the rating of {a} and {b} is {rating!r}, which is no number')
+        raise ValueError(f'{where}: the rating of {clipped(a)} and {clipped(b)} is {shown(rating)}, which is no number')
     return a.strip(), b.strip(), number
 
 # %% ../nbs/01c_similarity.ipynb #4b7c290f
@@ -65,11 +66,11 @@ def _dataset(dataset):
         part, rows = known[dataset].get('part', ''), _known()['pairs'][known[dataset]['pairs']]
         return about, [_row(r[:3], dataset) for r in rows if not part or part in ''.join(r[3:])]
     if isinstance(dataset, (str, Path)):
-        if isinstance(dataset, str) and not Path(dataset).suffix and not Path(dataset).exists():
-            raise ValueError(f'no set of word pairs {dataset!r}; {_did_you_mean(dataset.lower(), known)}')
+        if isinstance(dataset, str) and not Path(dataset).suffix and not checked_path(dataset).exists():
+            raise ValueError(f'no set of word pairs {shown(dataset)}; {_did_you_mean(dataset.lower(), known)}')
         about, rows = {'title': Path(dataset).stem}, _file(dataset)
     elif not hasattr(dataset, '__iter__') or isinstance(dataset, (bytes, dict)):
-        raise ValueError(f'word pairs are a name, a path or rows (word, word, rating), but not {dataset!r}')
+        raise ValueError(f'word pairs are a name, a path or rows (word, word, rating), but not {shown(dataset)}')
     else:
         about, rows = {'title': 'word pairs'}, [_row(r, f'row {i}') for i, r in enumerate(dataset)]
     if not rows: raise ValueError(f'{about["title"]} has no pairs')

@@ -124,7 +124,7 @@ def reading(p, # p, adjusted; None or NaN if there is none
     return 'stands out' if known and len(known) == len(placebos) else 'not compared'
 
 # %% ../nbs/book/00a_summary.ipynb #b9883d08
-_DRAWN = re.compile(r'(\d[\d\s]*?)\s(?:random|unrelated|directions)\b')
+_DRAWN = re.compile(r'(\d[\d\s]{0,30}?)\s(?:random|unrelated|directions)\b')
 
 
 def _at_floor(p, method):

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from .modelfolders import KINDS, _files, _folder, _kind, _libraries
+from .modelfolders import KINDS, _files, _folder, _kind, _libraries, checked_config
 from .store import store_key
 
 # %% ../../nbs/foundations/08a_checkpoints.ipynb #2845b073
@@ -177,10 +177,14 @@ def _device(device):
 # %% ../../nbs/foundations/08a_checkpoints.ipynb #61e13403
 def _config(folder, name):
     "The configuration of a folder; ValueError if it cannot be read."
+    from huggingface_hub import errors
     _, transformers = _libraries()
+    checked_config(folder, name)
+    strict = getattr(errors, 'StrictDataclassError', ValueError)        # of later versions
     try:
         return transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
-    except (OSError, ValueError, KeyError) as e:
+    except (OSError, ValueError, TypeError, AttributeError, AssertionError, LookupError, ArithmeticError,
+            RecursionError, ImportError, strict) as e:                  # a value that the model's class does not expect
         said = f'the configuration of {name} cannot be read: {_first_line(e, folder)}'
         raise ValueError(f'{said}; {_LATER}') from e
 

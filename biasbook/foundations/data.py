@@ -8,16 +8,17 @@ __all__ = ['data_path', 'registry', 'cache_dir', 'located', 'available', 'fetch'
 # %% ../../nbs/foundations/03_data.ipynb #fd60fe2a
 import hashlib
 import os
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from .inputs import close_names, listed, shown
+
 # %% ../../nbs/foundations/03_data.ipynb #7e6e00e6
 def _did_you_mean(name, names, n=3, cutoff=.6, show=str, others=''):
-    "The end of an error message: close names; else `others`, or all of the names."
-    close = ' or '.join(map(show, get_close_matches(str(name), names, n, cutoff)))
-    return f'did you mean {close}?' if close else others or f'there are {", ".join(sorted(names)) or "none"}'
+    "The end of an error message: close names; else `others`, or the names, of which at most 100 are listed."
+    close = ' or '.join(map(show, close_names(name, names, n, cutoff)))
+    return f'did you mean {close}?' if close else others or f'there are {listed(sorted(names), 100) or "none"}'
 
 # %% ../../nbs/foundations/03_data.ipynb #5f57de20
 def data_path(name:str, # a file or folder under biasbook/data, such as "weat.yaml"
@@ -26,7 +27,7 @@ def data_path(name:str, # a file or folder under biasbook/data, such as "weat.ya
     root = Path(str(files('biasbook'))) / 'data'
     names = [p.relative_to(root).as_posix() for p in root.rglob('*') if '__pycache__' not in p.parts]
     if name not in names:
-        raise ValueError(f'no bundled file {name!r}; {_did_you_mean(name, names)}')
+        raise ValueError(f'no bundled file {shown(name)}; {_did_you_mean(name, names)}')
     return root / name
 
 # %% ../../nbs/foundations/03_data.ipynb #4b9b68ff
@@ -41,7 +42,7 @@ def _entries():
 def _entry(name):
     "One entry of the registry; ValueError with close names."
     if name not in _entries():
-        raise ValueError(f'no registered file {name!r}; {_did_you_mean(name, list(_entries()))}')
+        raise ValueError(f'no registered file {shown(name)}; {_did_you_mean(name, list(_entries()))}')
     return _entries()[name]
 
 # %% ../../nbs/foundations/03_data.ipynb #c261e4d7

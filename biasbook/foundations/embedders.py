@@ -20,6 +20,7 @@ import numpy as np
 from .batches import unique
 from .client import Client
 from .data import _did_you_mean
+from .inputs import checked_path, shown
 from .localembedders import _Local, sentence_model
 from .pooled import WordMeans, pooled_model
 from .sentencefiles import checked_rows
@@ -57,7 +58,7 @@ class _Named:
     "Who embeds, and where its vectors are kept."
     kind = 'embedder'
     def __init__(self, source, name, store):
-        if isinstance(store, (str, Path)): store = Path(store).expanduser()
+        if isinstance(store, (str, Path)): store = checked_path(store, 'store')
         elif not (store is None or isinstance(store, (bool, Store))):
             raise ValueError(f'store must be True, None, a path or a Store, but is {type(store).__name__}')
         self.source, self.name, self.store = source, name, store
@@ -215,9 +216,9 @@ def _split(name):
     scheme, _, rest = name.partition(':')
     if scheme in _OPENERS and rest.strip(): return scheme, rest
     ways = f'write {", ".join(f"{s}:NAME" for s in SCHEMES)} (of openai-compatible MODEL@BASE_URL)'
-    if scheme in _OPENERS: raise ValueError(f'{name!r} names no model; {ways}')
+    if scheme in _OPENERS: raise ValueError(f'{shown(name)} names no model; {ways}')
     said = _did_you_mean(scheme.strip().lower(), _OPENERS, show='{}:'.format, others=ways)
-    raise ValueError(f'no embedder {name!r}; {said}')
+    raise ValueError(f'no embedder {shown(name)}; {said}')
 
 # %% ../../nbs/foundations/10g_embedders.ipynb #d54a7f5f
 def load_embedder(name, # "openai:text-embedding-3-large", "st:all-MiniLM-L6-v2", "hf:NAME?pooling=mean", …

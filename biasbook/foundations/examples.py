@@ -6,34 +6,60 @@
 __all__ = ['load_stereoset']
 
 # %% ../../nbs/foundations/05d_examples.ipynb #2c496a62
-import json
 import re
-from pathlib import Path
+from bisect import bisect_left, bisect_right
 
 from .data import fetch
-from .wordfiles import _decoded
+from .inputs import checked_path, file_text, parse_json, shown
 
 # %% ../../nbs/foundations/05d_examples.ipynb #c2f49f17
 _TASKS = 'intrasentence', 'intersentence'
 _OPTIONS = 'stereotype', 'antistereotype', 'unrelated'
 _COLUMNS = ['task', 'type', 'target', 'context', *_OPTIONS]
+MOST_STOPS = 8 # a word in an option ends in at most so many blanks and stops, where its end is in doubt
 
 def _word(context, option):
     "What an option has in the place of BLANK; None if it is not that context."
-    first, *rest = map(re.escape, re.sub(r'[\s.!?"]+$', '', context).split('BLANK'))
-    m = re.fullmatch(f'{first}(?P<word>.+?){"(?P=word)".join(rest)}[\\s.!?"]*', option, re.I)
-    return m and m['word']
+    parts = _without_end(context).split('BLANK')
+    blanks, fixed = len(parts) - 1, sum(map(len, parts))
+    end = len(option) - len(_without_end(option))
+    # What ends the option is not of the word, unless nothing else is left; a word may end in a few stops, as U.S. does.
+    for left_out in [*range(end, max(0, end - MOST_STOPS) - 1, -1), max(0, len(option) - fixed - 1)]:
+        room = len(option) - fixed - left_out
+        if left_out > end or room < blanks or room % blanks:
+            continue
+        start = len(parts[0])
+        word = option[start:start + room // blanks]
+        if _same(word.join(parts), option[:len(option) - left_out]):
+            return word
+    return None
+
+def _without_end(text):
+    "The text without the blanks and stops at its end."
+    end = len(text)
+    while end and (text[end - 1].isspace() or text[end - 1] in '.!?"'):
+        end -= 1
+    return text[:end]
+
+def _same(a, b):
+    "Do these differ in capitals at most?"
+    return len(a) == len(b) and a.casefold() == b.casefold()
 
 # %% ../../nbs/foundations/05d_examples.ipynb #7c235e71
 def _filled(context, word):
     "The context with a word for BLANK, and the span of the whole word in each place."
     parts, spans, at = context.split('BLANK'), [], 0
     text = word.join(parts)
+    whole = [m.span() for m in re.finditer(r'\w+', text)]
+    starts, ends = [s for s, _ in whole], [e for _, e in whole]
     for part in parts[:-1]:
         start = at + len(part)
         at = start + len(word)
-        left, right = (len(re.findall(end, x)[0]) for end, x in ((r'\w*$', text[:start]), (r'^\w*', text[at:])))
-        spans.append((start - left, at + right))            # BLANKed: the ending is of the word
+        before = bisect_left(starts, start) - 1             # the last whole word that begins before this one
+        after = bisect_right(starts, at) - 1                # the last that begins at its end or before
+        left = starts[before] if before >= 0 and ends[before] >= start else start
+        right = ends[after] if after >= 0 and ends[after] > at else at
+        spans.append((left, right))                         # BLANKed: the ending is of the word
     return text, spans
 
 def _two(context, sentence):
@@ -44,12 +70,12 @@ def _two(context, sentence):
 def _fault(row):
     "What is wrong with an example, or None."
     if empty := [c for c in _COLUMNS if not row[c]]: return f'has an empty {empty[0]}'
-    if row['task'] not in _TASKS: return f'is of task {row["task"]!r}, not {" or ".join(_TASKS)}'
+    if row['task'] not in _TASKS: return f'is of task {shown(row["task"])}, not {" or ".join(_TASKS)}'
     if len({row[c].casefold() for c in _OPTIONS}) < 3: return 'has the same option twice'
     if row['task'] == _TASKS[1]: return None
-    if 'BLANK' not in row['context']: return f'has no BLANK in its context {row["context"]!r}'
+    if 'BLANK' not in row['context']: return f'has no BLANK in its context {shown(row["context"])}'
     odd = next((c for c in _OPTIONS if _word(row['context'], row[c]) is None), None)
-    return odd and f'has {row[odd]!r} as {odd}, which is not {row["context"]!r} with a word for BLANK'
+    return odd and f'has {shown(row[odd])} as {odd}, which is not {shown(row["context"])} with a word for BLANK'
 
 def _table(rows, where, what):
     "Examples as a DataFrame, with single blanks. ValueError names the first that is none."
@@ -65,13 +91,18 @@ def _table(rows, where, what):
 # %% ../../nbs/foundations/05d_examples.ipynb #9fadd667
 def _object(x, place, what):
     "A JSON object, which is a dict; ValueError names the place of anything else."
-    if not isinstance(x, dict): raise ValueError(f'{what}: {place} is no JSON object, but {str(x)[:40]!r}')
+    if not isinstance(x, dict): raise ValueError(f'{what}: {place} is no JSON object, but {shown(x, 40)}')
     return x
 
 def _parsed(text, place, what):
     "The JSON object of a text; ValueError names its place."
-    try: return _object(json.loads(text), place, what)
-    except json.JSONDecodeError as error: raise ValueError(f'{what}: {place} is no JSON: {error}') from error
+    return _object(parse_json(text, f'{what}: {place}'), place, what)
+
+def _list(x, place, what):
+    "A JSON list, empty if it is not there; ValueError names the place of anything else."
+    if x is None: return []
+    if not isinstance(x, list): raise ValueError(f'{what}: {place} is no list, but {shown(x, 40)}')
+    return x
 
 # %% ../../nbs/foundations/05d_examples.ipynb #0dcbed03
 def _one(example, task, options):
@@ -91,10 +122,17 @@ def _nested(text, what):
     "Examples of the publisher's layout, and their places."
     data = _object(_parsed(text, 'the file', what).get('data'), '"data"', what)
     for task in _TASKS:
-        for k, e in enumerate(data.get(task) or []):
-            said = _object(e, f'{task} example {k}', what).get('sentences') or []
-            options = {_object(s, 'a sentence', what).get('gold_label'): s.get('sentence') for s in said}
-            yield _one(e, task, options), f'{task} example {k}'
+        for k, e in enumerate(_list(data.get(task), task, what)):
+            place = f'{task} example {k}'
+            said = _list(_object(e, place, what).get('sentences'), f'sentences of {place}', what)
+            options = {}
+            for s in said:
+                label = _object(s, f'a sentence of {place}', what).get('gold_label')
+                if not isinstance(label, str):
+                    raise ValueError(f'{what}: a sentence of {place} has the gold_label {shown(label, 40)}, which is '
+                                     'no text')
+                options[label] = s.get('sentence')
+            yield _one(e, task, options), place
 
 # %% ../../nbs/foundations/05d_examples.ipynb #794276a3
 def load_stereoset(path=None, # a file of either layout; None: the development part, from the registry
@@ -102,8 +140,8 @@ def load_stereoset(path=None, # a file of either layout; None: the development p
     """Examples of StereoSet (Nadeem et al. 2021). ValueError names the line of a bad example.
 
     doi:10.18653/v1/2021.acl-long.416; the development part is CC BY-SA 4.0 and not part of this package."""
-    path = fetch('pairs/stereoset_dev.jsonl') if path is None else Path(path)
-    text = _decoded(path)
+    path = fetch('pairs/stereoset_dev.jsonl') if path is None else checked_path(path, 'the file of examples')
+    text = file_text(path)
     read = _nested if re.match(r'\s*{\s*"(version|data)"', text) else _lines
     found = list(read(text, path.name))
     return _table([row for row, _ in found], [place for _, place in found], path.name)

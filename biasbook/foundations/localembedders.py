@@ -6,7 +6,6 @@
 __all__ = ['LocalModel', 'sentence_model']
 
 # %% ../../nbs/foundations/10e_local.ipynb #964c0e50
-import json
 import re
 from importlib import import_module
 from importlib.resources import files
@@ -16,6 +15,7 @@ from threading import RLock
 from .batches import make_batches, run_batches
 from .checkpoints import _device, _edits, _first_line, _hash, _quiet
 from .data import _sha256
+from .inputs import checked_path, file_text, parse_json
 from .modelfolders import _CONVERT, _folder, _libraries, _snapshot
 from .packedfiles import _some
 from .tokens import encode
@@ -80,12 +80,12 @@ _MODULES = ('Transformer', 'Pooling', 'Normalize', 'Dense', 'LayerNorm', 'Dropou
 def _st_places(folder, name):
     "The folders of the modules of a model of sentence-transformers; ValueError if it is none, or may run code."
     try:
-        modules = json.loads((folder / 'modules.json').read_text(encoding='utf-8'))
+        modules = parse_json(file_text(folder / 'modules.json'), 'modules.json')
         types, paths = [str(m['type']) for m in modules], [str(m['path']) for m in modules]
     except FileNotFoundError:
         raise ValueError(f'{name} is no model of sentence-transformers: it has no modules.json; to pool the '
                          f'states of an encoder, use "hf:{name}?pooling=mean"') from None
-    except (ValueError, TypeError, KeyError, RecursionError) as e:
+    except (ValueError, TypeError, KeyError) as e:
         raise ValueError(f'modules.json of {name} is damaged ({_first_line(e)}); copy the whole folder') from e
     ours = re.compile(rf'sentence_transformers\.([a-z_]+\.)+({"|".join(_MODULES)})')
     if odd := [t for t in types if not ours.fullmatch(t)]:
@@ -132,7 +132,7 @@ def _st_folder(name, revision):
     "The folder of a model of sentence-transformers: a folder, the packaged one, or a commit of the hub."
     short = str(name).removeprefix('sentence-transformers/')
     if short in _PACKAGED and not Path(name).exists() and revision is None: return _packaged(short)
-    if Path(name).expanduser().exists(): return _folder(name, revision)[0]
+    if checked_path(name, 'the model').exists(): return _folder(name, revision)[0]
     from huggingface_hub import snapshot_download
     folder = _snapshot(name, revision)          # the main folder; its errors say what to do; then the modules
     snapshot_download(name, revision=folder.name, allow_patterns=['[0-9]_*/*.json', '[0-9]_*/*.safetensors'])

@@ -12,6 +12,7 @@ from contextlib import suppress
 import numpy as np
 
 from .data import cache_dir
+from .inputs import parse_json
 from .packedfiles import _inside
 
 # %% ../../nbs/foundations/04b_matrixcache.ipynb #3abc4390
@@ -61,8 +62,8 @@ def _kept(entry, now):
     try:
         with open(entry, "rb") as f:
             start = 8 + int.from_bytes(f.read(8), "little")
-            about = json.loads(f.read(min(start, 2**20) - 8))["__metadata__"]
-            notes = json.loads(about["notes"])
+            about = parse_json(f.read(min(start, 2**20) - 8).decode(), "the entry")["__metadata__"]
+            notes = parse_json(about["notes"], "the entry")
             if zlib.crc32(about["notes"].encode()) != int(about["crc"]) or notes["file"] != now: return None
             M = np.memmap(entry, "<f4", "r", start, tuple(notes["shape"]))
             f.seek(start + M.nbytes)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .packedfiles import _inside, _naming, _plural, _some
+from .inputs import checked_path, parse_json, shown
+from .packedfiles import _inside, _naming, _plural, _some, refuse_growth
 from .textrows import _count
 
 # %% ../../nbs/foundations/04a_matrixfiles.ipynb #5708a35f
@@ -41,6 +42,7 @@ def _npy_head(f, size):
         raise ValueError(f"its header is damaged: {e}") from None
     if dtype.hasobject or dtype.kind not in "Ufiuc":
         raise ValueError(f"save words with dtype=str and vectors as numbers, no objects (but it has {dtype})")
+    if not all(type(n) is int for n in shape): raise ValueError(f"its header says the shape {shown(shape)}: damaged")
     needs, there = math.prod(shape) * dtype.itemsize, size - f.tell()
     if min(shape, default=1) < 0 or needs != there:
         raise ValueError(f"{there} bytes follow a header that says {shape} of {dtype}: cut short or damaged")
@@ -57,13 +59,15 @@ def _read_npz(path):
         if not {"words.npy", "vectors.npy"} <= set(names):
             raise ValueError(f"needs the arrays words and vectors, but has {_some([n[:-4] for n in names])}")
         for name in {"words.npy", "vectors.npy", "about.npy"} & set(names):
+            info = z.getinfo(name)
+            refuse_growth(info.file_size, info.compress_size)
             with z.open(name) as f:
-                dtype, shape, order = _npy_head(f, z.getinfo(name).file_size)
+                dtype, shape, order = _npy_head(f, info.file_size)
                 arrays[name] = np.frombuffer(f.read(), dtype).reshape(shape, order=order)
     words, M, about = arrays["words.npy"], arrays["vectors.npy"], arrays.get("about.npy", "{}")
     if words.dtype.kind != "U" or M.dtype.kind not in "fiu":
         raise ValueError(f"words must be strings and vectors numbers, but are {words.dtype} and {M.dtype}")
-    about = json.loads(str(about))
+    about = parse_json(str(about), "its array about")
     if not isinstance(about, dict) or not isinstance(about.get("meta", {}), dict):
         raise ValueError("its array about is not the notes that WordVectors.save writes; leave it out")
     return words.ravel().tolist(), M, about
@@ -99,7 +103,8 @@ def _map_safetensors(path, tensor):
     except SafetensorError as e: raise ValueError(f"is damaged, or no safetensors file: {e}") from None
     with open(path, "rb") as f:
         start = 8 + int.from_bytes(f.read(8), "little")
-        tensors = {k: t for k, t in json.loads(f.read(start - 8)).items() if k != "__metadata__"}
+        head = parse_json(f.read(start - 8).decode(), "its header")
+    tensors = {k: t for k, t in head.items() if k != "__metadata__"}
     rows = [k for k, t in tensors.items() if len(t["shape"]) == 2]
     if tensor is None and len(rows) == 1: tensor, = rows
     if tensor not in rows:
@@ -112,12 +117,6 @@ def _map_safetensors(path, tensor):
     return (M.astype("<u4") << 16).view("<f4") if kind == "BF16" else M
 
 # %% ../../nbs/foundations/04a_matrixfiles.ipynb #13e2a799
-def _once(pairs):
-    "A JSON object as a dict; `ValueError` if a key comes twice."
-    if len(d := dict(pairs)) == len(pairs): return d
-    keys = [k for k, _ in pairs]
-    raise ValueError(f"has {next(k for k in keys if keys.count(k) > 1)!r} twice")
-
 def _words(file):
     "The words in a file, as a list or a dict word -> row."
     data = file.read_bytes()
@@ -131,10 +130,21 @@ def _words(file):
         if text and all(_count(line.encode().split()) for line in lines[:10]):
             raise ValueError("has numbers after its words; it should hold one word a line and nothing else")
         return [line.removesuffix("\r") for line in lines] if text else []
-    found = json.loads(text, object_pairs_hook=_once)
-    if not isinstance(found, dict) or not isinstance(model := found.get("model"), dict): return found
-    vocab, added = model["vocab"], found.get("added_tokens") or []
-    if isinstance(vocab, list): vocab = {token: i for i, (token, *_) in enumerate(vocab)}
+    found = parse_json(text, file.name)
+    model = found.get("model") if isinstance(found, dict) else None
+    return _tokens(found, model) if isinstance(model, dict) else found
+
+def _tokens(found, model):
+    "The dict token -> row of a tokenizer.json; `ValueError` if it is not laid out as one."
+    vocab, added = model.get("vocab"), found.get("added_tokens") or []
+    if isinstance(vocab, list) and all(isinstance(x, list) and x and isinstance(x[0], str) for x in vocab):
+        vocab = {token: i for i, (token, *_) in enumerate(vocab)}
+    if not isinstance(vocab, dict):
+        raise ValueError(f"is no vocabulary that is known: its vocab should be a dict token -> row or a list of tokens, but is {shown(vocab, 80)}")
+    fits = isinstance(added, list) and all(isinstance(x, dict) and isinstance(x.get("content"), str) and "id" in x
+                                           for x in added)
+    if not fits:
+        raise ValueError(f"is no vocabulary that is known: its added_tokens should be a list with content and id, but is {shown(added, 80)}")
     return {**vocab, **{token["content"]: token["id"] for token in added}}
 
 # %% ../../nbs/foundations/04a_matrixfiles.ipynb #a2b2fc6c
@@ -150,7 +160,7 @@ def _vocabulary(given, path, n):
                              f"(one a line, or .json), or put one beside it as {beside[0].name}")
         given, = found
     if not isinstance(given, (str, Path)): return _listed(given, "vocabulary=", path, n), "given"
-    with _naming(file := Path(given).expanduser()):
+    with _naming(file := checked_path(given, "vocabulary")):
         try: words = _words(file)
         except (TypeError, KeyError, AttributeError, RecursionError):
             raise ValueError("is no vocabulary that is known") from None
@@ -167,7 +177,7 @@ def _listed(words, said, path, n):
     if isinstance(words, str) or not hasattr(words, "__len__"):
         raise ValueError(f"{said} should be a list of words or a dict word -> row, not {type(words).__name__}")
     if odd := [w for w in words if not isinstance(w, str)]:
-        raise ValueError(f"{said} should hold words, but has {_some([*map(repr, odd)])}")
+        raise ValueError(f"{said} should hold words, but has {_some([*map(shown, odd)])}")
     if len(words) != n:
         raise ValueError(f"{said} has {_plural(len(words), 'word')}, but {path.name} {_plural(n, 'row')}")
     try: "".join(words).encode()
@@ -181,7 +191,7 @@ def read_matrix(
     tensor=None,     # which matrix of a .safetensors that has several
 ): # words, matrix (mapped, but in an .npz), notes: format, name and meta
     "Words and the matrix of their rows; `ValueError` names the file and what does not fit."
-    path = Path(path)
+    path = checked_path(path, "the path of the vectors")
     with _naming(path):
         if (kind := _kind(path)) == ".npz":
             if vocabulary is not None: raise ValueError("has its words in it; leave vocabulary= out")

@@ -9,9 +9,9 @@ __all__ = ['canonical_term', 'wordnet_antonyms', 'build_pairs', 'blank_pairs']
 import ast, io, re
 from collections.abc import Callable
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
+from .inputs import checked_path, shown
 from .pairs import _COLUMNS, _NEEDED, _PUBLISHED, _bundled, _named, _tidy
 
 # %% ../../nbs/foundations/05c_pair_building.ipynb #cfa0b7a2
@@ -22,11 +22,11 @@ def _wordings(group, what='the group'):
     "The wordings of a group, tidy, in alphabetical order, each once. ValueError for what is no group."
     if isinstance(group, str) and group.strip().startswith('['):
         try: group = ast.literal_eval(group.strip())
-        except (ValueError, SyntaxError) as e:
-            raise ValueError(f'{what} is {group!r}, which begins like a list; write "kind, nice"') from e
+        except (ValueError, SyntaxError, RecursionError, MemoryError) as e:     # the last two: nested too deeply
+            raise ValueError(f'{what} is {shown(group)}, which begins like a list; write "kind, nice"') from e
     group = group.split(',') if isinstance(group, str) else group
     if not isinstance(group, (list, tuple)):
-        raise ValueError(f'{what} is {group!r}, but a group is a list of wordings, or text')
+        raise ValueError(f'{what} is {shown(group)}, but a group is a list of wordings, or text')
     return sorted({_tidy(w) for w in group} - {''})
 
 # %% ../../nbs/foundations/05c_pair_building.ipynb #9f2259ee
@@ -78,11 +78,12 @@ def _wordnet(folder):
 def wordnet_antonyms(folder, # WordNet's dictionary files: index.adj, data.adj, …
                     )->Callable: # word -> list of its antonyms, the most frequent sense first
     "Antonyms from WordNet (doi:10.1145/219717.219748). ImportError: no NLTK; ValueError: no folder or files."
-    if not Path(folder).is_dir():
+    folder = checked_path(folder, 'the folder of WordNet')
+    if not folder.is_dir():
         raise ValueError(f'{str(folder)!r} is no folder; name the one of index.adj and data.adj')
-    try: reader = _wordnet(Path(folder).resolve())
+    try: reader = _wordnet(folder.resolve())
     except ImportError as e: raise ImportError('WordNet is read by NLTK: pip install nltk') from e
-    except OSError as e: raise ValueError(f'{Path(folder).name} lacks a file of WordNet, as data.adj') from e
+    except OSError as e: raise ValueError(f'{folder.name} lacks a file of WordNet, as data.adj') from e
     def antonyms(word):
         name = word.casefold().replace(' ', '_')
         lemmas = [m for pos in 'an' for s in reader.synsets(name, pos) for m in s.lemmas()
@@ -106,7 +107,7 @@ def build_pairs(frame, # DataFrame with identity_term and attribute_group (or Id
                )->Any: # DataFrame as of load_pairs, with '' where a person must decide
     "Pairs from reported stereotypes, prepared as Le Beux et al. 2025 do. ValueError or TypeError: bad input."
     import pandas
-    if not hasattr(frame, 'iterrows'): raise TypeError(f'frame must be a DataFrame, not {frame!r}')
+    if not hasattr(frame, 'iterrows'): raise TypeError(f'frame must be a DataFrame, not {shown(frame)}')
     named = _named(list(frame.columns), 'the frame', ('identity', 'attributes'))
     opposite, rows = _opposites(antonyms), dict[Any, list]()
     kind = {_tidy(k).casefold(): v for k, v in types.items()}.get if isinstance(types, dict) else types
@@ -121,7 +122,7 @@ def build_pairs(frame, # DataFrame with identity_term and attribute_group (or Id
         made[1], made[4] = made[1] + wordings, made[4] or _tidy(given)
     cells = [[i, ', '.join(dict.fromkeys(w)), *rest] for i, w, *rest in rows.values()]
     out = pandas.DataFrame(cells, columns=list(_COLUMNS), dtype=object)
-    return out if path is None else _write(out, Path(path))
+    return out if path is None else _write(out, checked_path(path))
 
 # %% ../../nbs/foundations/05c_pair_building.ipynb #ff0c97b7
 def blank_pairs(pairs, # of build_pairs

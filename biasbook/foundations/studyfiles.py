@@ -8,12 +8,11 @@ __all__ = ['SLOT_TYPES', 'study_template', 'read_study_files']
 # %% ../../nbs/foundations/05e_studyfiles.ipynb #1e9e9405
 import re
 from collections import Counter
-from difflib import get_close_matches
-from pathlib import Path
 
 from .data import _did_you_mean
+from .inputs import checked_path, clipped, close_names, file_text, listed, shown
 from .stimuli import _words
-from .wordfiles import _decoded, _parse, _uncommented
+from .wordfiles import _uncommented, parsed_file
 from .templates import as_template
 
 # %% ../../nbs/foundations/05e_studyfiles.ipynb #8fc59c33
@@ -25,25 +24,25 @@ def study_template(text, # a Template or its text
     "A template with one slot, of one of SLOT_TYPES or without a name. ValueError that says where it is not."
     types = ', '.join(f'{{{t}}}' for t in SLOT_TYPES)
     if isinstance(text, str) and '{' not in text and 'XXX' not in text:
-        raise ValueError(f'{where}: {text!r} has no slot; write {{}} or one of {types}')
+        raise ValueError(f'{where}: {shown(text)} has no slot; write {{}} or one of {types}')
     try: t = as_template(text)
     except (ValueError, TypeError) as e: raise ValueError(f'{where}: {e}') from e
     if len(t.slots) != 1:
-        raise ValueError(f'{where}: {t.text!r} has {len(t.slots)} slots; a template of a study has one')
+        raise ValueError(f'{where}: {shown(t.text)} has {len(t.slots)} slots; a template of a study has one')
     if t.slots[0] not in (*SLOT_TYPES, 'target'):
         said = _did_you_mean(t.slots[0], SLOT_TYPES)
-        raise ValueError(f'{where}: {t.text!r} has {t.slots[0]!r} for a slot; {said}')
+        raise ValueError(f'{where}: {shown(t.text)} has {shown(t.slots[0])} for a slot; {said}')
     return t
 
 # %% ../../nbs/foundations/05e_studyfiles.ipynb #f92de894
 def _listed(path):
     "The words of a text file, and notes of what was left out; ValueError names the file."
-    lines = [line.rstrip(',') for line in _uncommented(_decoded(path)) if line]
+    lines = [line.rstrip(',') for line in _uncommented(file_text(path)) if line]
     items = [' '.join(w.split()) for line in lines for w in line.split(',')]
     words, notes = list(dict.fromkeys(filter(None, items))), []
     if blank := items.count(''): notes.append(f'{path.name}: {blank} blank left out')
     if twice := [w for w, n in Counter(items).items() if n > 1 and w]:
-        notes.append(f'{path.name}: {", ".join(twice)} more than once; one of each kept')
+        notes.append(f'{path.name}: {listed(twice, 20)} more than once; one of each kept')
     return _words(words, path.name), notes
 
 # %% ../../nbs/foundations/05e_studyfiles.ipynb #bcfcb6ef
@@ -54,16 +53,16 @@ def _mapping(x, where, known=(), needed=()):
     if not isinstance(x, dict) or not x:
         raise ValueError(f'{where} must be a mapping that is not empty, but is {_kind(x)}')
     for key in x:
-        if not isinstance(key, str): raise ValueError(f'{where} has the key {key!r}, not text; quote it')
+        if not isinstance(key, str): raise ValueError(f'{where} has the key {shown(key)}, not text; quote it')
         if known and key not in known:
-            raise ValueError(f'{where} has {key!r}; {_did_you_mean(str(key), known)}')
+            raise ValueError(f'{where} has {shown(key)}; {_did_you_mean(str(key), known)}')
     if lost := [key for key in needed if key not in x]: raise ValueError(f'{where} has no {", ".join(lost)}')
     return x
 
 # %% ../../nbs/foundations/05e_studyfiles.ipynb #40d2d88d
 def _nested(x, file, keys=()):
     "(group, templates, place) for each list of a nested mapping; ValueError names the file and the keys."
-    where = f'{file}: {" › ".join(keys)}' if keys else file
+    where = f'{file}: {clipped(" › ".join(keys))}' if keys else file
     if keys and isinstance(x, list):
         yield keys[-1].removesuffix('_templates'), x, where
     elif keys and not isinstance(x, dict):
@@ -73,17 +72,20 @@ def _nested(x, file, keys=()):
 
 def _grouped(path):
     "Templates by group, their places, and notes."
-    templates, places, notes, file = dict[str, list](), dict[tuple, str](), list[str](), path.name
-    for group, texts, where in _nested(_parse(path, _decoded(path)), file):
+    places, notes, file = dict[tuple, str](), list[str](), path.name
+    kept = dict[str, dict]()                    # the texts of each group, as keys: each once, in their order
+    for group, texts, where in _nested(parsed_file(path), file):
         if not texts: raise ValueError(f'{where} is empty; it needs one template or more')
         for i, text in enumerate(texts, 1): study_template(text, f'{where} {i}')
-        if group in templates: notes.append(f'{where}: joined with {places["templates", group]}')
-        texts = [*templates.get(group, []), *texts]
-        templates[group] = list(dict.fromkeys(texts))
+        if group in kept: notes.append(f'{where}: joined with {places["templates", group]}')
+        mine = kept.setdefault(group, {})
+        more = len(texts) + len(mine)
+        mine.update(dict.fromkeys(texts))
+        more -= len(mine)
         places.setdefault(('templates', group), where)
-        if more := len(texts) - len(templates[group]):
+        if more:
             notes.append(f'{where}: {more} more than once; one of each kept')
-    return templates, places, notes
+    return {group: list(texts) for group, texts in kept.items()}, places, notes
 
 # %% ../../nbs/foundations/05e_studyfiles.ipynb #58eb97b5
 _STANDARD = {'openai': 'OPENAI_API_KEY', 'cohere': 'CO_API_KEY', 'voyage': 'VOYAGE_API_KEY',
@@ -95,7 +97,7 @@ def _model(name, entry, where):
     "A model as name, provider, model, key and endpoint; ValueError with near misses, and without values."
     for field_ in entry if isinstance(entry, dict) else ():
         if field_ not in _FIELDS and 'key' in str(field_).lower():
-            raise ValueError(f'{where} has {field_!r}; {_did_you_mean(str(field_), _FIELDS)} What is there is '
+            raise ValueError(f'{where} has {shown(field_)}; {_did_you_mean(str(field_), _FIELDS)} What is there is '
                              'not shown; put a key into an environment variable, and its name into api_key_env')
     entry = _mapping(entry, where, _FIELDS, ('provider', 'model_name'))
     if odd := [k for k, v in entry.items() if not isinstance(v, str)]:
@@ -118,9 +120,9 @@ def _model(name, entry, where):
 # %% ../../nbs/foundations/05e_studyfiles.ipynb #0a7623c2
 def _models(path):
     "The models of a configuration, and notes."
-    content = _mapping(_parse(path, _decoded(path)), path.name, ('models',), ('models',))
+    content = _mapping(parsed_file(path), path.name, ('models',), ('models',))
     entries = _mapping(content['models'], f'{path.name}: models')
-    models = [_model(name, entry, f'{path.name}: {name}') for name, entry in entries.items()]
+    models = [_model(name, entry, f'{path.name}: {clipped(name)}') for name, entry in entries.items()]
     unset = [m for m, entry in zip(models, entries.values()) if not entry.get('api_key_env')]
     ends = [m['name'] for m in models if m['endpoint']]
     names = ', '.join(dict.fromkeys(m['key'] or 'no key' for m in unset))
@@ -137,13 +139,13 @@ def _files(folder, words):
     lists = folder / 'word_lists'
     sets = sorted(p.name for p in lists.glob('[!._]*') if p.is_dir())
     if words and words not in sets:
-        raise ValueError(f'word_lists has no folder {words!r}; {_did_you_mean(words, sets)}')
+        raise ValueError(f'word_lists has no folder {shown(words)}; {_did_you_mean(words, sets)}')
     folders = folder, folder / 'config', lists / words
     for path in [p for f in folders for p in sorted(f.glob('*')) if p.is_file()]:
         if (name := path.name).startswith('.') or path.suffix.lower() not in _NAMES: continue
         if name in files: raise ValueError(f'{folder.name} has {name} in two places; take one away')
         start = '_'.join(re.split('[_-]', path.stem)[:2])
-        near = get_close_matches(start, _NAMES[path.suffix.lower()], n=1, cutoff=.7)
+        near = close_names(start, _NAMES[path.suffix.lower()], n=1, cutoff=.7)
         if near and not name.startswith(near[0]):
             raise ValueError(f'{name}: did you mean {near[0]}{name[len(start):].replace("-", "_")}?')
         files[name] = path
@@ -157,10 +159,11 @@ def read_study_files(folder, # has target_words_….txt, attribute_words_….txt
                      words:str='', # which subfolder of word_lists has the lists, where there are several
                     )->dict: # targets, attributes, templates (texts by group), models, notes and places
     "What the files of a study say, and notes of what was mended. ValueError names the file and the place."
-    files, models = _files(Path(folder), words), list[dict]()
+    folder = checked_path(folder, 'the folder of a study')
+    files, models = _files(folder, words), list[dict]()
     lists = {k: dict[str, list]() for k in ('targets', 'attributes')}
     if templates not in files:
-        raise ValueError(f'{Path(folder).name} has no {templates}; {_did_you_mean(templates, list(files))}')
+        raise ValueError(f'{folder.name} has no {clipped(str(templates))}; {_did_you_mean(templates, list(files))}')
     groups, places, notes = _grouped(files.pop(templates))
     for name, path in files.items():
         text = path.suffix.lower() == '.txt'

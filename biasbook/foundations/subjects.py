@@ -8,10 +8,10 @@ __all__ = ['OPENERS', 'SUBJECTS', 'model_names', 'scheme_of', 'default_subjects'
 # %% ../../nbs/foundations/11_subjects.ipynb #592d4eed
 from functools import singledispatch
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Callable
 
 from .data import _did_you_mean, _entries, data_path
+from .inputs import checked_path, shown
 from .modelfolders import _bundled
 from .scorers import load_model
 from .scoring import Scorer
@@ -39,8 +39,9 @@ def scheme_of(subject:str, # "vectors:FILE", "hf:NAME", or a name or path alone
              )->tuple[str, str]: # the scheme, and what stands behind its colon
     "How a name is to be opened; nothing is opened."
     scheme, colon, rest = subject.partition(':')
-    if colon and len(scheme) > 1 and not Path(subject).exists(): return scheme, rest    # 1: a drive of Windows
-    folder = (Path(subject).expanduser() / 'config.json').is_file()
+    path = checked_path(subject, 'the subject')
+    if colon and len(scheme) > 1 and not path.exists(): return scheme, rest    # 1: a drive of Windows
+    folder = (path / 'config.json').is_file()
     return ('hf' if subject.rstrip('/') in model_names() or folder else 'vectors'), subject
 
 # %% ../../nbs/foundations/11_subjects.ipynb #31d45bc7
@@ -64,7 +65,7 @@ def open_subject(subject, # a string as above, word vectors, or what load_model 
         scheme, rest = scheme_of(subject)
         if scheme not in OPENERS:
             said = _did_you_mean(scheme, OPENERS, 3, .5, repr, f'there are {", ".join(OPENERS)}')
-            raise ValueError(f'no kind of subject {scheme!r}; {said} (as in vectors:FILE)')
+            raise ValueError(f'no kind of subject {shown(scheme)}; {said} (as in vectors:FILE)')
         subject = OPENERS[scheme](rest)
     if isinstance(subject, Scorer) or getattr(subject, 'kind', '') == 'embedder': return subject.kind, subject
     return 'vectors', as_vectors(subject)

@@ -7,40 +7,44 @@ __all__ = ['Filled', 'Template', 'template_warnings', 'as_template']
 
 # %% ../../nbs/foundations/05a_templates.ipynb #06befcf7
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from .inputs import listed, shown
+
 # %% ../../nbs/foundations/05a_templates.ipynb #6579b05d
 _SLOT = re.compile(r'\{([^{}]*)\}|\b(GGG|XXX)\b')
 _CODES = {'GGG': 'group', 'XXX': 'target'}
+_ARTICLE = re.compile(r'\b[aA]\(n\) $')
 
 def _spelled(text):
     "The slots of a template as (start, end, name as it is written); ValueError for mixed spellings."
     found = list(_SLOT.finditer(text))
     kinds = {'GGG and XXX' if m[2] else '{name}' if m[1].strip() else '{}' for m in found}
     if len(kinds) > 1:
-        raise ValueError(f'{text!r} mixes {" with ".join(sorted(kinds))}; spell all slots in one way')
+        raise ValueError(f'{shown(text)} mixes {" with ".join(sorted(kinds))}; spell all slots in one way')
     unnamed = ['target'] if len(found) == 1 else ['group', 'target']
     if kinds == {'{}'} and len(found) > 2:
-        raise ValueError(f'{text!r} has {len(found)} slots without a name; write {{group}}, {{target}}, …')
+        raise ValueError(f'{shown(text)} has {len(found)} slots without a name; write {{group}}, {{target}}, …')
     return [(*m.span(), _CODES.get(m[2]) or m[1].strip() or unnamed[i]) for i, m in enumerate(found)]
 
 # %% ../../nbs/foundations/05a_templates.ipynb #0d56b81e
 def _slots(text):
     "The slots of a template as (start, end, name, has a capital). ValueError for what is no template."
     if not isinstance(text, str) or not text.strip():
-        raise ValueError(f'a template is text with slots, such as "{{group}} is {{target}}.", but got {text!r}')
+        raise ValueError(f'a template is text with slots, such as "{{group}} is {{target}}.", but got {shown(text)}')
     slots = [(start, end, name[0].lower() + name[1:], name[0].isupper()) for start, end, name in _spelled(text)]
     if '{' in (rest := _SLOT.sub('', text)) or '}' in rest:
-        raise ValueError(f'{text!r} has a brace without its partner; a slot is written {{group}}')
+        raise ValueError(f'{shown(text)} has a brace without its partner; a slot is written {{group}}')
     if not slots:
-        raise ValueError(f'{text!r} has no slot; write {{group}} and {{target}} (or GGG and XXX, or {{}})')
+        raise ValueError(f'{shown(text)} has no slot; write {{group}} and {{target}} (or GGG and XXX, or {{}})')
     names = [name for *_, name, _ in slots]
     if odd := [n for n in names if not n.isidentifier()]:
-        raise ValueError(f'{text!r}: {odd[0]!r} is no name of a slot; take letters, digits and underscores')
-    if twice := [n for n in dict.fromkeys(names) if names.count(n) > 1]:
-        raise ValueError(f'{text!r} has the slot {twice[0]!r} twice; give each slot a name of its own')
+        raise ValueError(f'{shown(text)}: {shown(odd[0])} is no name of a slot; take letters, digits and underscores')
+    if twice := [n for n, count in Counter(names).items() if count > 1]:
+        raise ValueError(f'{shown(text)} has the slot {shown(twice[0])} twice; give each slot a name of its own')
     return slots
 
 # %% ../../nbs/foundations/05a_templates.ipynb #fce4f919
@@ -56,9 +60,9 @@ def _word(slot, word):
     "The word itself; ValueError for one that is empty, has white space around it, a brace or a mask."
     if not isinstance(word, str) or not word or word != word.strip():
         raise ValueError(f'the word of slot {slot!r} must be text without white space around it and not empty, '
-                         f'but is {word!r}')
+                         f'but is {shown(word)}')
     if held := re.search(r'[{}]|(?i:\[mask\]|<mask>)', word):
-        raise ValueError(f'the word of slot {slot!r} is {word!r}, which holds {held[0]}; fill in a plain word')
+        raise ValueError(f'the word of slot {slot!r} is {shown(word)}, which holds {held[0]}; fill in a plain word')
     return word
 
 # %% ../../nbs/foundations/05a_templates.ipynb #b5d06960
@@ -82,11 +86,13 @@ class _Parts:
 
     def _checked(self, words):
         "The words by slot; ValueError for slots without a word, and for words without a slot."
-        if lost := [s for s in self.slots if s not in words]:
-            raise ValueError(f'{self.text!r} needs a word for {" and ".join(map(repr, lost))}')
-        if odd := [s for s in words if s not in self.slots]:
-            raise ValueError(f'{self.text!r} has no slot {odd[0]!r}; it has {", ".join(self.slots)}')
-        return {s: _word(s, words[s]) for s in self.slots}
+        slots = self.slots
+        if lost := [s for s in slots if s not in words]:
+            raise ValueError(f'{shown(self.text)} needs a word for {" and ".join(map(repr, lost[:5]))}')
+        known = set(slots)
+        if odd := [s for s in words if s not in known]:
+            raise ValueError(f'{shown(self.text)} has no slot {shown(odd[0])}; it has {listed(slots)}')
+        return {s: _word(s, words[s]) for s in slots}
 
 # %% ../../nbs/foundations/05a_templates.ipynb #f638b685
 @dataclass(frozen=True)
@@ -101,15 +107,19 @@ class Template(_Parts):
 
     def fill(self, /, **words)->Filled: # a word a slot
         "The sentence, and where each word stands. ValueError for a missing, empty or unknown one."
-        words, out, spans, done = self._checked(words), '', {}, 0
+        words = self._checked(words)
+        parts, spans, length, done = [], {}, 0, 0
         for start, end, slot, capital in self._slots:
-            out += self.text[done:start]
-            if m := re.search(r"\b[aA]\(n\) $", out):
-                out = out[:m.start() + 1] + _article(words[slot])[1:] + ' '
+            before = self.text[done:start]
+            last = parts[-1][-1:] if parts else ''
+            if _ARTICLE.search(last + before):
+                before = before[:-len('(n) ')] + _article(words[slot])[1:] + ' '
             word = words[slot][0].upper() + words[slot][1:] if capital else words[slot]
-            spans[slot], done = (len(out), len(out) + len(word)), end
-            out += word
-        return Filled(out + self.text[done:], spans)
+            length += len(before)
+            spans[slot] = length, length + len(word)
+            parts += [before, word]
+            length, done = length + len(word), end
+        return Filled(''.join(parts) + self.text[done:], spans)
 
 # %% ../../nbs/foundations/05a_templates.ipynb #1fb9ce0c
 def template_warnings(template, # a Template, or its text
@@ -120,7 +130,7 @@ def template_warnings(template, # a Template, or its text
     if text.rstrip('"\'”’)')[-1:] in set('.!?…:;'): return []
     last = template.slots[-1] if template._slots[-1][1] == len(text) else ''
     more = f', and its last word is that of slot {last!r}, where a model expects the full stop' if last else ''
-    return [f'{template.text!r} ends without punctuation{more}']
+    return [f'{shown(template.text)} ends without punctuation{more}']
 
 # %% ../../nbs/foundations/05a_templates.ipynb #54f8ad60
 def as_template(x, # a Template, or its text

@@ -10,10 +10,11 @@ import io, re, warnings
 
 import numpy as np
 
+from .inputs import shown
 from .packedfiles import _plural
 
 # %% ../../nbs/foundations/03c_textrows.ipynb #8878f6e1
-_NUMBER = re.compile(rb"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.I)
+_NUMBER = re.compile(rb"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.I)
 
 def _count(fields):
     "How many numbers end this row; the first field is always the word."
@@ -32,7 +33,7 @@ def _row(line, d, said):
         raise ValueError(f"holds more than one row of {_plural(d, 'number')}: a line end is missing or damaged")
     cut = "" if line.endswith(b"\n") else " (the last line, with no line end: the file may be cut short)"
     odd = [x.decode(errors="replace") for x in fields[1:] if not _NUMBER.fullmatch(x)]
-    if len(fields) == d + 1: raise ValueError(f"holds {odd[0]!r}, which is not a number{cut}")
+    if len(fields) == d + 1: raise ValueError(f"holds {shown(odd[0])}, which is not a number{cut}")
     raise ValueError(f"has {_plural(_count(fields), 'number')}, not {d} {said}{cut}")
 
 # %% ../../nbs/foundations/03c_textrows.ipynb #8ff089f9

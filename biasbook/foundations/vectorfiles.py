@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from .effects import _whole
+from .inputs import checked_path, shown
 from .packedfiles import _label, _naming, _plural, _some, open_packed
 from .textrows import _NUMBER, _count, _numbers, _one_by_one
 
@@ -67,6 +68,10 @@ def _text_blocks(name, f, at, first, n, d, want, limit, bar):
         block = _lines(f, b"" if n else first)
         while block and seen != limit:
             kept, before = [], seen
+            if block.isspace():                 # nothing but empty lines
+                number, at = number + block.count(b"\n"), at + len(block)
+                block = _lines(f)
+                continue
             for line in io.BytesIO(block):
                 number, here, at = number + 1, at, at + len(line)
                 if line.isspace(): continue
@@ -144,7 +149,7 @@ def _rows(name, f, at, want, limit, bar):
         raise ValueError("line 1 is no word followed by numbers with single spaces between: "
                          "not a file of word vectors")
     if any(_NUMBER.fullmatch(x) for x in fields[1:-d]):
-        raise ValueError(f"line 1 holds {fields[-d - 1].decode(errors='replace')!r}, which is not a number")
+        raise ValueError(f"line 1 holds {shown(fields[-d - 1].decode(errors='replace'))}, which is not a number")
     if not first.endswith(b"\n"):
         raise ValueError("line 1 has no line end, and nothing says how many numbers there should be: "
                          "the file is cut short; if not, end the line")
@@ -179,7 +184,7 @@ def read_blocks(
 ): # format, "line" or "byte", numbers a row, iterator of (those lines or bytes, words, (k, d) float32)
     "The rows of a file of word vectors, many at a time; `ValueError` names the file and the line or byte."
     from tqdm import tqdm
-    path, want = Path(path), _wanted(words, limit)
+    path, want = checked_path(path, "the path of the vectors"), _wanted(words, limit)
     bar = partial(tqdm, unit=" words", disable=None, delay=1, leave=False)
     with _naming(path):
         f, at = _open(path)
@@ -204,14 +209,29 @@ def read_table(
     limit=None, # read only the first rows of the file
 ): # words, (n, d) float32, notes (name and format), function: row number -> its place in words
     "All the rows of a file of word vectors; `ValueError` if none of `words` is there, or as for `read_blocks`."
-    path, words = Path(path), _wanted(words, limit)
+    path, words = checked_path(path, "the path of the vectors"), _wanted(words, limit)
     kind, unit, d, blocks = read_blocks(path, words, limit)
-    found, places, numbers = [], [], bytearray()
+    found, seen, places, numbers = [], set(), [], bytearray()
     for lines, some, M in blocks:
-        found += some; places.append(np.array(lines)); numbers += M.data
+        seen.update(some)
+        found += some
+        places.append(np.array(lines))
+        if len(seen) < len(found):              # seen at once: a damaged file can repeat a word without end
+            at = np.concatenate(places)
+            raise ValueError(f"{_label(path)}: a word may occur once only: {_some(list(_repeated(found, unit, at)))}")
+        numbers += M.data
     if not found: raise ValueError(f"{_label(path)}: none of the words asked for is there: {_some(words)}")
     at, M = np.concatenate(places), np.frombuffer(numbers, "<f4").reshape(-1, d)
     return found, M, _notes(path, kind), lambda i: f"{unit} {at[i]}"
+
+def _repeated(words, unit, at):
+    "The words that come again, each with its first place and the other one."
+    first: dict = {}
+    for word, place in zip(words, at):
+        if word in first:
+            yield f"{shown(word, 80)} is at {unit} {first[word]} and {unit} {place}"
+        else:
+            first[word] = place
 
 def _notes(path, kind):
     "What is known of a file of rows: its name without the suffixes, and its format."

@@ -15,6 +15,7 @@ from string import ascii_letters
 import numpy as np
 
 from .cosines import _real, nearest
+from .inputs import LONGEST_NAME, shown, writable
 from .matrixcache import _CACHE_FROM, _entry, _keep, _kept
 from .matrixfiles import _copied, _kind, _write_npz, read_matrix
 from .packedfiles import _find, _inside, _label, _naming, _plural, _some
@@ -23,9 +24,9 @@ from .vectorfiles import _notes, _wanted, read_table
 # %% ../../nbs/foundations/06_vectors.ipynb #ff8f8408
 def _checked(words, vectors, at, top):
     "Words as a list, vectors as a read-only float32 matrix, and word -> row; or a `ValueError`."
-    if isinstance(words, str): raise ValueError(f"words must be a list, not the one string {words!r}")
+    if isinstance(words, str): raise ValueError(f"words must be a list, not the one string {shown(words)}")
     words = list(words)
-    odd = [f"{w!r} at {at(i)}" for i, w in enumerate(words) if not isinstance(w, str)]
+    odd = [f"{shown(w)} at {at(i)}" for i, w in enumerate(words) if not isinstance(w, str)]
     if odd: raise ValueError(f"every word must be a string, but these are not: {_some(odd)}")
     M = np.ascontiguousarray(_real(vectors, np.float32, "vectors")).view()
     if M.ndim != 2:
@@ -35,7 +36,7 @@ def _checked(words, vectors, at, top):
     if not M.size: raise ValueError(f"nothing here: {sizes[0]} with {_plural(M.shape[1], 'number')} each")
     row, again = dict[str, int](), []
     for i, w in enumerate(words):
-        if row.setdefault(str(w), i) != i: again.append(f"{w!r} is at {at(row[w])} and {at(i)}")
+        if row.setdefault(str(w), i) != i: again.append(f"{shown(w)} is at {at(row[w])} and {at(i)}")
     if again: raise ValueError(f"a word may occur once only: {_some(again)}")
     parts = [M[i:i + 4096] for i in range(0, len(M), 4096)] if top else []
     fine = [(part.min(1) > -top) & (part.max(1) < top) for part in parts]
@@ -51,7 +52,7 @@ def _near(word, row):
     joints = {re.sub("[ _-]", j, word) for j in (" ", "_", "-", "")} | {word}
     forms = {case(w) for w in joints for case in (str, str.lower, str.upper, str.capitalize, str.title)}
     found = forms & row.keys()
-    if not found and len(word) > 3:
+    if not found and 3 < len(word) <= LONGEST_NAME:
         cuts = [(f[:i], f[i:]) for f in forms for i in range(len(f) + 1)]
         found = {a + c + b[k:] for a, b in cuts for c in (*ascii_letters, "") for k in (0, 1)} & row.keys()
     return sorted(found, key=row.get)[:3]
@@ -63,8 +64,9 @@ class UnknownWord(KeyError, ValueError):
 
 def _unknown(words, name, row):
     near = {w: " or ".join(map(repr, _near(str(w), row))) for w in words[:10]}
-    said = [f"{w!r} (but {near[w]} is)" if near.get(w) else repr(w) for w in words]
-    error = UnknownWord(f"not in {name}: " + ", ".join(said))
+    said = [f"{shown(w)} (but {near[w]} is)" if near.get(w) else shown(w) for w in words[:1000]]
+    more = f" and {len(words) - 1000} more" if len(words) > 1000 else ""
+    error = UnknownWord(f"not in {name}: " + ", ".join(said) + more)
     error.words = words
     return error
 
@@ -77,7 +79,7 @@ class _Table:
                  meta=None, # notes on them, as plain data
                  _at="row {}".format, _top=np.inf):
         self.words, self.vectors, self._row = _checked(words, vectors, _at, _top)
-        self.name, self.meta, self.dim = str(name), dict(meta or {}), self.vectors.shape[1]
+        self.name, self.meta, self.dim = writable(str(name)), dict(meta or {}), self.vectors.shape[1]
     def __len__(self): return len(self.words)
     def __iter__(self): return iter(self.words)
     def __contains__(self, word): return word in self._row

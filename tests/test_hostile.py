@@ -1,0 +1,314 @@
+"""Files that are damaged or made to do harm: each reader ends soon, in little memory, and with an error that names the file."""
+import gzip
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from biasbook.config import read_config
+from biasbook.crows_pairs import load_crows_pairs
+from biasbook.foundations.data import available, data_path
+from biasbook.foundations.examples import load_stereoset
+from biasbook.foundations.pairs import load_pairs
+from biasbook.foundations.questions import analogy_questions
+from biasbook.foundations.results import Result
+from biasbook.foundations.studies import load_study
+from biasbook.foundations.templates import Template
+from biasbook.foundations.vectors import load_vectors
+from biasbook.foundations.wordfiles import load_queries, load_words
+from biasbook.saving import load_audit
+from biasbook.seat import load_seat
+from biasbook.similarity import similarity_pairs
+
+READERS = {'vectors': (load_vectors, '.txt'), 'words.txt': (load_words, '.txt'), 'words.csv': (load_words, '.csv'),
+           'words.json': (load_words, '.json'), 'words.yaml': (load_words, '.yaml'), 'queries.txt': (load_queries, '.txt'),
+           'queries.csv': (load_queries, '.csv'), 'queries.json': (load_queries, '.json'),
+           'queries.yaml': (load_queries, '.yaml'), 'pairs': (load_pairs, '.csv'), 'study': (load_study, '.yaml'),
+           'stereoset': (load_stereoset, '.jsonl'), 'seat': (load_seat, '.jsonl'), 'crows': (load_crows_pairs, '.csv'),
+           'audit': (load_audit, '.json'), 'config': (read_config, '.yaml'), 'questions': (analogy_questions, '.txt'),
+           'similarity': (similarity_pairs, '.txt')}
+MEGABYTE = 10**6
+LIMIT = 60                                      # seconds of processor time, where a linear reader takes at most 5
+
+
+def refused(call):
+    "The message of the ValueError that `call` raises; nothing else may be raised."
+    with pytest.raises(ValueError) as error:
+        call()
+    return str(error.value)
+
+
+def in_time(call):
+    "What `call` returns or the ValueError that it raises; it must end in little processor time."
+    start = time.process_time()
+    try:
+        found = call()
+    except ValueError as e:
+        found = e
+        assert len(str(e)) < 20_000
+    assert time.process_time() - start < LIMIT
+    return found
+
+
+# -- a megabyte of anything ---------------------------------------------------------------------------------------------
+
+LONG = {'digits': '1' * MEGABYTE + 'x', 'blanks': 'a' + ' ' * MEGABYTE + 'b', 'stops': 'a ' + '.' * MEGABYTE + 'x',
+        'quotes': '"' * MEGABYTE + 'x', 'braces': '{' * MEGABYTE, 'brackets': '[' * MEGABYTE, 'colons': '1:' * (MEGABYTE // 2) + 'x',
+        'dashes': '- ' * (MEGABYTE // 2), 'commas': ',' * MEGABYTE, 'lines': 'a\n' * (MEGABYTE // 2), 'words': 'a ' * (MEGABYTE // 2),
+        'hashes': ' #' * (MEGABYTE // 2), 'questions': '? ' * (MEGABYTE // 2), 'numbers': 'a' + ' 1' * (MEGABYTE // 2) + '\n',
+        'returns': 'a,b\r' * (MEGABYTE // 4), 'tabs': '\t' * MEGABYTE, 'amps': '&a ' * (MEGABYTE // 3), 'ends': '."? ' * (MEGABYTE // 4)}
+
+
+@pytest.mark.parametrize('reader', READERS)
+@pytest.mark.parametrize('kind', LONG)
+def test_a_megabyte(reader, kind, tmp_path):
+    read, suffix = READERS[reader]
+    path = tmp_path / f'long{suffix}'
+    path.write_text(LONG[kind], encoding='utf-8', newline='')
+    in_time(lambda: read(path))
+
+
+def test_a_row_of_long_fields(tmp_path):
+    path = tmp_path / 'v.txt'
+    for field in ('1' * MEGABYTE, '1' * MEGABYTE + 'x', '.' * MEGABYTE, '1e' + '1' * MEGABYTE, '1.' * (MEGABYTE // 2)):
+        for text in (f'a 1 2\nb 1 {field}\n', f'a 1 {field} 2\nb 1 2 3\n', f'1 2\nb 1 {field}\n', f'{field} 1 2\n', f'{field}\n'):
+            path.write_text(text)
+            in_time(lambda: load_vectors(path, cache=False))
+
+
+@pytest.mark.parametrize('context, option', [
+    ('BLANK' + '.' * MEGABYTE, 'a'), ('BLANK.', '.' * MEGABYTE + 'x'), ('BLANK is BLANK', 'a' * MEGABYTE + ' is b'),
+    ('BLANKaBLANK', 'a' * MEGABYTE), ('BLANK', 'a' + '." ' * (MEGABYTE // 3)), ('BLANK ' * (MEGABYTE // 6), 'a ' * (MEGABYTE // 6)),
+    ('BLANK' * (MEGABYTE // 5), 'ab' * (MEGABYTE // 5)), ('a' * MEGABYTE + ' BLANK', 'a' * MEGABYTE + ' b')])
+def test_examples_of_a_megabyte(context, option, tmp_path):
+    flat = {'type': 'intrasentence', 'bias_type': 'gender', 'target': 'x', 'context': context, 'stereotype': option,
+            'anti-stereotype': option.replace('a', 'c'), 'unrelated': option.replace('a', 'd')}
+    (tmp_path / 'x.jsonl').write_text(json.dumps(flat))
+    in_time(lambda: load_stereoset(tmp_path / 'x.jsonl'))
+
+
+def test_many_small_items(tmp_path):
+    words = [f'w{i}' for i in range(240_000)]
+    sets = {k: words[i * 60_000:(i + 1) * 60_000] for i, k in enumerate('XYAB')}
+    (tmp_path / 'q.json').write_text(json.dumps({'name': 'many', **sets}))
+    query, = in_time(lambda: load_queries(tmp_path / 'q.json'))
+    assert len(query.words) == 240_000
+    (tmp_path / 'q.json').write_text(json.dumps({'name': 'many', **sets, 'Y': sets['X']}))
+    assert 'X and Y share w0' in refused(lambda: load_queries(tmp_path / 'q.json'))
+
+    names = 'targ1', 'targ2', 'attr1', 'attr2'
+    data = {k: {'category': k, 'examples': [f'This is {k}w{i}x.' for i in range(20_000)]} for k in names}
+    (tmp_path / 's.jsonl').write_text(json.dumps(data))
+    assert len(in_time(lambda: load_seat(tmp_path / 's.jsonl')).words) == 80_000
+
+    many = {f'g{i}': {'a_templates': [f'{{}} is t{i}.']} for i in range(30_000)}
+    folder = tmp_path / 'study'
+    folder.mkdir()
+    (folder / 'templates.json').write_text(json.dumps(many))
+    (folder / 'target_words_a.txt').write_text('\n'.join(words[:30_000]))
+    (folder / 'target_words_b.txt').write_text('\n'.join(words[30_000:60_000]))
+    (folder / 'attribute_words_a.txt').write_text('\n'.join(words[60_000:90_000]))
+    assert len(in_time(lambda: load_study(folder)).templates['a']) == 30_000
+    assert len(in_time(lambda: Template(''.join(f'{{a{k}}} ' for k in range(100_000)))).slots) == 100_000
+    (tmp_path / 'wide.csv').write_text('query,set,word,' + ',' * 300_000 + '\n' + 'toy,X,a\n' * 80_000)
+    in_time(lambda: load_queries(tmp_path / 'wide.csv'))
+
+
+def test_long_names():
+    from biasbook.audit import audit
+    from biasbook.foundations.embedders import load_embedder
+    from biasbook.foundations.scorers import load_model
+    from biasbook.foundations.stimuli import weat_query
+    from biasbook.foundations.subjects import scheme_of
+    from biasbook.listing import misspelt
+    various = ''.join(chr(0x4e00 + i % 1000) for i in range(MEGABYTE))
+    vectors = load_vectors('googlenews-mini', words=['he', 'she'])
+    for long in ('a' * MEGABYTE, various, 'a-' * (MEGABYTE // 2), '/'.join('a' * 100_000)):
+        for call in (data_path, weat_query, load_vectors, load_model, load_embedder, scheme_of, misspelt, vectors.rows,
+                     lambda x: vectors[x], lambda x: vectors.missing([x]), available,
+                     lambda x: audit(vectors, measures=[x])):
+            in_time(lambda: call(long))
+
+
+# -- bombs --------------------------------------------------------------------------------------------------------------
+
+LAUGHS = 'a: &a [lol, lol, lol, lol, lol]\n' + ''.join(f'{k}: &{k} [{", ".join([f"*{j}"] * 9)}]\n' for j, k in zip('abcdefgh', 'bcdefghi'))
+
+
+@pytest.mark.parametrize('read', [load_words, load_queries, load_study, read_config])
+@pytest.mark.parametrize('text', [LAUGHS, LAUGHS + '? *i\n: x\n', 'a: &a [x]\n? [*a, *a]\n: b\n', 'a: &a [*a]\n'])
+def test_no_aliases(read, text, tmp_path):
+    (tmp_path / 'bomb.yaml').write_text(text)
+    said = in_time(lambda: read(tmp_path / 'bomb.yaml'))
+    assert isinstance(said, ValueError) and 'bomb.yaml' in str(said) and 'line 1' in str(said) and len(str(said)) < 1000
+
+
+MEMORY = '''
+import resource, sys, time
+from biasbook.foundations.vectors import load_vectors
+load_vectors('googlenews-mini')
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    load_vectors(sys.argv[1])
+except ValueError as e:
+    print(str(e)[:300])
+else:
+    print('loaded')
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+'''
+
+
+@pytest.mark.parametrize('head, unit', [(b'100000000 1000\n', b' ' * 4096), (b'100000000 1000\n', b'\n' * 4096), (b'', b'\n' * 4096),
+                                        (b'999999999999999 3\n', b'a 1 2 3\n' * 512), (b'a 1 2\n', b'a 1 2\n' * 512)])
+def test_memory_is_taken_for_rows_that_are_there(head, unit, tmp_path):
+    path = tmp_path / 'grows.txt.gz'
+    with gzip.open(path, 'wb', 6) as f:
+        f.write(head)
+        for _ in range(400 * 2**20 // len(unit)):
+            f.write(unit)
+    assert path.stat().st_size < 4 * 2**20
+    env = {**os.environ, 'BIASBOOK_CACHE_DIR': str(tmp_path)}
+    limit = (6 * 2**30,) * 2                    # of addresses, so that a failure does not take the machine with it
+    run = subprocess.run([sys.executable, '-c', MEMORY, str(path)], capture_output=True, text=True, env=env,
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit))
+    assert run.returncode == 0, run.stderr[-2000:]
+    *said, kilobytes = run.stdout.splitlines()
+    assert said[0].startswith('grows.txt.gz') and int(kilobytes) < 500_000, run.stdout
+
+
+# -- errors that are no ValueError -----------------------------------------------------------------------------------------
+
+DAMAGED = {'deep': '[' * 100_000, 'deep object': '{"a":' * 100_000, 'deep and closed': '[' * 5000 + ']' * 5000, 'control': 'a: \x07b',
+           'stray return': 'word,b\nmath\rart,c\nx,y\n', 'old Mac': 'word\rmath\rart\r', 'long cell': 'word,b\n"' + 'x' * 200_000,
+           'numbers': '{"version": 1, "data": {"intrasentence": 5}}', 'text': '{"data": {"intrasentence": [{"sentences": "x"}]}}',
+           'label': '{"data": {"intrasentence": [{"sentences": [{"gold_label": ["x"]}]}]}}', 'surrogate': '["\\ud800", "b"]',
+           'date': 'a: 2001-99-99', 'base 60': 'a: 190:20:30:59.' + '1' * 50, 'tag': 'a: !!timestamp x', 'int': '!!int ""',
+           'many digits': '[' + '9' * 5000 + ']', 'infinite': '[1e999, -Infinity, NaN]', 'null': 'null', 'list of null': '[null]',
+           'results': '{"results": [{}]}', 'nul': 'a\0b', 'latin': 'caf\udce9'}
+
+
+@pytest.mark.parametrize('reader', READERS)
+@pytest.mark.parametrize('kind', DAMAGED)
+def test_damaged(reader, kind, tmp_path):
+    read, suffix = READERS[reader]
+    path = tmp_path / f'damaged{suffix}'
+    path.write_bytes(DAMAGED[kind].encode('utf-8', 'surrogateescape'))
+    found = in_time(lambda: read(path))
+    if isinstance(found, ValueError):
+        assert 'damaged' in str(found), found
+
+
+PATHS = ['~nosuchuser/x', 'a\0b', '\ud800', 'x' * 5000, '\0']
+
+
+@pytest.mark.parametrize('path', PATHS)
+def test_paths_that_no_system_has(path):
+    from biasbook.foundations.embedders import load_embedder
+    from biasbook.foundations.matrixfiles import read_matrix
+    from biasbook.foundations.packedfiles import open_packed
+    from biasbook.foundations.pairbuilding import wordnet_antonyms
+    from biasbook.foundations.scorers import load_model
+    from biasbook.foundations.sentencefiles import read_vectors
+    from biasbook.foundations.vectorfiles import read_table
+    from biasbook.saving import save_files
+    readers = [read for read, suffix in READERS.values()]
+    more = [load_model, open_packed, read_matrix, read_table, wordnet_antonyms, lambda p: save_files({'a': 'b'}, p)]
+    for read in dict.fromkeys(readers + more):
+        ending = {load_words: '.txt', load_queries: '.json', load_seat: '.jsonl', load_study: '.yaml'}.get(read, '')
+        refused(lambda: read(path + ending))
+    for scheme in ('st:', 'hf:'):
+        refused(lambda: load_embedder(scheme + path))
+    refused(lambda: read_vectors(path + '.npz'))
+
+
+def test_out_that_no_system_has(tmp_path):
+    from click.testing import CliRunner
+    from biasbook.cli import main
+    (tmp_path / 'c.yaml').write_text('out: "a\\0b"\n')
+    for args in (['--config', str(tmp_path / 'c.yaml')], ['--out', '~nosuchuser/x']):
+        run = CliRunner().invoke(main, ['audit', 'googlenews-mini', *args])
+        assert run.exit_code == 2 and 'Error' in run.output and not isinstance(run.exception, (ValueError, RuntimeError)), run.output
+    for subject in ('~nosuchuser/x', 'x' * 5000):
+        run = CliRunner().invoke(main, ['audit', subject])
+        assert run.exit_code == 2 and 'Error' in run.output, run.output
+
+
+# -- audits -------------------------------------------------------------------------------------------------------------
+
+GOOD = {'metric': 'WEAT d', 'subject': 's', 'query': 'q', 'value': 1., 'low': .5, 'high': 2., 'pvalue': .01, 'meta': {},
+        'also': [{'name': 'placebo', 'value': 1., 'pvalue': .5}],
+        'details': {'columns': {'word': ['a', 'b'], 'association': [.1, .2]}, 'dtypes': {'word': 'object', 'association': 'float64'}}}
+
+
+@pytest.mark.parametrize('change', [
+    {'confidence_level': 'x'}, {'confidence_level': None}, {'confidence_level': 7}, {'null': None}, {'null': 'x'}, {'value': 'x'},
+    {'value': [1]}, {'low': True}, {'pvalue': 2}, {'pvalue': 'x'}, {'alternative': 'x'}, {'alternative': [1]}, {'n': 3}, {'method': None},
+    {'metric': 3}, {'meta': None}, {'meta': [1]}, {'meta': {'digits': 'x'}}, {'meta': {'missing': 'x'}}, {'also': 3}, {'also': [3]},
+    {'also': [{'name': 'x'}]}, {'also': [{'name': 3, 'value': 1}]}, {'also': {'a': 1}}, {'details': 3}, {'details': {}},
+    {'details': {'columns': [], 'dtypes': {}}}, {'details': {'columns': {'a': [1]}, 'dtypes': {'a': 'x'}}},
+    {'details': {'columns': {'a': ['x']}, 'dtypes': {'a': 'int64'}}}, {'details': {'columns': {'a': [1], 'b': [1, 2]}, 'dtypes': {'a': 'int64', 'b': 'int64'}}},
+    {'details': {'columns': {'a': 3}, 'dtypes': {'a': 'int64'}}}, {'details': {'columns': {'a': [1e300]}, 'dtypes': {'a': 'int64'}}},
+    {'unknown': 1}])
+def test_results_of_another_kind(change, tmp_path):
+    assert len(Result.from_dict(GOOD).details) == 2
+    (tmp_path / 'results.json').write_text(json.dumps({'results': [{**GOOD, **change}]}))
+    assert 'results.json is not an audit' in refused(lambda: load_audit(tmp_path))
+    if 'meta' not in change:
+        refused(lambda: Result.from_json(json.dumps({**GOOD, **change})))
+
+
+def test_results_that_lack_fields(tmp_path):
+    for lost in ('metric', 'subject', 'query', 'value'):
+        assert lost in refused(lambda: Result.from_dict({k: v for k, v in GOOD.items() if k != lost}))
+    for odd in (None, 3, [], 'x'):
+        refused(lambda: Result.from_json(json.dumps(odd)))
+
+
+def test_names_that_utf8_cannot_hold(tmp_path):
+    from biasbook.audit import audit
+    from biasbook.saving import audit_lines, printable
+    words = load_vectors('googlenews-mini')
+    words.save(os.fsdecode(os.fsencode(tmp_path) + b'/v\xff.npz'))
+    found = audit([os.fsdecode(os.fsencode(tmp_path) + b'/v\xff.npz')], measures=['direct_bias'], resume=False)
+    assert found.results and not [f for f in found.failures if 'surrogate' in f['error'] or 'codec' in f['error']]
+    folder = found.save(tmp_path / 'out')
+    for name in ('results.json', 'results.csv', 'results.md', 'results.tex', 'report.html'):
+        text = (folder / name).read_bytes().decode('utf-8')
+        assert 'udcff' in text, name
+    again = load_audit(folder)
+    assert {r.subject for r in again.results} == {printable(r.subject) for r in found.results}
+    for a in (found, again):
+        printable('\n'.join(audit_lines(a))).encode('utf-8')
+
+
+def test_link_to_nowhere(tmp_path):
+    from biasbook.saving import save_files
+    (tmp_path / 'out').mkdir()
+    (tmp_path / 'out' / 'a.txt').symlink_to(tmp_path / 'nowhere')
+    assert save_files({'a.txt': 'x', 'b.txt': 'y'}, tmp_path / 'out') == (tmp_path / 'out-2').resolve()
+    assert (tmp_path / 'out' / 'a.txt').is_symlink() and not (tmp_path / 'nowhere').exists()
+    assert not (tmp_path / 'out' / 'b.txt').exists() and (tmp_path / 'out-2' / 'a.txt').read_text() == 'x'
+    (tmp_path / 'loop').symlink_to(tmp_path / 'loop')
+    with pytest.raises(OSError):
+        save_files({'a.txt': 'x'}, tmp_path / 'loop')
+
+
+@pytest.mark.parametrize('name', ['=cmd', '+1', '-1', '@x', '\t=1', 'a\r=cmd', 'a\n=cmd', 'a\r\n@x', '\x01=1', ' =1', '＝1', '\u2028=1', '"\r=1'])
+def test_no_cell_is_a_formula(name, tmp_path):
+    import csv
+    from biasbook.audit import Audit
+    r = Result.from_dict({**GOOD, 'subject': name, 'query': name, 'meta': {'name': name, 'missing': [name]}})
+    folder = Audit((r,), (), {}).save(tmp_path / 'out')
+    text = (folder / 'results.csv').read_bytes().decode('utf-8')
+    assert '\r' not in text
+    rows = list(csv.reader(text.splitlines()))
+    assert len(rows) == 2 and len(rows[0]) == len(rows[1])
+    for cell in rows[0] + rows[1]:
+        assert not cell.strip().startswith(tuple('=+-@＝')) and not any(ord(c) < 32 and c != '\t' for c in cell), cell
+    again = load_audit(folder).results[0]
+    assert (again.subject, again.query, again.meta['missing']) == (name, name, [name])
