@@ -26,7 +26,7 @@ SEPARATOR = re.compile(rb'\n%% ([^\n]{1,80})\n')
 MARK = b'\x1e'
 NUMBER = b'\x1d'
 LARGEST = 1_000_000                     # bytes of a file, which is what the promise is about
-LARGEST_UNPACKED = 50_000_000          # bytes of what an input packs
+MOST_GROWTH = 50                        # what an input packs is cut to so many times the limit
 
 
 def read_parts(data):
@@ -132,7 +132,7 @@ def files(data, names, largest=LARGEST):
     out = {}
     for given, content in read_parts(data):
         name, times, how = meant_name(given, names)
-        content = repeated(content, times, LARGEST_UNPACKED if how else largest)
+        content = repeated(content, times, MOST_GROWTH * largest if how else largest)
         if name.endswith('.sql'):
             name, content = name.replace('.sql', '.sqlite'), database(content)
         content = packed(content, how, name)

@@ -20,7 +20,7 @@ from typing import Callable
 
 import inputs
 
-MOST_SECONDS = 10                       # CPU time for a file of up to 1 MB
+MOST_SECONDS = 20                       # CPU time for a file of up to 1 MB
 MOST_MIB = 1024                         # memory for a file of up to 1 MB
 MOST_CHARACTERS = 2000                  # of a message
 
