@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from . import __version__
 from .foundations.data import _did_you_mean, data_path
+from .foundations.inputs import shown
 from .foundations.results import PLACEBOS, Result, format_p, results_table
 from .foundations.store import Store, store_key
 from .foundations.subjects import SUBJECTS, default_subjects, fingerprint, open_subject, origin
@@ -29,11 +30,11 @@ def _measures(measures):
     table = {m.name: m for m in MEASURES}
     measures = list(table) if measures is None else [measures] if isinstance(measures, (str, Measure)) else measures
     if not hasattr(measures, '__iter__') or not (measures := list(measures)):
-        raise ValueError(f'measures is {measures!r}; name one or more, or leave it out for all')
+        raise ValueError(f'measures is {shown(measures)}; name one or more, or leave it out for all')
     for m in measures:
         if not isinstance(m, Measure) and m not in table:
             said = _did_you_mean(m, table, 3, .5, repr, f'there are {", ".join(table)}')
-            raise ValueError(f'no measure {m!r}; {said}')
+            raise ValueError(f'no measure {shown(m)}; {said}')
     return [m if isinstance(m, Measure) else table[m] for m in measures]
 
 # %% ../nbs/book/00_audit.ipynb #48402554

@@ -128,15 +128,13 @@ def unique_keys(pairs, # (key, value) pairs
     return found
 
 def _plain_tree(data):
-    "ValueError for data that is nested too deeply, or holds half of a character or an enormous number."
+    "ValueError for data that is nested too deeply, or holds half of a character."
     to_do = [(data, 1)]
     while to_do:
         x, level = to_do.pop()
         if isinstance(x, str):
             if not x.isascii() and writable(x) != x:
                 raise ValueError(f'{shown(x)} has half of a character (a surrogate); write the whole one')
-        elif isinstance(x, int) and x.bit_length() > 1000:
-            raise ValueError(f'a number has over {x.bit_length() * 3 // 10} digits, which is too many')
         elif isinstance(x, (dict, list)):
             if level > DEEPEST:
                 raise ValueError(f'it is nested more than {DEEPEST} levels deep')
