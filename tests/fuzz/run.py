@@ -92,6 +92,16 @@ def shrink(name, path, folder):
             written(found, folder)
 
 
+def adopt(folder):
+    "Add the inputs of findings to the corpus, so that the ordinary tests read them from now on."
+    for path in sorted(folder.glob('*.json')):
+        found = json.loads(path.read_text())
+        data = named_as_read(base64.b64decode(found['base64']), READERS[found['reader']].names)
+        name = 'found_' + re.sub('[^a-z]+', '_', found['what'].lower())[:30] + '_' + hashlib.sha256(data).hexdigest()[:6]
+        (CORPUS / found['reader'] / name).write_bytes(data)
+        print(f'{found["reader"]}/{name}: {len(data)} bytes')
+
+
 # -- one reader, in this process --------------------------------------------------------------------------------------
 
 def fuzz_here(name, seconds, folder, keep):
@@ -196,12 +206,15 @@ def main():
     parser.add_argument('--replay', action='store_true')
     parser.add_argument('--whole', action='store_true', help='with --replay: large inputs at their full size of 1 MB')
     parser.add_argument('--json', action='store_true')
+    parser.add_argument('--adopt', type=Path, help='a folder of findings whose inputs are to be kept in the corpus')
     parser.add_argument('--shrink', type=Path, help=argparse.SUPPRESS)
     parser.add_argument('--child', action='store_true', help=argparse.SUPPRESS)
     o = parser.parse_args()
     names = [n for n in (READERS if 'all' in o.reader else o.reader) if usable(n)]
     if o.child:
         fuzz_here(names[0], o.seconds, o.findings.resolve(), o.keep)
+    if o.adopt:
+        return adopt(o.adopt)
     if o.shrink:
         return shrink(names[0], o.shrink, o.findings)
     if o.replay:
