@@ -22,6 +22,7 @@ from .foundations.inputs import shown
 from .foundations.results import PLACEBOS, Result, format_p, results_table
 from .foundations.store import Store, store_key
 from .foundations.subjects import SUBJECTS, default_subjects, fingerprint, open_subject, origin
+from .foundations.wire import shown_subject, without_secrets
 from .measures import MEASURES, Measure
 
 # %% ../nbs/book/00_audit.ipynb #dc6acede
@@ -50,6 +51,10 @@ def _code():
 # %% ../nbs/book/00_audit.ipynb #ff9fbbc2
 _last: dict = {} # the subject that this process opened last, for it has many units
 
+def _said(error):
+    "The kind and the words of an error, without what may be secret in them."
+    return f'{type(error).__name__}: {without_secrets(error)}'
+
 def _opened(subject, mark):
     "A subject given as a string, opened once in a row; ValueError if it is no longer what it was."
     if (opened := _last.get((subject, mark))) is None:
@@ -66,7 +71,7 @@ def _work(run, subject, mark, spec):
         opened = _opened(subject, mark) if isinstance(subject, str) else subject
         return True, run(opened, spec).to_json().encode('utf-8')
     except Exception as e:                      # whatever a unit raises is kept with its name, and costs no other unit
-        return False, f'{type(e).__name__}: {e}'
+        return False, _said(e)
 
 # %% ../nbs/book/00_audit.ipynb #a474d63d
 @dataclass(frozen=True, eq=False)
@@ -128,7 +133,8 @@ def _unused(name, names):
 
 def _label(subject):
     "What a subject is called before it is opened."
-    return str(subject) if isinstance(subject, (str, Path)) else getattr(subject, 'name', type(subject).__name__)
+    if isinstance(subject, (str, Path)): return shown_subject(subject)
+    return without_secrets(getattr(subject, 'name', type(subject).__name__))
 
 # %% ../nbs/book/00_audit.ipynb #7411032b
 class _Plan(NamedTuple):
@@ -182,7 +188,7 @@ def _outcome(future):
     try:
         return future.result()
     except Exception as e:                       # the executor's own: a dead worker, what cannot be pickled
-        return False, f'{type(e).__name__}: {e}; what was finished is kept, so the same audit goes on from here'
+        return False, f'{_said(e)}; what was finished is kept, so the same audit goes on from here'
 
 # %% ../nbs/book/00_audit.ipynb #06eb7f81
 class _Units:
@@ -245,7 +251,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
             try:
                 plan = _plan(subject, measures, about)
             except Exception as e:               # as for a unit: it costs no other subject
-                rows.append((_label(subject), '', '', (False, f'{type(e).__name__}: {e}')))
+                rows.append((_label(subject), '', '', (False, _said(e))))
                 continue
             about[plan.name] = plan.about
             rows += [(plan.name, m.name, unit, key) for m, unit, _, key in plan.units]
@@ -260,7 +266,7 @@ def _command(subjects, measures):
     "The command line of an audit of subjects that have a name; empty if one of them is an object."
     if not all(isinstance(s, (str, Path)) for s in subjects) or any(m not in MEASURES for m in measures or ()):
         return ''
-    return shlex.join(['biasbook', 'audit', *map(str, subjects), *(f'--measure={m.name}' for m in measures or ())])
+    return shlex.join(['biasbook', 'audit', *map(shown_subject, subjects), *(f'--measure={m.name}' for m in measures or ())])
 
 # %% ../nbs/book/00_audit.ipynb #6a77b352
 def unit_name(measure, # name of a measure, such as "weat"

@@ -15,13 +15,14 @@ import threading
 import warnings
 from concurrent.futures import InvalidStateError
 from contextlib import contextmanager, suppress
+from multiprocessing import parent_process
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
 from . import __version__
-from .commands import Commands, completion_command, data_command, list_command
+from .commands import Commands, completion_command, data_command, exit_code, list_command
 from .compare_command import compare_command
 from .config import DEBIAS, MOST_JOBS
 
@@ -96,15 +97,30 @@ def _no_complaint(said):
         threading.__excepthook__(said)
 
 
+def _end_with_parent():
+    "Wait in a thread of a worker until its parent is gone, and end the worker at once."
+    parent, pid = parent_process(), os.getppid()
+    # where workers are forked they hold each other's pipes open, by which `parent` is known to be alive: so ask for both
+    while parent.is_alive() and os.getppid() == pid: parent.join(.5)
+    os._exit(1)
+
+
+def _begin_worker():
+    "What a worker does first: Ctrl-C is left to its parent, SIGTERM ends it, and so does the end of its parent."
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
 @contextmanager
 def _workers(jobs):
-    "A pool of processes, or None for one job; Ctrl-C is left to the parent."
+    "A pool of processes, or None for one job."
     if jobs == 1:
         yield None
         return
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import active_children
-    with ProcessPoolExecutor(jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)) as pool:
+    with ProcessPoolExecutor(jobs, initializer=_begin_worker) as pool:
         others = set(active_children())
         try:
             yield pool
@@ -117,16 +133,17 @@ def _workers(jobs):
 
 # %% ../nbs/book/02_cli.ipynb #e373c2fc
 def _audited(subjects, measures, jobs, fresh, quiet):
-    "The audit; Exit with 130 after an interrupt."
+    "The audit; Exit with 130 after Ctrl-C, 143 after SIGTERM."
     from biasbook.audit import audit
+    from biasbook.foundations.wire import without_secrets
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: click.echo(f'Warning: {message}', err=True)
+        warnings.showwarning = lambda message, *_, **__: click.echo(f'Warning: {without_secrets(message)}', err=True)
         try:
             with _workers(jobs) as pool:
                 return audit(subjects, measures, executor=pool, resume=not fresh, progress=not quiet)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as e:
             click.echo('Interrupted; what is finished is kept, and the same command goes on with it.', err=True)
-            raise click.exceptions.Exit(130) from None
+            raise click.exceptions.Exit(exit_code(e)) from None
 
 # %% ../nbs/book/02_cli.ipynb #871d156b
 def _written_to(out, save):
@@ -176,8 +193,8 @@ def audit(ctx, **typed):
     """Measure associations in each SUBJECT: a file of word vectors (.npz, word2vec, GloVe), or a name.
 
     Without a SUBJECT all that comes with the package and its extras is audited. The exit code is 0 if
-    everything was measured, 1 if something was not, 2 if the command itself was wrong, 130 after Ctrl-C; the
-    same command then goes on.
+    everything was measured, 1 if something was not, 2 if the command itself was wrong, 130 after Ctrl-C and 143
+    after SIGTERM; the same command then goes on.
 
     \b
     Examples:

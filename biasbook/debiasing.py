@@ -18,6 +18,7 @@ from .erasure import gender_specific, hard_debias, inlp, leace
 from .foundations.results import format_p
 from .foundations.subjects import open_subject, origin
 from .foundations.vectors import WordVectors
+from .foundations.wire import shown_subject
 from .probe import sides
 from .saving import _csv, _few, save_files, text_table
 
@@ -93,7 +94,7 @@ def save_before_after(table, # from compare
     "Write comparison.json, .csv and .png. OSError: disk, permission."
     rows = [{k: None if isinstance(x, float) and math.isnan(x) else x for k, x in r.items()}
             for r in table.to_dict('records')]
-    about = {'biasbook': __version__, **table.attrs, 'subjects': {s: origin(s) for s in subjects}}
+    about = {'biasbook': __version__, **table.attrs, 'subjects': {shown_subject(s): origin(s) for s in subjects}}
     files = {'comparison.json': json.dumps({'about': about, 'rows': rows}, ensure_ascii=False, allow_nan=False,
                                            indent=1),
              'comparison.csv': _csv(table)}

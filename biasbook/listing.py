@@ -12,6 +12,7 @@ from textwrap import shorten
 from .foundations.data import _entries, data_path, located
 from .foundations.inputs import checked_path, close_names, shown
 from .foundations.subjects import OPENERS, model_names, origin, scheme_of
+from .foundations.wire import checked_subject
 
 # %% ../nbs/book/01d_listing.ipynb #4c196546
 def list_measures()->list[dict]: # name, kinds of subject, units, chapter, limits
@@ -132,6 +133,7 @@ def misspelt(subject:str, # as it is typed: a path, a registered name, or KIND:N
             )->str: # what is wrong with it, with the nearest names; '' if it may be opened
     "Is there such a subject? Nothing is opened or downloaded."
     try:
+        checked_subject(subject)                # no secret in an address
         kind, rest = scheme_of(subject)
         path = checked_path(rest, 'the subject')
     except ValueError as e:

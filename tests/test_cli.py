@@ -1,4 +1,4 @@
-"""The command in real processes: interrupts, full disks, two at once, a real shell, and what its start loads."""
+"""The command in real processes: interrupts, secrets, full disks, two at once, a real shell, and what its start loads."""
 import json
 import os
 import resource
@@ -89,10 +89,182 @@ def test_ctrl_c_and_the_same_command_again(box, jobs):
     assert rc == 0 and err.count('computed') == total - kept and sorted(files('mine')) == FILES
 
 
+def wait_for_units(box, process, count):
+    while units(box) < count and process.poll() is None:
+        time.sleep(.05)
+
+
+def wait_for_end(group):
+    "Wait until no process of the group is left, and say how long that took. Reading to the end of its pipes is not enough."
+    begun = time.monotonic()
+    while time.monotonic() - begun < 60:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return time.monotonic() - begun
+        time.sleep(.05)
+    raise AssertionError('a worker is alive after 60 s')
+
+
+def workers_of(process):
+    "The processes that a process has started."
+    tasks = Path(f'/proc/{process.pid}/task').glob('*/children')
+    return [int(pid) for task in tasks for pid in task.read_text().split()]
+
+
+@pytest.fixture(scope='module')
+def undisturbed(tmp_path_factory):
+    "The files of an audit that nobody stops, with a store of its own."
+    folder = tmp_path_factory.mktemp('undisturbed')
+    env = {**os.environ, 'BIASBOOK_CACHE_DIR': str(folder / 'cache'), 'BIASBOOK_DATA_DIR': ''}
+    assert run('audit', 'googlenews-mini', '--out', 'mine', '--quiet', cwd=folder, env=env)[0] == 0
+    return files(folder / 'mine')
+
+
+@pytest.mark.parametrize(('jobs', 'to_all'), [('1', False), ('2', False), ('2', True)], ids=['1', '2', '2-group'])
+def test_sigterm_and_the_same_command_again(box, undisturbed, jobs, to_all):
+    command = ['audit', 'googlenews-mini', '--jobs', jobs]
+    p = start(*command, '--out', 'mine', start_new_session=True)
+    wait_for_units(box, p, 2)
+    if to_all:
+        os.killpg(p.pid, signal.SIGTERM)                          # as a service manager does
+    else:
+        p.terminate()                                             # as `kill` and `timeout` do
+    out, err = p.communicate(timeout=60)                          # ends only when no worker holds the pipes
+    assert wait_for_end(p.pid) < 5
+    assert p.returncode == 143 and 'the same command goes on' in err and 'Traceback' not in err and not out
+    assert units(box) >= 2 and not files('mine')
+    assert run(*command, '--out', 'mine', '--quiet')[0] == 0
+    assert files('mine') == undisturbed
+
+
+def test_killed_parent_and_the_same_command_again(box, undisturbed):       # one process is killed in the page on audits
+    command = ['audit', 'googlenews-mini', '--jobs', '2']
+    p = start(*command, '--out', 'mine', start_new_session=True)
+    wait_for_units(box, p, 2)
+    p.kill()                                                      # nothing of it can run any more
+    p.communicate(timeout=60)
+    assert p.returncode == -signal.SIGKILL and wait_for_end(p.pid) < 10
+    assert run(*command, '--out', 'mine', '--quiet')[0] == 0
+    assert files('mine') == undisturbed
+
+
+@pytest.mark.skipif(not Path('/proc/self/task').is_dir(), reason='needs /proc to find the workers')
+def test_killed_worker_and_the_same_command_again(box, undisturbed):
+    command = ['audit', 'googlenews-mini', '--jobs', '2']
+    p = start(*command, '--out', 'mine', start_new_session=True)
+    wait_for_units(box, p, 2)
+    killed = workers_of(p)
+    os.kill(killed[0], signal.SIGKILL)
+    out, err = p.communicate(timeout=60)
+    assert len(killed) == 2 and p.returncode == 1 and 'the same audit goes on from here' in err and wait_for_end(p.pid) < 10
+    assert run(*command, '--out', 'again', '--quiet')[0] == 0
+    assert files('again') == undisturbed
+
+
+def test_sigterm_elsewhere(box):
+    code = 'import os, signal, biasbook.listing as m\nm.list_measures = lambda: os.kill(os.getpid(), signal.SIGTERM)\n'
+    rc, out, err = run('list', 'measures', code=code + 'from biasbook.cli import main; main()')
+    assert (rc, out, err.strip()) == (143, '', 'Interrupted.')
+
+
 def test_ctrl_c_elsewhere(box):
     code = 'import os, signal, biasbook.listing as m\nm.list_measures = lambda: os.kill(os.getpid(), signal.SIGINT)\n'
     rc, out, err = run('list', 'measures', code=code + 'from biasbook.cli import main; main()')
     assert (rc, out, err.strip()) == (130, '', 'Interrupted.')
+
+
+# -- secrets ----------------------------------------------------------------------------------------------------------
+
+SECRET = 'sk-CANARY'
+WITH_SECRETS = [f'openai-compatible:m@http://u:{SECRET}@127.0.0.1:9/v1', f'openai-compatible:m@http://127.0.0.1:9/v1?api_key={SECRET}',
+                f'openai-compatible:m@http://127.0.0.1:9/v1#{SECRET}', f'openai-compatible:m@HTTP://u:{SECRET}@127.0.0.1:9/v1',
+                f'openai-compatible:m@http://u:{SECRET}%40127.0.0.1:9/v1', f'openai-compatible:m@http://127.0.0.1:9/v1%3Fkey={SECRET}',
+                f'openai-compatible:m@http%3A%2F%2Fu:{SECRET}@127.0.0.1:9', f'openai-compatible:m@u:{SECRET}@127.0.0.1:9/v1',
+                f'opnai-compatible:m@http://u:{SECRET}@127.0.0.1:9/v1', f'https://u:{SECRET}@127.0.0.1:9/vectors.txt',
+                f'hf:http://u:{SECRET}@127.0.0.1:9/model', f'st:http://u:{SECRET}@127.0.0.1:9/model',
+                f'vectors:http://u:{SECRET}@127.0.0.1:9/v.txt', f'hf:model?pooling=mean&token={SECRET}']
+
+
+def clean(box, *shown):
+    "No file here or in the cache, and nothing that was shown, has the secret."
+    for path in box.rglob('*'):
+        assert SECRET not in path.name and 'CANARY' not in path.name, path
+        if path.is_file():
+            assert b'CANARY' not in path.read_bytes(), path
+    assert 'CANARY' not in ''.join(shown), shown
+
+
+@pytest.mark.parametrize('subject', WITH_SECRETS)
+def test_secrets_of_a_subject(box, subject):
+    rc, out, err = run('audit', subject, *ONE, '--out', 'mine')
+    assert (rc, out) == (2, '') and 'not shown' in err
+    clean(box, out, err)
+
+
+AUDITED = """
+import sys, biasbook.listing as listing
+listing.misspelt = lambda subject: ''                              # as in Python, where nothing is looked up before
+from biasbook.cli import main
+main(prog_name='biasbook')
+"""
+
+
+def test_secrets_in_results(box):
+    rc, out, err = run('audit', *WITH_SECRETS, *ONE, '--out', 'mine', code=AUDITED)
+    assert rc == 1 and err.count('Not measured') == len(WITH_SECRETS) and sorted(files('mine')) == FILES
+    kept = json.loads(files('mine')['results.json'])
+    assert len(kept['failures']) == len(WITH_SECRETS) and '***@127.0.0.1:9' in kept['about']['command']
+    clean(box, out, err)
+    for args in (['--jobs', '2', *ONE], ['--before', 'googlenews-mini']):
+        rc, out, err = run('audit', *args, *(['--after'] if '--before' in args else []), WITH_SECRETS[0], '--out', 'more', code=AUDITED)
+        assert rc == 1
+        clean(box, out, err)
+
+
+def test_secrets_in_a_configuration(box):
+    config = Path(box / 'secret.yaml')
+    for text in (*(f'subjects: [{json.dumps(subject)}]\n' for subject in WITH_SECRETS), f'subject: {WITH_SECRETS[0]}\n',
+                 f'before: {WITH_SECRETS[0]}\n'):
+        config.write_text(text)
+        rc, out, err = run('audit', '--config', str(config), '--out', 'mine')
+        assert rc == 2
+        config.unlink()
+        clean(box, out, err)
+
+
+@pytest.mark.parametrize('args', [['{}'], ['list', '{}'], ['compare', '{}', '{}'], ['data', 'fetch', '{}'], ['audit', '--jobs', '{}'],
+                                  ['audit', '--measure', '{}'], ['audit', '--config', '{}'], ['data', '{}'], ['completion', '{}']])
+def test_secrets_in_the_wrong_place(box, args):
+    for address in (f'http://u:{SECRET}@127.0.0.1/v1', f'http://127.0.0.1/v1?key={SECRET}'):
+        rc, out, err = run(*(arg.format(address) for arg in args))
+        assert rc == 2
+        clean(box, out, err)
+
+
+def test_secrets_of_the_environment(box):
+    env = {**os.environ, 'OPENAI_API_KEY': f'{SECRET}-0123456789', 'HTTPS_PROXY': f'http://u:{SECRET}@127.0.0.1:9', 'NO_PROXY': ''}
+    code = """
+import logging
+logging.basicConfig(level=logging.DEBUG)
+import biasbook.foundations.client as client
+initial = client.Client.__init__
+client.Client.__init__ = lambda self, *args, **options: initial(self, *args, **{**options, 'retries': 0})
+from biasbook.cli import main
+main(prog_name='biasbook')
+"""
+    for subject, more in (('openai:m', {}), (f'openai:{SECRET}-0123456789', {}), ('openai:m', {'HTTPS_PROXY': f'ftp://u:{SECRET}@127.0.0.1:9'})):
+        rc, out, err = run('audit', subject, '--measure', 'embedding_bias', '--out', 'mine', code=code, env={**env, **more})
+        assert rc in (1, 2)
+        clean(box, out, err)
+
+
+def test_secrets_in_an_error_that_nobody_caught(box):
+    code = f"import biasbook.listing as m\ndef fail(): raise KeyError('http://u:sk-CAN' + 'ARY@h?key=CAN' + 'ARY')\nm.list_measures = fail\n"
+    p = start('list', 'measures', code=code + 'from biasbook.cli import main; main()')
+    out, err = p.communicate(timeout=60)
+    assert p.returncode == 1 and "KeyError: 'http://***@h?***'" in err
+    clean(box, out, err)
 
 
 # -- a full disk ------------------------------------------------------------------------------------------------------

@@ -157,7 +157,10 @@ class _Described:
             size += tokens
         return batches
 
-    def __repr__(self): return '{model} of {provider} at {base_url}'.format(**self.describe())
+    def __repr__(self):
+        known = vars(self)                      # not all, where a debugger shows a client whose options were refused
+        if {'provider', 'model', 'base_url'} - known.keys(): return f'{type(self).__name__} that was not finished'
+        return f'{self.model} of {self.provider} at {self.base_url}'
 
 # %% ../../nbs/foundations/10c_client.ipynb #83e38f5d
 class _Sending(_Described):
@@ -230,7 +233,7 @@ class Client(_Checked):
                  key=None, # the NAME of an environment variable; by default the provider's, as OPENAI_API_KEY
                  dimensions=None, # numbers of each vector, for models that can be cut
                  input_type=None, # such as "query", where the provider knows any
-                 timeout=60., # seconds without a sign of the provider
+                 timeout=60., # seconds for one request, from its first byte sent to its last byte read
                  retries=5, # further attempts at a request, where failure may pass
                  workers=8, # requests at a time
                  per_minute=None, # most requests a minute

@@ -27,7 +27,7 @@ from .sentencefiles import checked_rows
 from .store import Store, store_key
 from .vectors import load_vectors
 from .vectorstore import VectorStore, export_kept, import_kept
-from .wire import PROVIDERS, Reply, check_texts
+from .wire import PROVIDERS, Reply, check_texts, checked_subject
 
 # %% ../../nbs/foundations/10g_embedders.ipynb #1a3c91c4
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class _Named:
     def fingerprint(self): return store_key(embedder=self.describe())
     @property
     def meta(self): return {'name': self.name, **self.describe()}
-    def __repr__(self): return f'{self.name}: embedder'
+    def __repr__(self): return f'{getattr(self, "name", "not finished")}: embedder'
     @contextmanager
     def _kept(self):
         "The store, opened for as long as it is needed."
@@ -182,7 +182,7 @@ def from_callable(fn, # a list of strings -> an array, one row a string
 # %% ../../nbs/foundations/10g_embedders.ipynb #b4fe3368
 def _compatible(rest, options):
     "A client of a server that speaks the format of OpenAI, from MODEL@BASE_URL."
-    url, at = options.pop('base_url', None), rest.rfind('@http')
+    url, at = options.pop('base_url', None), rest.lower().rfind('@http')
     if at > 0 and url: raise ValueError('two addresses: one behind the model, and a base_url; give one of them')
     if not url and at < 0: at = rest.rfind('@')
     model, url = (rest[:at], rest[at + 1:]) if at > 0 else (rest, url)
@@ -213,7 +213,7 @@ def _split(name):
     if not isinstance(name, str):
         raise ValueError('the name of an embedder is a text such as "st:all-MiniLM-L6-v2", not '
                          f'{type(name).__name__}; for a function use from_callable')
-    scheme, _, rest = name.partition(':')
+    scheme, _, rest = checked_subject(name).partition(':')
     if scheme in _OPENERS and rest.strip(): return scheme, rest
     ways = f'write {", ".join(f"{s}:NAME" for s in SCHEMES)} (of openai-compatible MODEL@BASE_URL)'
     if scheme in _OPENERS: raise ValueError(f'{shown(name)} names no model; {ways}')

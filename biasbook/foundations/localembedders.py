@@ -7,13 +7,15 @@ __all__ = ['LocalModel', 'sentence_model']
 
 # %% ../../nbs/foundations/10e_local.ipynb #964c0e50
 import re
+from copy import deepcopy
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from threading import RLock
 
 from .batches import make_batches, run_batches
-from .checkpoints import _device, _edits, _first_line, _hash, _quiet
+from .checkpoints import (BAD_CONFIG, _device, _edits, _first_line, _hash, _quiet,
+                                              check_whole)
 from .data import _sha256
 from .inputs import checked_path, file_text, parse_json
 from .modelfolders import _CONVERT, _folder, _libraries, _snapshot
@@ -29,7 +31,9 @@ class _Local:
     per_minute = None                           # no rate limit
     identity: dict                              # plain data: everything that may change a vector
     def describe(self): return self.identity
-    def __repr__(self): return f'{self.name}: {self.identity["embedder"]}, on this machine'
+    def __repr__(self):
+        if not hasattr(self, 'identity'): return f'{type(self).__name__} that was not finished'
+        return f'{self.name}: {self.identity["embedder"]}, on this machine'
 
 # %% ../../nbs/foundations/10e_local.ipynb #9a06edf8
 class _InMemory(_Local):
@@ -149,20 +153,20 @@ def _versions(*more):
     return {m.__name__: m.__version__.split('+')[0] for m in (*_libraries(), tokenizers, *more)}
 
 # %% ../../nbs/foundations/10e_local.ipynb #8287017e
-def _whole(model, paths, name):
-    "ValueError for a model of sentence-transformers with parameters that are in none of its files."
-    from safetensors import safe_open
-    names: dict = {}
-    encoder, have = getattr(model[0], 'auto_model', None), set()
+def _check_encoder(model, folder, name):
+    "ValueError for a model of sentence-transformers whose encoder lacks weights, or leaves weights of its file out."
+    encoder = getattr(model[0], 'auto_model', None)
     if encoder is None: return                  # modules of another kind load all of theirs, or fail
-    for path in paths:
-        if path.suffix == '.safetensors':
-            with safe_open(path, 'np') as f: keys = list(f.keys())
-            have |= {'.'.join(k.split('.')[i:]) for k in keys for i in range(k.count('.') + 1)}
-    for n, p in encoder.named_parameters(remove_duplicate=False): names.setdefault(id(p), []).append(n)
-    if new := sorted(n[0] for n in names.values() if not have & {*n} and not n[0].startswith('pooler.')):
+    first = json.loads((folder / 'modules.json').read_text(encoding='utf-8'))[0]
+    _, info = type(encoder).from_pretrained(
+        folder / first['path'], config=deepcopy(encoder.config), output_loading_info=True, use_safetensors=True,
+        local_files_only=True, **_float32())
+    parameters = {n for n, _ in encoder.named_parameters()}
+    new = sorted(n for n in info['missing_keys'] if n in parameters and not n.startswith('pooler.'))
+    if new:
         raise ValueError(f'{name} has no weights for {len(new)} parts of its encoder: {_some(new)}. Its '
                          'vectors would be random; copy the whole folder, or use another checkpoint')
+    check_whole(info['unexpected_keys'], name, heads=True)
 
 # %% ../../nbs/foundations/10e_local.ipynb #3a7d11f8
 def _sentence_transformers():
@@ -174,10 +178,11 @@ def _loaded(library, folder, name, device):
     "The model of a folder, without a prompt of its own; ValueError if it cannot be loaded."
     from safetensors import SafetensorError
     try:
-        with _quiet(): model = library.SentenceTransformer(
-            str(folder), device=device, local_files_only=True, trust_remote_code=False,
-            model_kwargs={'use_safetensors': True, **_float32()})
-    except (OSError, ValueError, RuntimeError, KeyError, TypeError, AttributeError, SafetensorError) as e:
+        with _quiet():
+            model = library.SentenceTransformer(
+                str(folder), device=device, local_files_only=True, trust_remote_code=False,
+                model_kwargs={'use_safetensors': True, **_float32()})
+    except (*BAD_CONFIG, SafetensorError) as e:
         raise ValueError(f'{name} cannot be loaded: {_first_line(e, folder)}') from e
     model.default_prompt_name = None
     return model
@@ -197,7 +202,8 @@ def sentence_model(name_or_path, # a folder, "all-MiniLM-L6-v2" (packaged), or a
     name = folder.name if Path(name_or_path).exists() else str(name_or_path)
     parts = _st_files(folder, name)
     model = _loaded(library, folder, name, device)
-    _whole(model, parts, name)
+    with _quiet():
+        _check_encoder(model, folder, name)
     identity = {'embedder': 'sentence-transformers', 'files': _hash(parts), **_versions(library)}
     def forward(encoded):
         return model.encode([e.text for e in encoded], batch_size=len(encoded), show_progress_bar=False)

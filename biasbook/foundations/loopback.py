@@ -77,7 +77,8 @@ FAULTS = { # name in the address: what happens; "-once": the first time that a r
     '429-once': 'too many requests', '429': 'too many requests, always',
     'quota': 'the account has nothing left', '500-once': 'an error of the server',
     '503-once': 'overloaded', 'timeout-once': 'no answer', 'reset-once': 'the connection is reset',
-    'half-once': 'half of the body, then closed', 'cut': 'status 200 and JSON that is cut',
+    'slow-headers-once': 'the answer comes a byte at a time from its first header on',
+    'slow-body-once': 'the body comes a byte at a time', 'half-once': 'half of the body, then closed', 'cut': 'status 200 and JSON that is cut',
     'html': 'status 200 and a page of HTML', 'missing': 'one vector too few', 'none': 'no vectors',
     'nan': 'a vector with NaN', 'zero': 'a vector of zeros',
     'narrow': 'from the second request on, one dimension fewer', 'reversed': 'the vectors in reversed order',
@@ -113,6 +114,18 @@ def _refusal(fault, provider, key):
                            'insufficient_quota')
     if fault == 'quota': return 429, _error(provider, 'too many requests')
 
+# %% ../../nbs/foundations/10_loopback.ipynb #afd566e1
+class _Dripping:
+    "Writes a byte at a time, until the server closes."
+    def __init__(self, file, loopback): self.file, self.loopback = file, loopback
+    def write(self, data):
+        for byte in data:
+            if self.loopback.closing.wait(self.loopback.drip): return
+            self.file.write(bytes([byte]))
+    def flush(self): self.file.flush()
+    def close(self): self.file.close()
+    closed = property(lambda self: self.file.closed)
+
 # %% ../../nbs/foundations/10_loopback.ipynb #62300bee
 class _Sender(BaseHTTPRequestHandler):
     protocol_version, disable_nagle_algorithm, server_version = 'HTTP/1.1', True, 'Loopback'
@@ -123,7 +136,7 @@ class _Sender(BaseHTTPRequestHandler):
         if fault == 'timeout': self.loopback.closing.wait(self.loopback.hang)
         if fault == 'reset':                    # closing with nothing to linger for resets the connection
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
-        if fault in ('timeout', 'reset', 'half'): self.close_connection = True
+        if fault in ('timeout', 'reset', 'half', 'slow-headers', 'slow-body'): self.close_connection = True
         if fault in ('timeout', 'reset'): return self.connection.close()
         self.send_response(status)
         for name, value in {'Content-Type': 'text/html' if fault == 'html' else 'application/json',
@@ -132,7 +145,9 @@ class _Sender(BaseHTTPRequestHandler):
                             'Location': 'https://elsewhere.example/' if 300 <= status < 400 else '',
                             'X-Echo': self.headers.get('Authorization') if fault == 'bad-key' else ''}.items():
             if value: self.send_header(name, value)
+        if fault == 'slow-headers': self.wfile = _Dripping(self.wfile, self.loopback)
         self.end_headers()
+        if fault == 'slow-body': self.wfile = _Dripping(self.wfile, self.loopback)
         self.wfile.write(text[:len(text) // 2] if fault == 'half' else text)
 
 # %% ../../nbs/foundations/10_loopback.ipynb #e912da2c
@@ -240,9 +255,10 @@ class Loopback(_Serving):
                  key=None, # the only key that is taken; by default any, or none
                  retry_after='', # the header that goes with an error
                  hang=5., # seconds that a "timeout" lasts
+                 drip=.1, # seconds before each byte of a slow answer
                 ):
         self.vectors, self.dimensions, self.delay, self.key = vectors, dimensions, delay, key
-        self.retry_after, self.hang = retry_after, hang
+        self.retry_after, self.hang, self.drip = retry_after, hang, drip
         self.log = []                           # of each request: provider, path, fault, body, headers, status
         self.fault = ''                         # of all addresses that name none
         self.closing, self._lock, self._seen = threading.Event(), threading.Lock(), set()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .checkpoints import (_config, _device, _first_line, _fits, _hash, _limit, _quiet,
+from .checkpoints import (BAD_CONFIG, check_whole, _config, _device, _first_line, _fits, _hash, _limit, _quiet,
                                               _tokenizer)
 from .localembedders import LocalModel, _float32, _Local, _versions
 from .modelfolders import _files, _folder, _libraries
@@ -22,20 +22,21 @@ from .wire import Reply
 
 # %% ../../nbs/foundations/10f_pooled.ipynb #494ca674
 def _encoder(folder, name):
-    "The model of a folder without a head; ValueError if it cannot be read or weights are missing."
+    "The model of a folder without a head; ValueError if it cannot be read, or weights are missing or left over."
     _, transformers = _libraries()
     from safetensors import SafetensorError
     try:
         model, info = transformers.AutoModel.from_pretrained(
             folder, output_loading_info=True, use_safetensors=True, trust_remote_code=False,
             local_files_only=True, **_float32())
-    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as e:
+    except (*BAD_CONFIG, SafetensorError) as e:
         raise ValueError(f'{name} cannot be loaded: {_first_line(e, folder)}') from e
     parameters = {n for n, _ in model.named_parameters()}
     new = sorted(n for n in info['missing_keys'] if n in parameters and not n.startswith('pooler.'))
     if new or info['error_msgs']:
         raise ValueError(f'{name} has no weights for {len(new)} parts of an encoder: {_some(new)}. Its '
                          'vectors would be random; copy the whole folder, or use another checkpoint')
+    check_whole(info['unexpected_keys'], name, heads=True)
     return (model.get_encoder() if model.config.is_encoder_decoder else model).eval()
 
 # %% ../../nbs/foundations/10f_pooled.ipynb #049815c8

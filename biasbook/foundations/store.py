@@ -140,6 +140,7 @@ class Store(_Items):
     """Bytes by key in one SQLite file: `get(keys)`, `put(items, kind)`, `put_kinds(kinds)`.
 
     OSError for disk and permission, ValueError for a damaged or foreign file."""
+    closed = False
     def kinds(self):
         "How many values there are of each kind, and their bytes."
         with self._lock, _naming(self.path):
@@ -154,9 +155,13 @@ class Store(_Items):
         with self._lock, _naming(self.path):
             self._db.execute('DELETE FROM items WHERE kind = ?', (kind,))
             self._db.execute('VACUUM')
-    def close(self): self._db.close()
+    def close(self):
+        self._db.close()
+        self.closed = True
     def __len__(self): return sum(n for n, _ in self.kinds().values())
     def __contains__(self, key): return key in self.get([key])
     def __enter__(self): return self
     def __exit__(self, *_): self.close()
-    def __repr__(self): return f'{self.path.name}: {len(self)} values'
+    def __repr__(self):
+        if not hasattr(self, '_lock'): return 'Store that was not opened'       # its file was refused
+        return f'{self.path.name}: {"closed" if self.closed else f"{len(self)} values"}'

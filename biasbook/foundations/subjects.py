@@ -16,7 +16,7 @@ from .modelfolders import _bundled
 from .scorers import load_model
 from .scoring import Scorer
 from .vectors import WordVectors, as_vectors, load_vectors
-from .wire import PROVIDERS
+from .wire import PROVIDERS, checked_subject
 
 # %% ../../nbs/foundations/11_subjects.ipynb #07a41a1f
 def _embedder(name):
@@ -62,7 +62,7 @@ def open_subject(subject, # a string as above, word vectors, or what load_model 
                 )->tuple: # its kind ("vectors", "masked", "causal", "seq2seq" or "embedder"), and the object
     "Open what a string names. ValueError, TypeError or OSError that says what to do."
     if isinstance(subject, str):
-        scheme, rest = scheme_of(subject)
+        scheme, rest = scheme_of(checked_subject(subject))
         if scheme not in OPENERS:
             said = _did_you_mean(scheme, OPENERS, 3, .5, repr, f'there are {", ".join(OPENERS)}')
             raise ValueError(f'no kind of subject {shown(scheme)}; {said} (as in vectors:FILE)')
