@@ -102,7 +102,7 @@ class Audit:
 def _single(r):
     "The sentence of a measure with one result."
     interval = f' [{r.low:z.2f}, {r.high:z.2f}]' if r.low == r.low else ''
-    placebos = [format_p(e.pvalue) for e in r.also if e.name in PLACEBOS and e.pvalue is not None]
+    placebos = [e.p_text for e in r.also if e.name in PLACEBOS and e.pvalue is not None]
     return (f'{r.subject}: {r.metric} = {r.value:z.2f}{interval} over {r.n}'
             + f', p {format_p(r.pvalue)}' * (r.pvalue is not None)
             + f', placebo p {", ".join(placebos)}' * bool(placebos))

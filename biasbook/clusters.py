@@ -7,15 +7,12 @@ __all__ = ['CLUSTER_METHODS', 'plain_words', 'ends', 'cluster_accuracy', 'chance
            'two_clusters', 'cluster_accuracies', 'cluster_bias', 'cluster_plot']
 
 # %% ../nbs/01a_clusters.ipynb #e88fb717
-from dataclasses import replace
-from functools import cache
-
 import numpy as np
 
 from .differential import _versions
-from .directions import _beyond, _count, _others, as_direction
+from .directions import _beyond, _count, as_direction, placebo_values
 from .foundations.results import Estimate, Result
-from .foundations.cosines import _unit64, cosine
+from .foundations.cosines import _unit64, cosine, one_thread
 from .foundations.vectors import as_vectors
 from .projection import _given
 from .weat import _rows
@@ -90,18 +87,10 @@ def prepared(rows, # vectors, one row a word
     if method not in CLUSTER_METHODS:
         raise ValueError(f'method={method!r} is not known; it is {" or ".join(map(repr, CLUSTER_METHODS))}')
     X = _unit64(rows, 'rows')
-    return X if method == 'kmeans' else PCA(2, svd_solver='full').fit_transform(X)
-
-# %% ../nbs/01a_clusters.ipynb #c002f6f3
-@cache
-def _libraries():
-    "What may compute in several threads; to find it takes milliseconds."
-    from threadpoolctl import ThreadpoolController
-    return ThreadpoolController()
-
-
-def _one_thread():
-    return _libraries().limit(limits=1)
+    if method == 'kmeans':
+        return X
+    with one_thread:
+        return PCA(2, svd_solver='full').fit_transform(X)
 
 # %% ../nbs/01a_clusters.ipynb #6013a7c1
 def two_clusters(X, # what prepared returns
@@ -111,7 +100,7 @@ def two_clusters(X, # what prepared returns
     "k-means with k = 2, in one thread: so few words gain nothing from more. ValueError: n_init below 1."
     from sklearn.cluster import KMeans
     _count('n_init', n_init, 1)
-    with _one_thread():
+    with one_thread:
         return KMeans(2, n_init=n_init, random_state=seed).fit(X).labels_
 
 # %% ../nbs/01a_clusters.ipynb #309b857b
@@ -188,7 +177,7 @@ def cluster_bias(vectors, # anything that as_vectors takes: where words are chos
                  method='kmeans', # or "pca-kmeans"
                  seeds=range(5), # of k-means; the other directions are clustered with the first one
                  n_init=10, # starts of each
-                 placebos=100, # directions from random pairs to compare with; 0 for none
+                 placebos=None, # directions from random pairs to compare with; 0 for none; None: as placebo_values
                  rng=0, # their seed
                 )->Result: # value: median accuracy over the seeds; details has one row a word
     "Clustering accuracy (Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061). ValueError: few words on a side."
@@ -196,9 +185,11 @@ def cluster_bias(vectors, # anything that as_vectors takes: where words are chos
     direction, (words, n) = as_direction(vectors, direction), _candidates(vectors, words, exclude, n)
     projection = _both_sides(cosine(_rows(vectors, words), direction.vector[None])[:, 0], n, direction.names)
     found = _clusters(vectors, after, direction.vector, words, projection, n, seeds, n_init, method)
-    leave, random = direction.without_each(), _others(vectors, direction, placebos, rng)
-    moved = np.split(cluster_accuracies(vectors, np.vstack([leave, random]), after=after, n=n, words=words,
-                                        method=method, seed=seeds[0], n_init=n_init), [len(leave)])
+    def accuracies(directions):
+        return cluster_accuracies(vectors, directions, after=after, n=n, words=words, method=method, seed=seeds[0],
+                                  n_init=n_init)
+    value = float(np.median([cluster_accuracy(found[2], labels) for labels in found[3]]))
+    moved = accuracies(direction.without_each()), placebo_values(accuracies, vectors, direction, value, placebos, rng)
     meta = {'n': n, 'seeds': seeds, 'n_init': n_init, 'method': method, 'seed': int(rng),
             'candidates': len(words), 'note': f'chosen in {vectors.name}' * (after is not None)}
     return _cluster_result(direction, words, projection, found, moved, how, not how or callable(after), meta)
@@ -215,14 +206,13 @@ def _both_sides(projection, n, names):
 # %% ../nbs/01a_clusters.ipynb #a71934cc
 def _beside(side, labels, accuracies, chance, leave, others, how):
     "The estimates that stand beside the value."
-    method = f'{len(others)} directions from random pairs{how}, first seed; the value is their 95 % point'
     ranges = [Estimate(name, float(np.median(v)), float(v.min()), float(v.max()),
                        method=f'range over {len(v)} {of}, no interval')
               for name, v, of in (('seeds', np.array(accuracies), 'seeds'), ('pairs', leave[np.isfinite(leave)],
                                   'directions without one pair, first seed')) if len(v)]
     return (*ranges, Estimate('v-measure', float(np.median([v_measure(side, k) for k in labels]))),
             Estimate('chance', chance, method='expected accuracy of sides that are dealt at random'),
-            *(replace(e, method=method) for e in _beyond('placebo directions', others, np.median(accuracies))))
+            *_beyond('placebo directions', others, np.median(accuracies), f'{how}, first seed'))
 
 # %% ../nbs/01a_clusters.ipynb #7769898a
 def _cluster_result(direction, words, projection, found, moved, how, alike, meta):

@@ -176,6 +176,7 @@ class Associations:
     topics: np.ndarray | None = None # associations with pairs of unrelated topics for A and B, one row a pair
     topics_method: str = '' # how these were drawn, or why there are none
     meta: dict = field(default_factory=dict) # plain data: the attribute words, and those that it lacks
+    topics_draw: np.ndarray | None = None # the number of the draw that each row of topics comes from
 
     def __post_init__(self):
         for name, value in _checked(self).items():

@@ -15,7 +15,7 @@ from .foundations.effects import cohen_d, effect_size_bound, noncentral_t_interv
 from .foundations.jackknife import INTERVALS, jackknife_intervals
 from .foundations.pvalues import permutation_pvalue
 from .foundations.results import Estimate, Result
-from .foundations.cosines import _cosines
+from .foundations.cosines import _cosines, one_thread
 
 # %% ../nbs/00_differential.ipynb #0b3cad0f
 def association(W, # vectors of the words, one row a word
@@ -57,7 +57,9 @@ def _note(cos, which, low, high):
         return '' if which == INTERVALS[-1] else f'the interval is for {which}'
     smallest = min(len(cos[0]), len(cos[2]))
     few = f'the smaller target set has {smallest} words and the jackknife needs 4'
-    return 'no interval: ' + (few if smallest < 4 else 'd or a replicate of it is at its bound')
+    equal = ('without some word each target set has one score for all its words, so that d is at its bound '
+             'and the jackknife has no variance to go by')
+    return 'no interval: ' + (few if smallest < 4 else equal)
 
 # %% ../nbs/00_differential.ipynb #30ba9b2b
 def _word_frame(cos, s_x, s_y):
@@ -75,6 +77,7 @@ def _versions():
     return {'biasbook': __version__, 'numpy': np.__version__, 'scipy': scipy.__version__}
 
 # %% ../nbs/00_differential.ipynb #a6411dd6
+@one_thread
 def weat_arrays(X, # vectors of the first target words, one row a word
                 Y, # vectors of the second target words
                 A, # vectors of the first attribute words

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['gender_pairs', 'professions', 'principal_direction', 'mean_direction', 'Direction', 'bias_direction',
-           'random_directions']
+           'random_directions', 'monte_carlo_error', 'placebo_values']
 
 # %% ../nbs/01_directions.ipynb #cd2d62e9
 import math
@@ -14,6 +14,7 @@ from numbers import Integral
 
 import numpy as np
 
+from .foundations.cosines import even_rows, one_thread
 from .foundations.data import data_path
 from .foundations.results import Estimate
 from .foundations.topics import _chosen
@@ -61,12 +62,18 @@ def _sound(differences):
 def principal_direction(differences, # one row a pair: the first word's vector minus the second's
                        ): # the direction (length 1), and the share of variance of each component
     "First principal component of pairs around their centres, toward the first words. ValueError: no side."
-    differences = _sound(differences)
-    _, s, components = np.linalg.svd(differences, full_matrices=False)
-    side = float(differences.sum(0) @ components[0])
-    if abs(side) <= 1e-9 * s[0]:
+    directions, shares = _principal(_sound(differences)[None])
+    return directions[0], shares[0]
+
+def _principal(D):
+    "`principal_direction` of many sets of differences, (sets, pairs, dimensions): one row a set."
+    with one_thread: _, s, components = np.linalg.svd(D, full_matrices=False)
+    first = components[:, 0]
+    side = np.einsum('nd,nd->n', D.sum(1), first)
+    if (np.abs(side) <= 1e-9 * s[:, 0]).any():
         raise ValueError(f'{_CANCEL}: along their first component their sum is zero{_ORDER}')
-    return components[0] * (-1 if side < 0 else 1), s ** 2 / (s ** 2).sum()
+    squares = s ** 2
+    return np.where(side < 0, -1, 1)[:, None] * first, squares / squares.sum(1, keepdims=True)
 
 # %% ../nbs/01_directions.ipynb #5dd4ccb5
 def mean_direction(differences, # one row a pair
@@ -139,6 +146,7 @@ def _pairs(vectors, pairs, missing):
 # %% ../nbs/01_directions.ipynb #d4b7bf87
 def _unit(W):
     "Rows at length 1."
+    W = even_rows(W)
     return W / np.linalg.norm(W, axis=1, keepdims=True)
 
 def _differences(vectors, pairs):
@@ -171,7 +179,7 @@ def bias_direction(vectors, # anything that as_vectors takes
         raise ValueError(f'method="pair" takes one pair, but got {len(kept)}; '
                          'give one, or take "pca" or "mean"')
     differences = _differences(vectors, kept)
-    size = np.linalg.svd(differences, compute_uv=False) ** 2
+    with one_thread: size = np.linalg.svd(differences, compute_uv=False) ** 2
     return Direction(_vector(differences, method), kept[0] if names is None else _pair(names), kept,
                      differences, method, size / size.sum(), lost)
 
@@ -210,33 +218,84 @@ def random_directions(vectors, # anything that as_vectors takes
                       rng=0, # seed
                       exclude=(), # words that are not to be drawn: those that are to be measured
                      ): # (n, dimensions), rows of length 1; the shares of variance, one row a direction
-    "Directions of random pairs among the 10 000 most frequent words. ValueError: too few words, n below 1."
+    """Directions of random pairs among the 10 000 most frequent words. ValueError: too few words, n below 1.
+
+    The first rows are the same whatever n is. Most frequent are the first words of the file; their order among
+    each other does not count."""
     _count('n', n, 1), _count('rng', rng, 0)
     direction = as_direction(vectors := as_vectors(vectors), direction)
     k, draw = len(direction.pairs), np.random.default_rng(rng)
+    key = direction.method, k, n, rng, frozenset(exclude)
+    if getattr(vectors, '_random_directions', (None,))[0] == key:     # measures of one audit ask for the same ones
+        return vectors._random_directions[1]
     apart, pool = set(exclude), _chosen(vectors.words, 10_000)
     pool = pool[vectors.vectors[pool].any(1) & np.array([vectors.words[i] not in apart for i in pool], bool)]
     if len(pool) < 2 * k:
         raise ValueError(f'{vectors.name} has {len(pool)} words for random pairs, but {2 * k} are needed')
-    differences = [_drawn(vectors, pool, k, draw) for _ in range(n)]
-    return (np.array([_vector(d, direction.method) for d in differences]),
-            np.array([principal_direction(d)[1] for d in differences]))
+    found, shares = [], []
+    for start in range(0, n, 250):                                    # 6 MB of differences at a time
+        D = np.array([_drawn(vectors, pool, k, draw) for _ in range(min(250, n - start))])
+        first, share = _principal(D)
+        found.append(first if direction.method == 'pca' else np.array([mean_direction(d) for d in D]))
+        shares.append(share)
+    made = np.concatenate(found), np.concatenate(shares)
+    for array in made:
+        array.flags.writeable = False
+    vectors._random_directions = key, made
+    return made
 
 # %% ../nbs/01_directions.ipynb #7845b7d3
+DIRECTIONS = 2500 # random directions where they are one matrix product: the Monte Carlo error of p is .01 at most
+MOST_DIRECTIONS = 200 # where each takes long: the error is .035 at most, and printed where it is above .01
+
 def _others(vectors, direction, placebos, rng, words=()):
     "Random directions without these words, one row each; none if no placebos are asked for."
     _count('placebos', placebos, 0), _count('rng', rng, 0)
     return (random_directions(vectors, direction, placebos, rng, words)[0] if placebos
             else np.empty((0, len(direction.vector))))
 
+# %% ../nbs/01_directions.ipynb #0c233f3f
+def monte_carlo_error(reached, # how many draws reach the value
+                      draws, # how many there are
+                     )->float:
+    "Standard error of a drawn p-value, √(p(1 − p)/draws); p has two draws of either kind added, so that it is never 0."
+    p = (reached + 2) / (draws + 4)
+    return math.sqrt(p * (1 - p) / draws)
 
-def _beyond(name, others, value):
+# %% ../nbs/01_directions.ipynb #55935b6f
+def _beyond(name, others, value, how=' of words'):
     "The 95 % point of what random directions give, and the share that reaches the value, itself included."
     if not len(others):
         return []
     if math.isnan(value):
         return [Estimate(name, None, method='the value is undefined, so that nothing can be compared')]
-    p = (1 + int((others >= value).sum())) / (1 + len(others))
-    return [Estimate(name, float(np.quantile(others, .95)), pvalue=p,
-                     method=f'{len(others)} directions from random pairs of words; '
-                            'the value is their 95 % point')]
+    reached = int((others >= value).sum())
+    error = monte_carlo_error(reached, len(others))
+    return [Estimate(name, float(np.quantile(others, .95)), pvalue=(1 + reached) / (1 + len(others)),
+                     pvalue_error=error,
+                     method=f'{len(others)} directions from random pairs{how}; '
+                            f'the value is their 95 % point, the Monte Carlo error of p {error:.3f}')]
+
+# %% ../nbs/01_directions.ipynb #d5e301da
+def placebo_values(measure, # directions, one row each -> what is measured along each, NaN where it cannot be
+                   vectors, # anything that as_vectors takes
+                   direction, # the Direction
+                   value, # what is measured along it
+                   placebos, # how many random directions; None: until p is known well enough
+                   rng, # their seed
+                   most=MOST_DIRECTIONS, # at most so many
+                   words=(), # that are measured, and not to be drawn
+                  )->np.ndarray: # one number a direction
+    """What random directions give, a hundred at a time, until the Monte Carlo error of p is .01 or less.
+
+    For measures where each direction takes long. A p near .05 takes some 500 directions, one near .5 2500."""
+    others = _others(vectors, direction, most if placebos is None else placebos, rng, words)
+    if placebos is not None or math.isnan(value):
+        return measure(others)
+    found = np.empty(0)
+    for start in range(0, most, 100):
+        found = np.concatenate([found, measure(others[start:start + 100])])
+        known = found[np.isfinite(found)]
+        if len(known) and monte_carlo_error((known >= value).sum(), len(known)) <= .01:
+            break
+    return found

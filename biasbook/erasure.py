@@ -10,8 +10,9 @@ from collections import Counter
 
 import numpy as np
 
-from .clusters import _left_out, _one_thread
+from .clusters import _left_out
 from .directions import _count, _differences, _lists, _pairs, as_direction, gender_pairs
+from .foundations.cosines import one_thread
 from .foundations.vectors import WordVectors, as_vectors
 from .weat import _rows
 
@@ -130,6 +131,7 @@ def _spared(vectors, specific, missing):
     return {*specific} - {*lost}, lost
 
 # %% ../nbs/01g_erasure.ipynb #dccff5a4
+@one_thread
 def hard_debias(vectors, # anything that as_vectors takes
                 direction=None, # a Direction, by default bias_direction(vectors); or an array
                 *,
@@ -161,7 +163,7 @@ def _inlp_basis(X, y, apart, iterations, stop_at):
     stop_at = max(Counter(y[apart].tolist()).values()) / apart.sum() if stop_at is None else stop_at
     for i in range(iterations + 1):
         rest = _without(X, B)
-        with _one_thread(): classifier = LinearSVC(dual=False).fit(rest[~apart], y[~apart])
+        classifier = LinearSVC(dual=False).fit(rest[~apart], y[~apart])
         accuracies.append(float(classifier.score(rest[apart], y[apart])))
         new = _orthonormal(_without(classifier.coef_, B))
         if i == iterations or accuracies[-1] <= stop_at or not len(new): break
@@ -197,6 +199,7 @@ def _labelled(vectors, labels):
     return vectors.unit[vectors.rows(words)].astype(float), y, notes
 
 # %% ../nbs/01g_erasure.ipynb #68db2a7a
+@one_thread
 def inlp(vectors, # anything that as_vectors takes
          labels, # a dict from words to their classes, two or more
          *,
@@ -230,13 +233,19 @@ def _leace_map(X, y, shrinkage=True):
     except ImportError as e:
         raise ImportError("LEACE needs the concept-erasure library: pip install 'biasbook[debias]'") from e
     Z = (y[:, None] == np.unique(y)[1:]).astype(float)              # the first class is what the others leave
-    eraser = LeaceFitter.fit(torch.from_numpy(X), torch.from_numpy(Z), shrinkage=shrinkage, svd_tol=1e-8,
-                             constrain_cov_trace=False).eraser
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)                                        # one order of sums, whatever the machine
+    try:
+        eraser = LeaceFitter.fit(torch.from_numpy(X), torch.from_numpy(Z), shrinkage=shrinkage, svd_tol=1e-8,
+                                 constrain_cov_trace=False).eraser
+    finally:
+        torch.set_num_threads(threads)
     left, right, mean = (t.numpy() for t in (eraser.proj_left, eraser.proj_right, eraser.bias))
     taken = np.abs(left).any(0)
     return left[:, taken], right[taken], mean
 
 # %% ../nbs/01g_erasure.ipynb #e2587287
+@one_thread
 def leace(vectors, # anything that as_vectors takes
           labels, # a dict from words to their classes, two or more
           *,

@@ -11,6 +11,7 @@ from numbers import Integral
 import numpy as np
 
 from .directions import Direction
+from .foundations.cosines import one_thread
 from .foundations.stimuli import _words
 from .foundations.vectors import as_vectors
 
@@ -89,6 +90,7 @@ def _settings(n, threshold, once):
     if once not in (True, False): raise ValueError(f'once is {once!r}; it is True or False')
 
 # %% ../nbs/01e_generated.ipynb #7e9c7025
+@one_thread
 def generate_analogies(vectors, # anything that as_vectors takes
                        pair=('she', 'he'), # two words, a Direction, or a direction as an array
                        n=100, # how many analogies, the best ones

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from .differential import _versions
-from .directions import _beyond, _listed, _others, as_direction
+from .directions import DIRECTIONS, _beyond, _listed, _others, as_direction
 from .foundations.effects import _level
 from .foundations.results import Estimate, Result
 from .foundations.cosines import cosine
@@ -66,7 +66,7 @@ def indirect_bias(vectors, # anything that as_vectors takes
                   direction=None, # a Direction; by default bias_direction(vectors)
                   *,
                   confidence_level=.95, # of the interval, over the pairs that define the direction
-                  placebos=100, # directions from random pairs to compare with; 0 for none
+                  placebos=DIRECTIONS, # directions from random pairs to compare with; 0 for none
                   rng=0, # their seed
                  )->Result: # value β: the share of the similarity that is gone without the direction
     """Indirect bias (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520) of two words.
@@ -90,7 +90,7 @@ def indirect_bias_table(vectors, # anything that as_vectors takes
                         direction=None, # a Direction; by default bias_direction(vectors)
                         *,
                         confidence_level=.95, # as in indirect_bias, like the next two
-                        placebos=100,
+                        placebos=DIRECTIONS,
                         rng=0,
                        ): # a DataFrame, one row a pair: w, v, similarity, indirect_bias, low, high, …
     "`indirect_bias` of many pairs. ValueError as for that, and for pairs that are none."

@@ -12,7 +12,7 @@ import numpy as np
 
 from .clusters import _place, _source, plain_words
 from .correlation import _pearson, wefat_arrays
-from .directions import _beyond, _others, as_direction, professions
+from .directions import DIRECTIONS, _beyond, _others, as_direction, placebo_values, professions
 from .foundations.jackknife import _jackknife
 from .foundations.results import Estimate, Result
 from .foundations.cosines import cosine, nearest
@@ -58,13 +58,16 @@ def neighbor_correlations(vectors, # anything that as_vectors takes: where words
     words, among = _given(words), plain_words(vectors) if among is None else _given(among)
     row = {w: i for i, w in enumerate(among)}
     own = [row.get(w, -1) for w in words]
-    x, lean = (cosine(_rows(vectors, some), G) for some in (words, among))
+    x, near = cosine(_rows(vectors, words), G), _rows(vectors, among)
+    lean = np.empty((len(G), len(among)), bool)                       # a direction's signs lie together in memory
+    for start in range(0, len(among), 1024):
+        lean[:, start:start + 1024] = (cosine(near[start:start + 1024], G) > 0).T
     shares, every = np.empty_like(x), list(dict.fromkeys([*among, *words]))
     for part in ([[i] for i in range(len(G))] if callable(after) else [list(range(len(G)))]):
         if part:                                          # the neighbours for one direction, or for all
             source = _source(after, vectors, G[part[0]], every)
             shares[:, part] = neighbor_shares(source.unit[source.rows(among)], _rows(source, words),
-                                              lean[:, part] > 0, k, own)
+                                              lean[part].T, k, own)
     return _pearson(x.T, shares.T), x, shares
 
 # %% ../nbs/01b_neighbors.ipynb #8ecd5984
@@ -85,8 +88,7 @@ def _correlated(x, y, columns, found, k, after, how, **options):
     two = _spans(r.value, x, y, found[1:1 + k], r.confidence_level)
     widest, others = two[two[1].low is not None], found[1 + k:][np.isfinite(found[1 + k:])]
     low, high = (np.nan if end is None else end for end in (widest.low, widest.high))
-    method = f'{len(others)} directions from random pairs{how}; the value is their 95 % point'
-    placebo = [replace(e, method=method) for e in _beyond('placebo directions', others, r.value)]
+    placebo = _beyond('placebo directions', others, r.value, how)
     slope = replace(r.estimate('slope'), method=f'{columns[1]} for one unit of {columns[0]}')
     null = float(np.median(others)) if len(others) and (after is None or callable(after)) else 0.
     return replace(r, low=low, high=high, null=null, also=(*two, r.estimate('Spearman'), slope, *placebo),
@@ -112,7 +114,8 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
                   after=None, # where the neighbours are: vectors, or a function from a direction to vectors
                   among=None, # words that may be neighbours; by default plain_words(vectors)
                   missing='error', # words that the vectors lack: "error" or "drop"
-                  placebos=100, # directions from random pairs to compare with; 0 for none
+                  placebos=None, # directions from random pairs to compare with, 0 for none; None: 2500, and of a
+                                 # function as `after`, which takes long, as placebo_values
                   n_resamples=9_999, # random orders, for p
                   rng=0, # seed of both
                   confidence_level=.95, # of the intervals
@@ -123,9 +126,17 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
     vectors, (after, how) = as_vectors(vectors), _place(after)
     direction = as_direction(vectors, direction)
     kept, lost = _present(vectors, professions() if words is None else words, missing)
-    leave, random = direction.without_each(), _others(vectors, direction, placebos, rng, kept)
-    found, x, shares = neighbor_correlations(vectors, kept, np.vstack([direction.vector, leave, random]),
-                                             k=k, after=after, among=among)
+    leave = direction.without_each()
+    def correlations(directions):
+        return neighbor_correlations(vectors, kept, directions, k=k, after=after, among=among)
+    if callable(after):
+        own, x, shares = correlations(np.vstack([direction.vector, leave]))
+        def others(directions): return correlations(directions)[0] if len(directions) else np.empty(0)
+        random = placebo_values(others, vectors, direction, float(own[0]), placebos, rng, words=kept)
+        found = np.concatenate([own, random])
+    else:
+        random = _others(vectors, direction, DIRECTIONS if placebos is None else placebos, rng, kept)
+        found, x, shares = correlations(np.vstack([direction.vector, leave, random]))
     _both_sides(shares[:, 0], direction.names[0])
     r = _correlated(x[:, 0], shares[:, 0], ('projection', 'share'), found, len(leave), after, how,
                     n_resamples=n_resamples, rng=rng, confidence_level=confidence_level)
@@ -180,7 +191,7 @@ def bias_correlation(before, # anything that as_vectors takes
                      *,
                      after_direction=None, # a Direction for after; by default the same one
                      missing='error', # words that either lacks: "error" or "drop"
-                     placebos=100, # like the next three, as in neighbor_bias
+                     placebos=DIRECTIONS, # directions from random pairs to compare with, 0 for none
                      n_resamples=9_999,
                      rng=0,
                      confidence_level=.95,

@@ -6,17 +6,16 @@
 __all__ = ['sides', 'held_out_correct', 'held_out_interval', 'probe_accuracies', 'probe_accuracy']
 
 # %% ../nbs/01f_probe.ipynb #f7524add
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from .clusters import _both_sides, _candidates, _one_thread, _place, _seeds, _source, ends, prepared
+from .clusters import _both_sides, _candidates, _place, _seeds, _source, ends, prepared
 from .differential import _versions
-from .directions import _beyond, _count, _others, as_direction
+from .directions import _beyond, _count, as_direction, placebo_values
 from .foundations.effects import _level
 from .foundations.results import Estimate, Result
-from .foundations.cosines import cosine
+from .foundations.cosines import cosine, one_thread
 from .foundations.vectors import as_vectors
 from .weat import _rows
 
@@ -114,7 +113,7 @@ def held_out_correct(X, # vectors, one row a word
     from sklearn.model_selection import StratifiedKFold
     X, y = _labelled(X, y, kind, folds)
     right = np.zeros(len(y), bool)
-    with _one_thread(), config_context(assume_finite=True, skip_parameter_validation=True):
+    with one_thread, config_context(assume_finite=True, skip_parameter_validation=True):
         for train, test in StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y):
             right[test] = _told(kind, X[train], y[train], X[test]) == y[test]
     return right
@@ -167,7 +166,7 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
                    kind='linear', # or "rbf"
                    folds=5, # a classifier for each, which is trained on the others
                    seeds=range(5), # of the dealing into folds; the other directions have the first one
-                   placebos=100, # directions from random pairs to compare with; 0 for none
+                   placebos=None, # directions from random pairs to compare with; 0 for none; None: as placebo_values
                    rng=0, # their seed
                    confidence_level=.95, # of the interval over words
                   )->Result: # value: mean accuracy; details has one row a word
@@ -183,8 +182,11 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
     told = np.array([held_out_correct(X, p[rows] > 0, kind, folds, s) for s in seeds])
     options: dict = {'n': n, 'halves': halves, 'kind': kind, 'folds': folds}
     free = {**options, **_unseen(after, words, halves)}
-    moved = [probe_accuracies(vectors, G, after=after, seed=seeds[0], **free) if free['words'] else np.empty(0)
-             for G in (direction.without_each(), _others(vectors, direction, placebos, rng))]
+    def accuracies(directions): return probe_accuracies(vectors, directions, after=after, seed=seeds[0], **free)
+    moved = [np.empty(0), np.empty(0)]
+    if free['words']:
+        moved = [accuracies(direction.without_each()),
+                 placebo_values(accuracies, vectors, direction, float(told[0].mean()), placebos, rng)]
     meta = {**options, 'seeds': seeds, 'seed': int(rng), 'candidates': len(words),
             'note': f'chosen in {vectors.name}' * (after is not None)}
     return _probe_result(direction, [words[i] for i in rows], p[rows], source, told, moved, how,
@@ -214,13 +216,12 @@ def _probe_result(direction, words, projection, source, told, moved, how, alike,
     import pandas as pd
     import sklearn
     value, each, (pairs, others) = float(told.mean()), told.mean(1), [m[np.isfinite(m)] for m in moved]
-    method = f'{len(others)} directions from random pairs{how}, first seed; the value is their 95 % point'
     also = [Estimate(name, float(middle(x)), float(x.min()), float(x.max()),
                      method=f'range over {len(x)} {of}, no interval')
             for name, x, middle, of in (('seeds', each, np.mean, 'dealings into folds'),
                                         ('pairs', pairs, np.median, 'directions without one pair, first seed'))
             if len(x)]
-    also += [replace(e, method=method) for e in _beyond('placebo directions', others, each[0])]
+    also += _beyond('placebo directions', others, each[0], f'{how}, first seed')
     details = pd.DataFrame({'word': words, 'side': np.where(projection > 0, *direction.names),
                             'projection': projection, 'correct': told.mean(0)})
     low, high = held_out_interval(value, len(words), level)

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from .differential import _versions
-from .directions import (METHODS, _beyond, _listed, _others, as_direction, bias_direction, gender_pairs,
+from .directions import (DIRECTIONS, METHODS, _beyond, _listed, _others, as_direction, bias_direction, gender_pairs,
                                  professions)
 from .foundations.effects import _level, _number
 from .foundations.results import Estimate, Result
@@ -70,7 +70,7 @@ def _log_interval(value, variances, dfs, level):
     return value * math.exp(-t * math.sqrt(V.sum())), value * math.exp(t * math.sqrt(V.sum()))
 
 # %% ../nbs/01_projection.ipynb #93725a2f
-def _sums(vectors, rows, G, c, block=16_384):
+def _sums(vectors, rows, G, c, block=1024):
     "For each direction the means of |cos|^c, cos and cos²; of the first that of |cos|^2c, and all cosines."
     sums, squares, first = np.zeros((3, len(G))), 0., []
     for start in range(0, len(rows), block):
@@ -82,7 +82,7 @@ def _sums(vectors, rows, G, c, block=16_384):
         cosines = cosine(M, G)
         terms = np.abs(cosines) ** c
         sums += terms.sum(0), cosines.sum(0), (cosines ** 2).sum(0)
-        squares += float(terms[:, 0] @ terms[:, 0])
+        squares += float((terms[:, 0] ** 2).sum())                  # numpy's own sum: one order for any number of threads
         first.append(cosines[:, 0].copy())
     return sums / len(rows), squares / len(rows), np.concatenate(first)
 
@@ -110,7 +110,7 @@ def direct_bias(vectors, # anything that as_vectors takes
                 *,
                 missing='error', # words that the vectors lack: "error" or "drop"
                 confidence_level=.95, # of the intervals
-                placebos=100, # directions from random pairs to compare with; 0 for none
+                placebos=DIRECTIONS, # directions from random pairs to compare with; 0 for none
                 rng=0, # their seed
                )->Result: # value from 0 to 1; details has one row a word
     """Direct bias (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520), beside that of random directions.

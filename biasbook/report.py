@@ -119,8 +119,10 @@ def _agreement(again, subjects):
 # %% ../nbs/book/01_report.ipynb #95b2fe91
 def _seeds(r):
     "The seeds of p and of the topic lists, 'none' for what is not drawn."
-    drawn = any(e.name.startswith('placebo') and f' {DRAWS} draws ' in (e.method or '') for e in r.also)
-    return f'p: {r.meta.get("seed", "none")}' + f'; topics: 0 to {DRAWS - 1}' * drawn
+    drawn = [k for e in r.also for k in (DRAWS, 2 * DRAWS)
+             if e.name.startswith('placebo') and f' {k} draws ' in (e.method or '')]
+    seeds = f'p: {r.meta.get("seed", "none")}'
+    return f'{seeds}; topics: 0 to {max(drawn) - 1}' if drawn else seeds
 
 
 def _provenance(audit):

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .differential import association, weat_arrays
+from .foundations.cosines import one_thread
 from .foundations.effects import weat_effect_size
 from .foundations.packedfiles import _plural
 from .foundations.results import Estimate, Result
 from .foundations.stimuli import Query, weat_queries, weat_query
-from .foundations.topics import given_list, matched_draws, topic_pool
+from .foundations.topics import DRAWS, draws_error, given_list, matched_draws, matched_how, topic_pool
 from .foundations.vectors import as_vectors
 
 # %% ../nbs/00_weat.ipynb #2ae2caf5
@@ -137,10 +138,10 @@ def _pair_effect_sizes(first, second, pairs, fixed, side, ddof):
     i, j = np.array(pairs).T
     if side == SIDES[0]:
         axis = fixed[0].unit.mean(0) - fixed[1].unit.mean(0)
-        s, t = (np.array([l.unit @ axis for l in lists]) for lists in (first, second))
+        s, t = (np.array([np.einsum('nd,d->n', l.unit, axis) for l in lists]) for lists in (first, second))
         return _effect_sizes(np.concatenate([s[i], t[j]], axis=1).T, s.shape[1], ddof)
     targets = np.concatenate([fixed[0].unit, fixed[1].unit])
-    s, t = (targets @ np.array([l.unit.mean(0) for l in lists]).T for lists in (first, second))
+    with one_thread: s, t = (targets @ np.array([l.unit.mean(0) for l in lists]).T for lists in (first, second))
     return _effect_sizes(s[:, i] - t[:, j], len(fixed[0].words), ddof)
 
 # %% ../nbs/00_weat.ipynb #559da7b3
@@ -151,6 +152,17 @@ class PlaceboReference:
     draw: np.ndarray # the number of the draw that each pair comes from
     pairs: list # the pairs of `TopicList`s, in the same order
     method: str # how many lists and pairs, and their coherence; or why there are none
+
+def _referred(draws, fixed, side, ddof, method):
+    "The reference of these draws of topic lists."
+    d = [_pair_effect_sizes(x, y, numbers, fixed, side, ddof) for x, y, numbers in draws]
+    pairs = [(x[i], y[j]) for x, y, numbers in draws for i, j in numbers]
+    return PlaceboReference(np.concatenate(d), np.repeat(np.arange(len(d)), list(map(len, d))), pairs, method)
+
+
+def _reached(reference, d):
+    "Which pairs of topic lists reach an effect size."
+    return np.abs(reference.effect_sizes) >= abs(d) - 1e-12
 
 # %% ../nbs/00_weat.ipynb #1913cea6
 def placebo_reference(vectors, # anything that as_vectors takes
@@ -171,9 +183,13 @@ def placebo_reference(vectors, # anything that as_vectors takes
     draws, method = matched_draws(pool, own, fixed, query.words)
     if not draws:
         return PlaceboReference(np.empty(0), np.empty(0, int), [], method)
-    d = [_pair_effect_sizes(x, y, numbers, fixed, side, ddof) for x, y, numbers in draws]
-    pairs = [(x[i], y[j]) for x, y, numbers in draws for i, j in numbers]
-    return PlaceboReference(np.concatenate(d), np.repeat(np.arange(len(d)), list(map(len, d))), pairs, method)
+    X, Y, A, B = (vectors[words] for words in sets)
+    value = weat_effect_size(association(X, A, B), association(Y, A, B), ddof)
+    reference = _referred(draws, fixed, side, ddof, method)
+    if draws_error(_reached(reference, value), reference.draw) > .01:
+        draws = draws + matched_draws(pool, own, fixed, query.words, range(DRAWS, 2 * DRAWS))[0]
+        reference = _referred(draws, fixed, side, ddof, matched_how(own, draws))
+    return reference
 
 # %% ../nbs/00_weat.ipynb #9fc75840
 def placebo(vectors, # anything that as_vectors takes
@@ -190,11 +206,12 @@ def placebo(vectors, # anything that as_vectors takes
         return Estimate(side, None, method=reference.method)
     X, Y, A, B = (vectors[words] for words in _present(vectors, query, missing)[0])
     d = weat_effect_size(association(X, A, B), association(Y, A, B), ddof)
-    reached = np.abs(reference.effect_sizes) >= abs(d) - 1e-12
+    reached = _reached(reference, d)
     draws = (reached[reference.draw == k] for k in np.unique(reference.draw))
     p = [(1 + np.count_nonzero(r)) / (len(r) + 1) for r in draws]
     return Estimate(side, float(np.quantile(np.abs(reference.effect_sizes), .95)),
                     pvalue=float((1 + np.count_nonzero(reached)) / (len(reached) + 1)),
+                    pvalue_error=draws_error(reached, reference.draw),
                     method=f'{reference.method}; between draws p is {min(p):.3f} to {max(p):.3f}')
 
 # %% ../nbs/00_weat.ipynb #11dea6a7

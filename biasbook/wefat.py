@@ -13,22 +13,23 @@ import numpy as np
 from .correlation import Associations, _options, _pearson, _property, _reached, wefat_arrays
 from .foundations.counting import _scaled
 from .foundations.results import Estimate, Result
-from .foundations.topics import given_list, matched_draws, topic_pool
-from .foundations.cosines import cosine
+from .foundations.topics import draws_error, given_list, matched_draws, topic_pool
+from .foundations.cosines import cosine, one_thread
 from .foundations.vectors import as_vectors
 from .sc_weat import _direction, _note, _pair, _sets, standardized_association
 from .weat import _rows, _yes_no
 
 # %% ../nbs/00b_wefat.ipynb #d1e47292
 def _topic_associations(vectors, words, A, B):
-    "The association of words with pairs of unrelated topic lists, one row a pair, and how they were drawn."
+    "The association of words with pairs of unrelated topic lists, one row a pair; each one's draw; and how."
     *own, fixed = (given_list(s, _rows(vectors, s)) for s in (A, B, words))
     draws, method = matched_draws(topic_pool(vectors), own, [fixed], [*words, *A, *B])
     rows = []
     for first, second, pairs in draws:
-        cos = [[fixed.unit @ t.unit.T for t in lists] for lists in (first, second)]
+        with one_thread: cos = [[fixed.unit @ t.unit.T for t in lists] for lists in (first, second)]
         rows += [standardized_association(cos[0][i], cos[1][j]) for i, j in pairs]
-    return np.reshape(rows, (-1, len(words))), method
+    numbers = np.repeat(np.arange(len(draws)), [len(pairs) for *_, pairs in draws])
+    return np.reshape(rows, (-1, len(words))), numbers, method
 
 # %% ../nbs/00b_wefat.ipynb #d3d22fea
 def _without_each(cos_a, cos_b):
@@ -49,10 +50,12 @@ def vector_associations(vectors, # anything that as_vectors takes
     vectors = as_vectors(vectors)
     words, A, B, lost, attributes = _sets(vectors, words, A, B, missing)
     cos_a, cos_b = (cosine(_rows(vectors, words), _rows(vectors, s)) for s in (A, B))
-    topics, method = _topic_associations(vectors, words, A, B) if _yes_no('placebos', placebos) else (None, '')
+    topics, numbers, method = None, None, ''
+    if _yes_no('placebos', placebos):
+        topics, numbers, method = _topic_associations(vectors, words, A, B)
     return Associations(vectors.name, words, standardized_association(cos_a, cos_b), lost,
                         _without_each(cos_a, cos_b), topics, method,
-                        {'words': {'A': A, 'B': B}, 'missing_attributes': attributes})
+                        {'words': {'A': A, 'B': B}, 'missing_attributes': attributes}, numbers)
 
 # %% ../nbs/00b_wefat.ipynb #df83824c
 def _placebo(found, y, r):
@@ -62,9 +65,11 @@ def _placebo(found, y, r):
     if not len(found.topics):
         return Estimate('placebo attributes', None, method=found.topics_method),
     other = _pearson(found.topics, _scaled(y))
-    p = (1 + int(_reached(other, r, 'two-sided').sum())) / (1 + len(other))
+    reached = _reached(other, r, 'two-sided')
+    p = (1 + int(reached.sum())) / (1 + len(other))
     point = float(np.quantile(np.abs(other), .95))
-    return Estimate('placebo attributes', point, pvalue=p, method=found.topics_method),
+    error = None if found.topics_draw is None else draws_error(reached, found.topics_draw)
+    return Estimate('placebo attributes', point, pvalue=p, method=found.topics_method, pvalue_error=error),
 
 # %% ../nbs/00b_wefat.ipynb #38d9a154
 def _correlated(found, property, names, label, least, options):

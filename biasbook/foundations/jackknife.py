@@ -54,9 +54,9 @@ def _replicates(xa, xb, ya, yb, ddof):
 
 
 def _jackknife(theta, sets, bound, level):
-    "(low, high) from the delete-one replicates of each set; an end that has no variance is NaN"
+    "(low, high) from the delete-one replicates of each set; both NaN where one of them is at its bound"
     if not np.isfinite(np.concatenate([[theta], *sets])).all():
-        return (math.nan, bound) if theta > 0 else (-bound, math.nan)
+        return math.nan, math.nan
     from scipy.special import stdtrit
     k = np.array([len(r) for r in sets])
     V = np.array([(len(r) - 1) * r.var() for r in sets])
@@ -75,8 +75,9 @@ def jackknife_intervals(
 ) -> tuple: # (targets, both): two (low, high) in units of d, named by INTERVALS
     """Intervals for the expected effect size at these set sizes; Efron & Stein (1981); Satterthwaite (1946).
 
-    NaN with fewer than 4 targets in a set, the second one also with fewer than 4 attributes, and on the inner
-    side at the bound of d. ValueError on bad shapes, NaN, another `ddof` or level, and equal associations."""
+    Both ends are NaN with fewer than 4 targets in a set, the second one also with fewer than 4 attributes, and
+    where d or d without one word is at its bound: the jackknife has no variance there. ValueError on
+    bad shapes, NaN, another `ddof` or level, and equal associations."""
     xa, xb, ya, yb = _cosines(cos_xa, cos_xb, cos_ya, cos_yb)
     _level("confidence_level", confidence_level)
     s_x, s_y, none = xa.mean(1) - xb.mean(1), ya.mean(1) - yb.mean(1), (math.nan, math.nan)

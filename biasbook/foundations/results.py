@@ -36,11 +36,21 @@ class Estimate:
     high: float | None = None # upper end
     pvalue: float | None = None # p-value of the test that `method` names
     method: str = '' # how value, interval and p were got, in words
+    pvalue_error: float | None = None # Monte Carlo (standard) error of a p-value that was drawn
 
     def __post_init__(self):
-        for end in ('low', 'high'):
-            if (x := getattr(self, end)) is not None and not math.isfinite(x):
-                object.__setattr__(self, end, None)
+        ends = self.low, self.high
+        if any(x is None or not math.isfinite(x) for x in ends):      # an interval has both ends, or there is none
+            object.__setattr__(self, 'low', None)
+            object.__setattr__(self, 'high', None)
+
+    @property
+    def p_text(self):
+        "The p-value as sentences print it, with its Monte Carlo error where that is above .01: '.87 ± .024'."
+        said = format_p(self.pvalue)
+        if self.pvalue_error is None or self.pvalue_error <= .01:
+            return said
+        return f'{said} ± {f"{self.pvalue_error:.2g}".removeprefix("0")}'
 
 # %% ../../nbs/foundations/01_results.ipynb #c2419953
 PLACEBOS = {'placebo': 'targets', 'placebo attributes': 'attributes',   # unrelated topics in place of them
@@ -126,6 +136,9 @@ class _Json:
         "Plain data that JSON can hold: NaN is None, `details` is a mapping of columns with their types."
         out = {f.name: getattr(self, f.name) for f in fields(self)}
         out['also'] = [{f.name: getattr(e, f.name) for f in fields(e)} for e in self.also]
+        for e in out['also']:
+            if e['pvalue_error'] is None:
+                del e['pvalue_error']
         if self.details is not None:
             out['details'] = {'columns': {c: self.details[c].tolist() for c in self.details},
                               'dtypes': {c: str(self.details[c].dtype) for c in self.details}}
@@ -181,7 +194,7 @@ def _sentence(r):
     for e in r.also:
         if e.name.startswith('placebo'):
             known = e.pvalue is not None
-            more.append(f'{e.name} p = {format_p(e.pvalue)}' if known else f'no {e.name} p: {e.method}')
+            more.append(f'{e.name} p = {e.p_text}' if known else f'no {e.name} p: {e.method}')
     if r.meta.get('missing'):
         more.append(f"missing and left out: {', '.join(r.meta['missing'])}")
     return '; '.join([', '.join(parts), *more])
@@ -240,6 +253,11 @@ class Result(_Shown):
     also: tuple = () # further estimates
     details: Any = None # a DataFrame: a row for each word, pair or sentence
     meta: dict = field(default_factory=dict) # plain data: name, direction, battery, versions, missing words
+
+    def __post_init__(self):
+        if not (math.isfinite(self.low) and math.isfinite(self.high)):   # both ends, or none
+            object.__setattr__(self, 'low', math.nan)
+            object.__setattr__(self, 'high', math.nan)
 
 # %% ../../nbs/foundations/01_results.ipynb #22c4aa73
 def _family_columns(rows):

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['DRAWS', 'MOST_LISTS', 'LEAST_LISTS', 'LEAST_PAIRS', 'LEAST_WORDS', 'TopicPool', 'TopicList', 'topic_lists',
-           'unrelated', 'unrelated_pairs', 'given_list', 'matched_draws', 'topic_pool']
+           'unrelated', 'unrelated_pairs', 'given_list', 'matched_draws', 'matched_how', 'draws_error', 'topic_pool']
 
 # %% ../../nbs/foundations/07_topics.ipynb #4c41057b
 from itertools import islice
@@ -12,9 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .cosines import even_rows, one_thread
+
 # %% ../../nbs/foundations/07_topics.ipynb #4ecf6077
 def _unit(rows):
     "Rows of length 1, float32; a zero row stays zero."
+    rows = even_rows(rows)
     length = np.sqrt(np.einsum('nd,nd->n', rows, rows, dtype=float))
     return (rows / np.where(length > 0, length, 1)[:, None]).astype(np.float32)
 
@@ -26,20 +29,22 @@ def _coherence(unit):
 
 
 def _chosen(words, limit):
-    "Numbers of the first words of letters, or of an even sample where the words are in alphabetical order."
+    """Numbers of the first words of letters, or of an even sample where the words are in alphabetical order.
+
+    The order of rows decides which words are chosen; the chosen ones come in the order of their letters."""
     rows = np.array([i for i, w in enumerate(words) if w.isalpha()], int)
     names = [words[i] for i in rows[:1000]]
     folded = [w.casefold() for w in names]
     if len(rows) > limit and (names == sorted(names) or folded == sorted(folded)):
-        return rows[np.linspace(0, len(rows) - 1, limit).astype(int)]
-    return rows[:limit]
+        rows = rows[np.linspace(0, len(rows) - 1, limit).astype(int)]
+    return np.array(sorted(rows[:limit], key=lambda i: words[i]), int)
 
 # %% ../../nbs/foundations/07_topics.ipynb #82abeefb
 def _near(unit, k, block=1000):
     "Numbers and cosines of the k nearest other rows of each row, nearest first."
     parts = []
     for start in range(0, len(unit), block):
-        cos = unit[start:start + block] @ unit.T
+        with one_thread: cos = unit[start:start + block] @ unit.T
         cos[np.arange(len(cos)), start + np.arange(len(cos))] = -2
         nearest = np.argpartition(cos, len(unit) - k, axis=1)[:, len(unit) - k:].astype(np.int32)
         near = np.take_along_axis(cos, nearest, 1)
@@ -68,6 +73,7 @@ class TopicPool:
         self.near: np.ndarray
         self.neighbors, self.near = _near(self.unit, min(near, n - 1)) if n > 1 else empty
         self.orders: dict = {} # a centre: the numbers of all words, nearest first, once they were needed
+        self.balls: dict = {} # a size: the coherence of each word with its nearest ones, once it was needed
 
     def __len__(self):
         return len(self.words)
@@ -96,22 +102,38 @@ class TopicList(NamedTuple):
     unit: np.ndarray # one row a word, of length 1
 
 # %% ../../nbs/foundations/07_topics.ipynb #a6306c0b
-def _order(pool, centres, block, most=2000):
+def _order(pool, centres, block, most=4000):
     "How all words lie around some centres, at most a block: the same bits whatever else is in it. The pool keeps it."
     rows = np.resize(centres, block)                      # one shape for all, so that no row depends on the others
-    cos = pool.unit[rows] @ pool.unit.T
+    with one_thread: cos = pool.unit[rows] @ pool.unit.T
     cos[np.arange(block), rows] = 2
-    if len(pool.orders) > most: pool.orders.clear()       # 40 MB for 10 000 words
+    if len(pool.orders) > most: pool.orders.clear()       # 80 MB for 10 000 words
     orders = np.argsort(-cos[:len(centres)], axis=1).astype(np.min_scalar_type(len(pool)))
     found = dict(zip(centres, orders))
     pool.orders.update(found)
     return found
 
 # %% ../../nbs/foundations/07_topics.ipynb #a79ffcb7
+def _balls(pool, size, block=200):
+    "The coherence of each word with its nearest size - 1 words; None where the pool does not keep so many."
+    if size - 1 > pool.neighbors.shape[1]:
+        return None
+    if size not in pool.balls:
+        centres = np.arange(len(pool))[:, None]
+        members = np.concatenate([centres, pool.neighbors[:, :size - 1]], axis=1)
+        sums = [pool.unit[members[i:i + block]].sum(1, dtype=float) for i in range(0, len(pool), block)]
+        squares = np.concatenate([np.einsum('nd,nd->n', s, s) for s in sums])
+        pool.balls[size] = (squares - size) / (size * (size - 1))
+    return pool.balls[size]
+
+
 def _promising(pool, centres, free, size, least, block=32):
     "Centres whose nearest free words cohere enough, with all words in the order of their nearness."
+    untouched = _balls(pool, size)
     def known(centre):
         nearest = pool.neighbors[centre]
+        if untouched is not None and free[nearest[:size - 1]].all():
+            return free[centre] and untouched[centre] >= least
         nearest = nearest[free[nearest]][:size - 1]
         few = len(nearest) < size - 1                     # then `_around` looks at all words
         return free[centre] and (few or _coherence(pool.unit[[centre, *nearest]]) >= least)
@@ -208,15 +230,16 @@ def matched_draws(pool, # the TopicPool
                   own, # the two lists of the query that are replaced, as TopicLists
                   fixed, # the two lists of the query that stay
                   exclude, # words that no list may use: all of the query
+                 seeds=range(DRAWS), # one a draw
                  ): # draws (lists like the first, lists like the second, unrelated pairs), and how in words
-    "Topic lists in place of two lists of a query, drawn five times; none, and why, where they are too few."
+    "Topic lists in place of two lists of a query, a draw a seed; none, and why, where they are too few."
     if len(pool) < LEAST_WORDS:
         return [], (f'{len(pool)} words of letters in these vectors, '
                     f'topic lists are made from {LEAST_WORDS} or more')
     if min(len(t.words) for t in own) < 2:
         return [], 'one word has no coherence that a list could be matched to'
     for tolerance in (.05, .10):
-        lists = [_matched(pool, own, fixed, exclude, tolerance, rng) for rng in range(DRAWS)]
+        lists = [_matched(pool, own, fixed, exclude, tolerance, rng) for rng in seeds]
         fewest = [min(len(draw[k]) for draw in lists) for k in (0, 1)]
         if min(fewest) >= LEAST_LISTS: break
     else:
@@ -226,16 +249,27 @@ def matched_draws(pool, # the TopicPool
     draws = [(*two, unrelated_pairs(pool, *two)) for two in lists]
     if (least := min(len(d[2]) for d in draws)) < LEAST_PAIRS:
         return [], f'{least} pairs of topic lists are unrelated, {LEAST_PAIRS} are needed'
-    return draws, _how(own, draws)
+    return draws, matched_how(own, draws)
 
 # %% ../../nbs/foundations/07_topics.ipynb #05f48bab
-def _how(own, draws):
+def matched_how(own, # the two lists of the query that are replaced
+                draws, # what `matched_draws` returns first
+               )->str:
     "How many lists and pairs, and the coherence that was reached and wanted, in words."
     fewest = ' and '.join(str(min(len(d[k]) for d in draws)) for k in (0, 1))
     reached = ' and '.join(f'{np.mean([t.coherence for d in draws for t in d[k]]):.2f}' for k in (0, 1))
     wanted = ' and '.join(f'{t.coherence:.2f}' for t in own)
-    return (f'{sum(len(d[2]) for d in draws)} unrelated pairs in {DRAWS} draws '
+    return (f'{sum(len(d[2]) for d in draws)} unrelated pairs in {len(draws)} draws '
             f'of at least {fewest} topic lists, mean cosine {reached} ({wanted} in the query)')
+
+# %% ../../nbs/foundations/07_topics.ipynb #32f3003a
+def draws_error(reached, # true or false: which pairs reach the value
+                draw, # the number of the draw that each pair comes from
+               )->float:
+    "Monte Carlo error of the share of pairs: from how the draws differ, for pairs of one draw share their lists."
+    numbers = np.unique(draw)
+    shares = [(1 + np.count_nonzero(reached[draw == k])) / (1 + np.count_nonzero(draw == k)) for k in numbers]
+    return float(np.std(shares, ddof=1) / np.sqrt(len(numbers))) if len(numbers) > 1 else float('nan')
 
 # %% ../../nbs/foundations/07_topics.ipynb #f9abdf13
 def topic_pool(vectors, # WordVectors

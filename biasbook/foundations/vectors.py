@@ -14,12 +14,27 @@ from string import ascii_letters
 
 import numpy as np
 
-from .cosines import _real, nearest
+from .cosines import _real, even_rows, nearest
 from .inputs import LONGEST_NAME, shown, writable
 from .matrixcache import _CACHE_FROM, _entry, _keep, _kept
 from .matrixfiles import _copied, _kind, _write_npz, read_matrix
 from .packedfiles import _find, _inside, _label, _naming, _plural, _some
 from .vectorfiles import _notes, _wanted, read_table
+
+# %% ../../nbs/foundations/06_vectors.ipynb #0cbea62a
+_SMALLEST = 2.0 ** -80   # float32 begins to lose digits at 2**-126; numbers far below the largest of a row need room too
+
+def _lifted(vectors):
+    "The matrix, and k: where most rows are too small for float32, all numbers times 2**k, which changes no digit."
+    M = np.asarray(vectors)
+    if M.ndim != 2 or M.dtype.kind != "f" or M.dtype.itemsize <= 4 or not M.size: return vectors, 0
+    largest = np.abs(M).max(axis=1)
+    largest = largest[(largest > 0) & np.isfinite(largest)]
+    if not len(largest): return vectors, 0
+    middle = float(np.median(largest))
+    if middle >= _SMALLEST: return vectors, 0
+    k = 1 - int(np.frexp(middle)[1])
+    return np.ldexp(M, k), k
 
 # %% ../../nbs/foundations/06_vectors.ipynb #ff8f8408
 def _checked(words, vectors, at, top):
@@ -74,12 +89,14 @@ def _unknown(words, name, row):
 class _Table:
     "Words with one row of numbers each."
     def __init__(self, words, # list[str], each once
-                 vectors, # (n, d) finite real numbers, one row per word; kept as float32
+                 vectors, # (n, d) finite real numbers, one row per word; kept as float32; see meta["scaled"]
                  name="vectors", # what reports call them
                  meta=None, # notes on them, as plain data
                  _at="row {}".format, _top=np.inf):
+        vectors, power = _lifted(vectors)
         self.words, self.vectors, self._row = _checked(words, vectors, _at, _top)
         self.name, self.meta, self.dim = writable(str(name)), dict(meta or {}), self.vectors.shape[1]
+        if power: self.meta["scaled"] = f"2**{power}"
     def __len__(self): return len(self.words)
     def __iter__(self): return iter(self.words)
     def __contains__(self, word): return word in self._row
@@ -116,8 +133,13 @@ class WordVectors(_Stored):
     @cached_property
     def unit(self):
         "(n, d) float32, rows at length 1; a zero row stays zero."
-        length = np.sqrt(np.einsum("nd,nd->n", self.vectors, self.vectors, dtype=np.float64))
-        return self.vectors / np.where(length > 0, length, 1).astype(np.float32)[:, None]
+        rows = self.vectors
+        length = np.sqrt(np.einsum("nd,nd->n", rows, rows, dtype=np.float64))
+        odd = (length > 0) & ((length < 2.0 ** -100) | (length > 2.0 ** 120))
+        if odd.any():                                  # a division by such a length would lose digits in float32
+            rows = even_rows(rows)
+            length = np.sqrt(np.einsum("nd,nd->n", rows, rows, dtype=np.float64))
+        return rows / np.where(length > 0, length, 1).astype(np.float32)[:, None]
     def subset(self, words, name=None):
         "These words only, in this order; `UnknownWord` if one is not there."
         return type(self)(words := list(words), self[words], name or self.name, self.meta)

@@ -1,0 +1,181 @@
+"""What a number must not depend on: threads, the size of the vectors, the order of rows, the seed of a placebo."""
+import json
+import math
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from biasbook.analogies import analogy_answers
+from biasbook.clusters import cluster_bias
+from biasbook.differential import weat_arrays
+from biasbook.directions import bias_direction, professions
+from biasbook.foundations.results import Estimate, Result
+from biasbook.foundations.vectors import WordVectors, load_vectors
+from biasbook.generated import generate_analogies
+from biasbook.indirect import indirect_bias
+from biasbook.neighbors import bias_correlation, neighbor_bias
+from biasbook.occupations import occupation_gap
+from biasbook.probe import probe_accuracy
+from biasbook.projection import direct_bias
+from biasbook.similarity import word_similarity
+from biasbook.weat import weat
+
+
+@pytest.fixture(scope='module')
+def news():
+    return load_vectors('googlenews-mini')
+
+
+# -- threads ----------------------------------------------------------------------------------------------------------
+
+MEASURES = '''
+import hashlib, json, sys
+import numpy as np
+from biasbook.clusters import cluster_bias
+from biasbook.directions import bias_direction, random_directions
+from biasbook.erasure import hard_debias, inlp
+from biasbook.foundations.vectors import WordVectors, load_vectors
+from biasbook.generated import generate_analogies
+from biasbook.indirect import indirect_bias
+from biasbook.neighbors import neighbor_bias
+from biasbook.occupations import occupation_gap
+from biasbook.probe import probe_accuracy, sides
+from biasbook.projection import direct_bias
+from biasbook.similarity import word_similarity
+from biasbook.weat import weat
+
+v = load_vectors('googlenews-mini')
+d = bias_direction(v)
+few = {'placebos': 5}
+found = {'random directions': random_directions(v, d, 50)[0].tobytes().hex(),
+         'weat': weat(v, 'weat7').to_json(), 'occupation gap': occupation_gap(v).to_json(),
+         'direct bias': direct_bias(v).to_json(), 'indirect bias': indirect_bias(v, 'nurse', 'doctor').to_json(),
+         'clusters': cluster_bias(v, method='pca-kmeans', **few).to_json(), 'k-means': cluster_bias(v, **few).to_json(),
+         'neighbors': neighbor_bias(v).to_json(), 'probe': probe_accuracy(v, **few).to_json(),
+         'similarity': word_similarity(v, 'ws353').to_json(),
+         'generated': generate_analogies(v, n=20, words=v.words[:2000]).to_json(double_precision=15),
+         'nearest': repr(v.neighbors(v.words[:100], k=20)),
+         'hard debiasing': hard_debias(v, missing='drop').fingerprint,
+         'INLP': inlp(v, sides(v), iterations=3).fingerprint}
+if 'leace' in sys.argv:
+    from biasbook.erasure import leace
+    found['LEACE'] = leace(v, sides(v)).fingerprint
+rng = np.random.default_rng(0)
+words = [f'w{i}' for i in range(20_000)]
+for k in range(12):                                        # long sums: numpy's @ splits those of more than 10 000 numbers
+    many = WordVectors(words, rng.normal(size=(20_000, 10)))
+    one = bias_direction(many, [(words[2 * i], words[2 * i + 1]) for i in range(5)])
+    found[f'direct bias of many words, {k}'] = direct_bias(many, None, one, placebos=0).to_json()
+print(json.dumps({name: hashlib.sha256(text.encode()).hexdigest() for name, text in found.items()}))
+'''
+
+
+def test_the_bytes_of_a_result_are_the_same_for_any_number_of_threads():
+    found, leace = {}, ['leace'] if find_spec('concept_erasure') else []
+    for threads in ('1', '2', '4'):
+        env = {**os.environ, **dict.fromkeys(('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS'), threads)}
+        done = subprocess.run([sys.executable, '-W', 'ignore', '-c', MEASURES, *leace], env=env, capture_output=True, text=True)
+        assert not done.returncode, done.stderr
+        found[threads] = json.loads(done.stdout)
+    differ = [name for name in found['1'] if len({f[name] for f in found.values()}) > 1]
+    assert not differ
+
+
+# -- the size of the numbers --------------------------------------------------------------------------------------------
+
+def measured(vectors):
+    "What each measure of vectors says, in numbers."
+    few = {'placebos': 3}
+    questions = [('man', 'woman', 'king', 'queen'), ('boy', 'girl', 'son', 'daughter'), ('he', 'she', 'his', 'her')]
+    gap, near = occupation_gap(vectors, placebos=False), neighbor_bias(vectors, missing='drop', **few)
+    w = weat(vectors, 'weat7')
+    return {'weat': [w.value, w.low, w.high, *(e.pvalue for e in w.also if e.name.startswith('placebo'))],
+            'occupation gap': [gap.value, gap.low, gap.high],
+            'direct bias': [direct_bias(vectors, professions(), missing='drop', **few).value, direct_bias(vectors, **few).null],
+            'indirect bias': [indirect_bias(vectors, 'nurse', 'doctor', **few).value],
+            'neighbors': [near.value, near.low, near.null],
+            'clusters': [cluster_bias(vectors, **few).value], 'probe': [probe_accuracy(vectors, **few).value],
+            'similarity': [word_similarity(vectors, 'ws353').value],
+            'analogies': analogy_answers(vectors, questions)['answer'].tolist(),
+            'generated': generate_analogies(vectors, n=20, words=vectors.words[:1500])['score'].tolist(),
+            'bias correlation': [bias_correlation(vectors, vectors, **few).value]}
+
+
+@pytest.fixture(scope='module')
+def usual(news):
+    return measured(news)
+
+
+@pytest.mark.parametrize('power', [-1000, -140, -70, 60, 100])
+def test_a_power_of_two_changes_no_bit_of_any_measure(news, usual, power):
+    assert measured(WordVectors(news.words, np.ldexp(news.vectors.astype(float), power))) == usual
+
+
+@pytest.mark.parametrize('factor', [1e-300, 1e-44, 1e-22, 1e-21, 1e30])
+def test_any_factor_changes_nothing_but_roundings(news, usual, factor):
+    other = measured(WordVectors(news.words, news.vectors.astype(float) * factor))
+    assert other.pop('analogies') == usual['analogies']
+    for name, numbers in other.items():
+        assert numbers == pytest.approx(usual[name], rel=1e-6, abs=1e-6), name
+
+
+@pytest.mark.parametrize('factor', [1e-21, 1e-22, 1e-30])
+def test_small_numbers_that_were_float32_all_along(news, usual, factor):
+    other = measured(WordVectors(news.words, np.float32(news.vectors.astype(float) * factor)))
+    assert other.pop('analogies') == usual['analogies']
+    for name, numbers in other.items():
+        assert numbers == pytest.approx(usual[name], rel=1e-5, abs=1e-5), name
+
+
+# -- the order of rows --------------------------------------------------------------------------------------------------
+
+def test_placebos_do_not_depend_on_the_order_of_rows(news):
+    "With fewer than 10 000 words all of them are in the pool, so that their order says nothing."
+    shuffled = news.subset(np.random.default_rng(1).permutation(news.words).tolist())
+    for measure in (lambda v: weat(v, 'weat6'), lambda v: direct_bias(v, professions(), missing='drop')):
+        one, other = ([e.pvalue for e in measure(v).also if e.name.startswith('placebo')] for v in (news, shuffled))
+        assert one == other
+
+
+# -- drawn p-values -----------------------------------------------------------------------------------------------------
+
+def test_seeds_agree_on_the_placebo_p_of_direct_bias(news):
+    found = [direct_bias(news, professions(), rng=seed, missing='drop').estimate('placebo directions') for seed in range(10)]
+    p = [e.pvalue for e in found]
+    assert max(p) - min(p) < .06 and max(e.pvalue_error for e in found) <= .01      # 6 standard errors
+
+
+def test_a_p_that_is_drawn_too_seldom_says_so(news):
+    r = cluster_bias(news)
+    e = r.estimate('placebo directions')
+    assert .01 < e.pvalue_error < .04 and f'p = {e.p_text}' in str(r) and '±' in e.p_text
+    assert Result.from_json(r.to_json()).estimate('placebo directions').pvalue_error == e.pvalue_error
+
+
+# -- intervals ----------------------------------------------------------------------------------------------------------
+
+def both_or_none(low, high):
+    known = [x is not None and math.isfinite(x) for x in (low, high)]
+    return all(known) or not any(known)
+
+
+def test_an_interval_has_both_ends_or_none():
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(2, 8, 5))
+    constant = {'X': np.tile(A[0], (8, 1)), 'Y': np.tile(B[0], (8, 1))}
+    nearly = {'X': np.vstack([constant['X'][:7], B[:1]]), 'Y': constant['Y']}
+    free = {'X': constant['X'], 'Y': rng.normal(size=(8, 5))}
+    for sets in (constant, nearly, free):
+        r = weat_arrays(**sets, A=A, B=B)
+        assert both_or_none(r.low, r.high) and all(both_or_none(e.low, e.high) for e in r.also)
+    r = weat_arrays(**constant, A=A, B=B)
+    assert math.isnan(r.low) and 'no interval' in r.meta['note'] and 'one score for all its words' in r.meta['note']
+    for low, high in ((math.nan, 1.94), (1., math.inf), (None, 1.), (-math.inf, 0.)):
+        e = Estimate('half', 1., low, high)
+        assert e.low is None and e.high is None
+    half = Result('m', 's', 'q', 1., low=math.nan, high=1.94)
+    assert math.isnan(half.low) and math.isnan(half.high)
