@@ -47,6 +47,17 @@ def test_kept_inputs_stay_within_the_promised_time_and_memory(replayed):
 
 
 @pytest.mark.parametrize('name', READERS)
+def test_a_megabyte_stays_within_the_promised_time_and_memory(name, request):
+    "The large inputs at their full size."
+    if 'slow' not in request.config.getoption('--flags').split():
+        pytest.skip('runs with --flags slow')
+    if not usable(name):
+        pytest.skip(f'{READERS[name].needs} is not installed')
+    for row in json.loads(run(name, '--replay', '--whole', '--json').stdout):
+        assert not row['what'] and row['seconds'] <= MOST_SECONDS and row['mib'] <= MOST_MIB, row
+
+
+@pytest.mark.parametrize('name', READERS)
 def test_corpus_is_small(name):
     assert corpus(name) and sum(map(len, corpus(name).values())) <= BIGGEST_CORPUS
 
