@@ -55,7 +55,7 @@ def _checked(words, vectors, at, top):
     if again: raise ValueError(f"a word may occur once only: {_some(again)}")
     parts = [M[i:i + 4096] for i in range(0, len(M), 4096)] if top else []
     fine = [(part.min(1) > -top) & (part.max(1) < top) for part in parts]
-    if bad := [f"{words[i]!r} at {at(i)}" for i in np.flatnonzero(~np.concatenate([[], *fine]).astype(bool))]:
+    if bad := [f"{shown(words[i], 80)} at {at(i)}" for i in np.flatnonzero(~np.concatenate([[], *fine]).astype(bool))]:
         most = "too large for float32" if top == np.inf else f"beyond {top:g}, as in a damaged file"
         raise ValueError(f"NaN, infinite or {most}: {_some(bad)}")
     M.flags.writeable = False

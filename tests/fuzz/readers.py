@@ -1,0 +1,325 @@
+"""The readers of the package, and the property that each of them has for every input.
+
+A reader returns a value, or raises `ValueError` with a message that names the file, in less than MOST_SECONDS of CPU time and
+with less than MOST_MIB of memory. (An extra that is not installed is an `ImportError`.) Anything else is a finding.
+"""
+import os
+import pickle
+import resource
+import select
+import shutil
+import signal
+import tempfile
+import time
+import traceback
+import warnings
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+import inputs
+
+MOST_SECONDS = 20                       # CPU time for a file of up to 1 MB
+MOST_MIB = 1024                         # memory for a file of up to 1 MB
+MOST_CHARACTERS = 2000                  # of a message
+
+# An anonymous folder in memory where there is one: a run writes some hundred thousand small files.
+SCRATCH = '/dev/shm' if os.path.isdir('/dev/shm') else None
+
+
+# -- what is read -----------------------------------------------------------------------------------------------------
+
+def vectors(folder, path):
+    import numpy as np
+    from biasbook.foundations.vectors import load_vectors
+    v = load_vectors(path, cache=False)
+    assert np.isfinite(v.vectors).all() and len(set(v.words)) == len(v.words) == len(v.vectors) > 0
+    ''.join(v.words).encode()           # no word that cannot be written
+
+
+def rows_as_read(folder, path):
+    from biasbook.foundations.vectorfiles import read_rows
+    for _ in read_rows(path)[-1]:
+        pass
+
+
+def text_vectors(folder, path):
+    vectors(folder, path)
+    rows_as_read(folder, path)
+
+
+def matrix_cache(folder, path):
+    from biasbook.foundations.matrixcache import _kept
+    kept = _kept(path, [0, 0, 0])
+    if kept:
+        assert len(kept[1]) >= 0 and kept[2].ndim >= 0
+
+
+def words(folder, path):
+    from biasbook.foundations.wordfiles import load_words
+    assert all(isinstance(w, str) for w in load_words(path))
+
+
+def queries(folder, path):
+    from biasbook.foundations.wordfiles import load_queries
+    for query in load_queries(path):
+        str(query)
+        repr(query)
+
+
+def questions(folder, path):
+    from biasbook.foundations.questions import analogy_questions
+    analogy_questions(path)
+
+
+def pairs(folder, path):
+    from biasbook.foundations.pairs import load_pairs
+    load_pairs(path)
+
+
+def templates(folder, path):
+    "A template is text, not a file: the message names the template, which the test looks for instead of the file."
+    from biasbook.foundations.templates import Template, template_warnings
+    t = Template(path.read_bytes().decode('utf-8', 'replace'))
+    template_warnings(t)
+    repr(t.fill(**{slot: 'word' for slot in t.slots}))
+
+
+def study(folder, path):
+    from biasbook.foundations.studies import attribute_sentences, load_study, study_lint, target_sentences
+    found = load_study(path)
+    repr(found)
+    if len(found.templates) * sum(map(len, [*found.targets.values(), *found.attributes.values()])) < 2000:
+        target_sentences(found)
+        attribute_sentences(found)
+        study_lint(found)
+
+
+def study_folder(folder, path):
+    study(folder, folder)
+
+
+def stereoset(folder, path):
+    from biasbook.foundations.examples import load_stereoset
+    load_stereoset(path)
+
+
+def seat(folder, path):
+    from biasbook.seat import load_seat
+    load_seat(path)
+
+
+def crows_pairs(folder, path):
+    from biasbook.crows_pairs import load_crows_pairs
+    load_crows_pairs(path)
+
+
+def audits(folder, path):
+    "An audit that can be loaded can be printed, exported and compared with itself."
+    from biasbook.comparing import compare_audits
+    from biasbook.saving import audit_lines, latex_table, load_audit, markdown_table, printable
+    a = load_audit(path)
+    printable('\n'.join(audit_lines(a))).encode('utf-8', 'replace')
+    table = a.table()
+    markdown_table(table)
+    latex_table(table)
+    try:
+        compare_audits(a, a).lines()
+    except ValueError:
+        pass                            # an audit without results cannot be compared; that is said of no file
+
+
+def configuration(folder, path):
+    from biasbook.config import read_config
+    read_config(path)
+
+
+def store(folder, path):
+    "What is in a store is read, also as vectors and as records of replies; keys are those that the reader itself would use."
+    from biasbook.foundations.store import Store
+    from biasbook.foundations.vectorstore import VectorStore
+    with closing(Store(path)) as s:
+        repr(s)
+        for kind in s.kinds():
+            s.get(s.keys(kind))
+        v = VectorStore(s, {'model': 'm'})
+        v.get(['a sentence', 'another'])
+        v.pinned()
+        v.replies()
+        s.put({'new': b'value'}, 'kind')
+        assert s.get(['new'])['new']
+
+
+def kept_vectors(folder, path):
+    from biasbook.foundations.sentencefiles import read_vectors
+    read_vectors(path)
+
+
+TOKENIZER = ('{"version": "1.0", "added_tokens": [], "model": {"type": "WordLevel", "vocab": {"[UNK]": 0, "a": 1, "[MASK]": 2},'
+             ' "unk_token": "[UNK]"}}')
+
+
+def model_folder(folder, path):
+    "Everything that is read of a model before its weights."
+    from biasbook.foundations.checkpoints import _config, _quiet, _tokenizer
+    from biasbook.foundations.modelfolders import _files, _kind
+    for name, content in (('model.safetensors', '\2\0\0\0\0\0\0\0{}'), ('tokenizer.json', TOKENIZER)):
+        if not (folder / name).exists():
+            (folder / name).write_text(content)
+    name = folder.name
+    _files(folder, name)
+    with _quiet():
+        if (folder / 'tokenizer_config.json').exists():
+            _tokenizer(folder, name)
+        _kind(_config(folder, name), 'auto', name)
+
+
+def sentence_transformers(folder, path):
+    from biasbook.foundations.localembedders import _st_files
+    (folder / 'model.safetensors').write_bytes(b'')
+    _st_files(folder, folder.name)
+
+
+# -- readers by name --------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Reader:
+    read: Callable                      # called with the folder of the files and the path of the first one
+    names: tuple                        # the names that files may have
+    mutator: str                        # which of the mutators knows its structure
+    max_len: int = 4096                 # bytes of an input
+    names_file: bool = True             # False: what is read is no file
+    needs: str = ''                     # a library of an extra
+
+
+VOCABULARIES = ('vectors.json', 'vectors.words', 'tokenizer.json')
+
+READERS = {
+    'glove_text': Reader(text_vectors, ('vectors.txt',), 'vector_text'),
+    'word2vec_text': Reader(text_vectors, ('vectors.vec',), 'vector_text'),
+    'word2vec_binary': Reader(text_vectors, ('vectors.bin',), 'vector_binary'),
+    'packed_vectors': Reader(text_vectors, ('vectors.txt.gz', 'vectors.txt.bz2', 'vectors.txt.xz', 'vectors.txt.zip', 'vectors.txt'),
+                             'packed'),
+    'npz': Reader(vectors, ('vectors.npz',), 'npz'),
+    'npy': Reader(vectors, ('vectors.npy', *VOCABULARIES), 'npy'),
+    'safetensors': Reader(vectors, ('vectors.safetensors', *VOCABULARIES), 'safetensors'),
+    'matrix_cache': Reader(matrix_cache, ('entry.safetensors',), 'safetensors'),
+    'words': Reader(words, ('words.txt', 'words.csv', 'words.json', 'words.yaml'), 'text'),
+    'queries': Reader(queries, ('queries.txt', 'queries.csv', 'queries.json', 'queries.yaml'), 'text'),
+    'questions': Reader(questions, ('questions.txt',), 'text'),
+    'pairs': Reader(pairs, ('pairs.csv',), 'text'),
+    'templates': Reader(templates, ('template.txt',), 'text', 512, names_file=False),
+    'study': Reader(study, ('study.yaml',), 'text'),
+    'study_folder': Reader(study_folder, ('templates.json', 'models_config.json', 'target_words_a.txt', 'target_words_b.txt',
+                                          'attribute_words_c.txt'), 'text'),
+    'stereoset': Reader(stereoset, ('stereoset.jsonl', 'stereoset.json'), 'text'),
+    'seat': Reader(seat, ('seat.jsonl',), 'text'),
+    'crows_pairs': Reader(crows_pairs, ('crows.csv',), 'text'),
+    'audits': Reader(audits, ('results.json',), 'text'),
+    'configuration': Reader(configuration, ('audit.yaml',), 'text'),
+    'store': Reader(store, ('store.sql', 'store.sqlite'), 'sql'),
+    'kept_vectors': Reader(kept_vectors, ('kept.npz', 'kept.parquet'), 'npz'),
+    'model_folder': Reader(model_folder, ('config.json', 'tokenizer_config.json', 'model.safetensors.index.json'), 'text',
+                           needs='transformers'),
+    'sentence_transformers': Reader(sentence_transformers, ('modules.json',), 'text', needs='sentence_transformers'),
+}
+
+
+# -- the property -----------------------------------------------------------------------------------------------------
+
+@dataclass
+class Finding:
+    reader: str
+    what: str                           # the exception, or "slow", "memory", "message"
+    where: str                          # the last place in the package: file:line function
+    said: str                           # the message, shortened
+    data: bytes                         # the input
+
+    @property
+    def key(self):
+        return self.reader, self.what, self.where
+
+
+def last_place(error):
+    "The innermost place of a traceback that is in the package, and the innermost of all if that is another one."
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [f for f in frames if f'{os.sep}biasbook{os.sep}' in f.filename]
+    shown = [ours[-1]] if ours else []
+    if frames and frames[-1] not in shown:
+        shown.append(frames[-1])
+    return ' > '.join(f'{Path(f.filename).name}:{f.lineno} {f.name}' for f in shown)
+
+
+def resident_mib():
+    with open('/proc/self/statm') as f:
+        return int(f.read().split()[1]) * resource.getpagesize() / 2**20
+
+
+def most_resident_mib():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def check(name, data, largest=inputs.LARGEST):
+    "What a reader did with an input: (Finding or None, seconds, MiB). Repeated parts are cut to `largest` bytes."
+    reader = READERS[name]
+    folder = Path(tempfile.mkdtemp(prefix='fuzzed-', dir=SCRATCH))
+    try:
+        content = inputs.files(data, reader.names, largest)
+        for file, raw in content.items():
+            (folder / file).write_bytes(raw)
+        if sum(map(len, content.values())) > inputs.LARGEST:
+            return None, 0., 0.          # not a small file
+        what = where = said = ''
+        peak, before, start = most_resident_mib(), resident_mib(), time.process_time()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter('ignore')
+                reader.read(folder, folder / next(iter(content)))
+        except (ValueError, ImportError) as e:
+            known = [*content, folder.name] if reader.names_file else ['']
+            said = str(e)
+            exact = type(e) in (ValueError, ImportError, ModuleNotFoundError) or type(e).__module__.startswith('biasbook')
+            if not exact:
+                what, where = type(e).__name__, last_place(e)
+            elif len(said) > MOST_CHARACTERS:
+                what, where = f'message of over {MOST_CHARACTERS} characters', last_place(e)
+            elif type(e) is ValueError and not any(n in said for n in known):
+                what, where = 'message without the file', last_place(e)
+        except BaseException as e:
+            if isinstance(e, (KeyboardInterrupt, SystemExit)):
+                raise
+            what, where, said = type(e).__name__, last_place(e), str(e)
+        seconds = time.process_time() - start
+        mib = most_resident_mib() - before if most_resident_mib() > peak else 0.
+        if not what and seconds > MOST_SECONDS:
+            what, said = 'slow', f'{seconds:.1f} s'
+        if not what and mib > MOST_MIB:
+            what, said = 'memory', f'{mib:.0f} MiB'
+        return Finding(name, what, where, said[:300], data) if what else None, seconds, mib
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_apart(name, data, largest, most_seconds):
+    "The same in a process of its own, which is ended after so many seconds."
+    receive, send = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(receive)
+        try:
+            with os.fdopen(send, 'wb') as f:
+                pickle.dump(check(name, data, largest), f)
+        finally:
+            os._exit(0)
+    os.close(send)
+    with os.fdopen(receive, 'rb') as f:
+        ready, _, _ = select.select([f], [], [], most_seconds)
+        if not ready:
+            os.kill(child, signal.SIGKILL)
+        answer = f.read()
+    os.waitpid(child, 0)
+    if not answer:
+        what = 'killed' if ready else 'hang'
+        return Finding(name, what, '', f'nothing came back in {most_seconds} s', data), float(most_seconds), 0.
+    return pickle.loads(answer)
