@@ -130,6 +130,7 @@ class _Dripping:
 class _Sender(BaseHTTPRequestHandler):
     protocol_version, disable_nagle_algorithm, server_version = 'HTTP/1.1', True, 'Loopback'
     loopback: Any
+    wfile: Any
     def log_message(self, *_): pass
 
     def _send(self, status, text, fault=''):

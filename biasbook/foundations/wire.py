@@ -66,9 +66,11 @@ _HUB_KEYS = ('HF_TOKEN', 'HUGGING_FACE_HUB_TOKEN')
 
 def _public_part(address):
     "What stands behind the slashes of an address, without user, password, query and fragment."
-    _, at, behind = re.fullmatch(rf'(?is)(?:(.*)({_AT}))?(.*?)', address).groups()
-    shown, query, _ = re.fullmatch(rf'(?is)(.*?)(?:({_QUERY})(.*))?', behind).groups()
-    if at: shown = f'***@{shown}'
+    marks = list(re.finditer(f'(?i){_AT}', address))
+    shown = address[marks[-1].end():] if marks else address
+    query = re.search(f'(?i){_QUERY}', shown)
+    if query: shown = shown[:query.start()]
+    if marks: shown = f'***@{shown}'
     elif re.match(r'[^/\\\[]*:\D', shown): shown = '***'         # a password whose host was cut off
     return f'{shown}?***' if query else shown
 
