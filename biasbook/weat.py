@@ -186,7 +186,7 @@ def placebo_reference(vectors, # anything that as_vectors takes
     X, Y, A, B = (vectors[words] for words in sets)
     value = weat_effect_size(association(X, A, B), association(Y, A, B), ddof)
     reference = _referred(draws, fixed, side, ddof, method)
-    if draws_error(_reached(reference, value), reference.draw) > .01:
+    if draws_error(_reached(reference, value), reference.draw) > .005:   # five draws tell it within a factor of two
         draws = draws + matched_draws(pool, own, fixed, query.words, range(DRAWS, 2 * DRAWS))[0]
         reference = _referred(draws, fixed, side, ddof, matched_how(own, draws))
     return reference
