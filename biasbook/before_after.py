@@ -75,10 +75,17 @@ class Case:
 
 # %% ../nbs/01i_before_after.ipynb #42ab0f69
 def _ends(r):
-    "Interval of a result, or range over its seeds; median of random directions, and the share that reach it."
+    """Columns of a result: its interval, or the range over its seeds, and how it compares with random directions.
+
+    `random` is their median, `reach` the share that reaches the value, `reach_error` the Monte Carlo error of that."""
     shown = next((e for e in r.also if e.name == 'seeds' and math.isnan(r.low)), r)
-    random = [e for e in r.also if e.name == 'placebo directions' and 'was not made for' not in e.method]
-    return shown.low, shown.high, *((r.null, _nan(random[0].pvalue)) if random else (math.nan, math.nan))
+    columns = {'low': shown.low, 'high': shown.high, 'random': math.nan, 'reach': math.nan, 'reach_error': math.nan}
+    placebos = [e for e in r.also if e.name == 'placebo directions' and 'was not made for' not in e.method]
+    if placebos:
+        columns['random'] = r.null
+        columns['reach'] = _nan(placebos[0].pvalue)
+        columns['reach_error'] = _nan(placebos[0].pvalue_error)
+    return columns
 
 def _nan(x): return math.nan if x is None else x
 
@@ -86,8 +93,8 @@ def _row(measure, of, results, change=None, null=0., note=''):
     "A row of the table, of the results before and after and the change between them."
     row, nothing = {'measure': measure, 'of': of, 'null': null}, Result('', '', '', math.nan)
     for when, r in zip(('before', 'after'), (*results, nothing, nothing)):
-        names = when, *(f'{when}_{k}' for k in ('low', 'high', 'random', 'reach'))
-        row |= dict(zip(names, (r.value, *_ends(r))))
+        row[when] = r.value
+        row |= {f'{when}_{name}': value for name, value in _ends(r).items()}
     e = change or Estimate('change', math.nan)
     moved = [_nan(x) for x in (e.value, e.low, e.high, e.pvalue)]
     return row | dict(zip(('change', 'change_low', 'change_high', 'p'), moved), method=e.method, note=note)

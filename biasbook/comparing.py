@@ -7,6 +7,7 @@ __all__ = ['Comparison', 'compare_audits']
 
 # %% ../nbs/book/01b_comparing.ipynb #71206a0f
 import math
+from collections import Counter
 from dataclasses import dataclass
 
 from . import __version__
@@ -68,11 +69,13 @@ def _change(a, b):
 def _by_key(audit, subject):
     "The results of a subject by what identifies them."
     found: dict = {}
+    alike = Counter[tuple]()
     for r in audit.results:
         if r.subject == subject:
             measure, battery, name = (r.meta.get(k) or '' for k in ('measure', 'battery', 'name'))
             key = measure or r.metric, r.metric, battery, name, r.query
-            found[*key, sum(k[:5] == key for k in found)] = r     # several may be alike: numbered as they come
+            found[*key, alike[key]] = r         # several may be alike: numbered as they come
+            alike[key] += 1
     return found
 
 def _absent(key, subject, audit):

@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from .inputs import clipped
 from .modelfolders import KINDS, _files, _folder, _kind, _libraries, checked_config
 from .store import store_key
 
@@ -66,7 +67,7 @@ def _weights(folder, name, kind, dtype):
 def _first_line(e, folder='its folder'):
     "What an error says first, without the path of a folder."
     said = next((line for line in str(e).splitlines() if line.strip()), type(e).__name__)
-    return said.replace(str(folder), 'its folder').rstrip(' .')
+    return clipped(said.replace(str(folder), 'its folder').rstrip(' .'), 400)
 
 # %% ../../nbs/foundations/08a_checkpoints.ipynb #86edb651
 _TASKS = r'For((Sequence|Token)Classification|QuestionAnswering|MultipleChoice)$'

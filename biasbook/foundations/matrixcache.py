@@ -70,4 +70,4 @@ def _kept(entry, now):
             listed = f.read()
         if zlib.crc32(listed) != notes["words"]: return None
         return notes["format"], listed.decode().split("\n"), M
-    except (OSError, ValueError, KeyError, TypeError): return None
+    except (OSError, ValueError, KeyError, TypeError, OverflowError): return None

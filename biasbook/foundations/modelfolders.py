@@ -123,6 +123,8 @@ def _files(folder, name, revision=None):
 # %% ../../nbs/foundations/07b_modelfolders.ipynb #f7b863db
 KINDS = 'masked', 'causal', 'seq2seq'
 
+_MOST_LABELS = 100_000
+
 def checked_config(folder, # of a model
                    name:str, # what messages call it
                   )->dict: # what its config.json says
@@ -143,6 +145,11 @@ def checked_config(folder, # of a model
         if not isinstance(config.get(key), str | None):
             raise ValueError(f'the configuration of {name} cannot be read: {key} is {shown(config[key], 80)}, '
                              'but must be text')
+    for part in (config, *(x for x in config.values() if isinstance(x, dict))):
+        labels = part.get('num_labels')             # transformers makes a name for each of them
+        if isinstance(labels, int) and labels > _MOST_LABELS:
+            raise ValueError(f'the configuration of {name} cannot be read: num_labels is {labels}, '
+                             f'but must be at most {_MOST_LABELS}')
     return config
 
 def _kind(config, kind, name):

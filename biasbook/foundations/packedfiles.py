@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .inputs import checked_path, close_names, shown
+from .inputs import checked_path, clipped, close_names, shown
 
 # %% ../../nbs/foundations/03b_packedfiles.ipynb #9773d05c
 def _plural(n, what):
@@ -23,7 +23,7 @@ def _plural(n, what):
 def _some(items, most=5):
     "The first `most` of `items` in words, and how many more there are."
     more = f" and {len(items) - most} more" if len(items) > most else ""
-    return ", ".join(map(str, items[:most])) + more
+    return ", ".join(clipped(str(x), 200) for x in items[:most]) + more
 
 # %% ../../nbs/foundations/03b_packedfiles.ipynb #294e7607
 @contextmanager
@@ -32,11 +32,11 @@ def _naming(path):
     try: yield
     except (EOFError, OSError, RuntimeError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as e:
         if getattr(e, "errno", None) not in (None, EINVAL): raise
-        raise ValueError(f"{_label(path)} is packed, and cut short or damaged: {e}") from e
+        raise ValueError(f"{_label(path)} is packed, and cut short or damaged: {clipped(str(e), 300)}") from e
     except ValueError as e:
         name, said = _label(path), str(e)
         if not said.startswith((f"{name}: ", f"{name} is packed", f"{name} cannot be read")): said = f"{name}: {said}"
-        raise ValueError(said) from None
+        raise ValueError(clipped(said, 1000)) from None         # names in a file can be of any length
 
 # %% ../../nbs/foundations/03b_packedfiles.ipynb #43ad639c
 class _Streams(io.RawIOBase):

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from .data import _did_you_mean, data_path, fetch
-from .inputs import checked_path, shown
+from .inputs import listed, checked_path, shown
 
 # %% ../../nbs/foundations/08_questions.ipynb #49e88500
 def _question(row, where):
@@ -85,5 +85,6 @@ def analogy_questions(questions, # "google-lower" (bundled), "google", "msr", a 
         sections = _file(questions)
     empty = [s for s, rows in sections.items() if not rows] if sections else ['all of it']
     if empty:
-        raise ValueError(f'a section without questions: {", ".join(map(str, empty))}; take it out, or fill it')
+        file = f'{Path(questions).name}: ' if isinstance(questions, (str, Path)) else ''
+        raise ValueError(f'{file}a section without questions: {listed(empty)}; take it out, or fill it')
     return sections

@@ -26,7 +26,7 @@ SEPARATOR = re.compile(rb'\n%% ([^\n]{1,80})\n')
 MARK = b'\x1e'
 NUMBER = b'\x1d'
 LARGEST = 1_000_000                     # bytes of a file, which is what the promise is about
-MOST_GROWTH = 50                        # what an input packs is cut to so many times the limit
+MOST_GROWTH = 20                        # what an input packs is cut to so many times the limit
 
 
 def read_parts(data):

@@ -46,7 +46,8 @@ def rows_as_read(folder, path):
 
 def text_vectors(folder, path):
     vectors(folder, path)
-    rows_as_read(folder, path)
+    if path.stat().st_size < 10_000:
+        rows_as_read(folder, path)      # the same lines, another function
 
 
 def matrix_cache(folder, path):
