@@ -157,7 +157,7 @@ def _check_encoder(model, folder, name):
     "ValueError for a model of sentence-transformers whose encoder lacks weights, or leaves weights of its file out."
     encoder = getattr(model[0], 'auto_model', None)
     if encoder is None: return                  # modules of another kind load all of theirs, or fail
-    first = json.loads((folder / 'modules.json').read_text(encoding='utf-8'))[0]
+    first = parse_json(file_text(folder / 'modules.json'), 'modules.json')[0]
     _, info = type(encoder).from_pretrained(
         folder / first['path'], config=deepcopy(encoder.config), output_loading_info=True, use_safetensors=True,
         local_files_only=True, **_float32())

@@ -108,7 +108,9 @@ class Template(_Parts):
     def fill(self, /, **words)->Filled: # a word a slot
         "The sentence, and where each word stands. ValueError for a missing, empty or unknown one."
         words = self._checked(words)
-        parts, spans, length, done = [], {}, 0, 0
+        parts: list[str] = []
+        spans = {}
+        length = done = 0
         for start, end, slot, capital in self._slots:
             before = self.text[done:start]
             last = parts[-1][-1:] if parts else ''
