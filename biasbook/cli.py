@@ -100,8 +100,11 @@ def _no_complaint(said):
 def _end_with_parent():
     "Wait in a thread of a worker until its parent is gone, and end the worker at once."
     parent, pid = parent_process(), os.getppid()
+    if parent is None:                          # this is no worker
+        return
     # where workers are forked they hold each other's pipes open, by which `parent` is known to be alive: so ask for both
-    while parent.is_alive() and os.getppid() == pid: parent.join(.5)
+    while parent.is_alive() and os.getppid() == pid:
+        parent.join(.5)
     os._exit(1)
 
 
@@ -120,16 +123,20 @@ def _workers(jobs):
         return
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import active_children
-    with ProcessPoolExecutor(jobs, initializer=_begin_worker) as pool:
-        others = set(active_children())
-        try:
-            yield pool
-        except KeyboardInterrupt:               # what is finished has been kept by now
-            pool.shutdown(wait=False, cancel_futures=True)
-            threading.excepthook = _no_complaint
-            for worker in set(active_children()) - others:
-                worker.kill()
-            raise
+    usual_hook = threading.excepthook
+    threading.excepthook = _no_complaint        # before any signal: it may end the workers before this process hears of it
+    try:
+        with ProcessPoolExecutor(jobs, initializer=_begin_worker) as pool:
+            others = set(active_children())
+            try:
+                yield pool
+            except KeyboardInterrupt:           # what is finished has been kept by now
+                pool.shutdown(wait=False, cancel_futures=True)
+                for worker in set(active_children()) - others:
+                    worker.kill()
+                raise
+    finally:
+        threading.excepthook = usual_hook
 
 # %% ../nbs/book/02_cli.ipynb #e373c2fc
 def _audited(subjects, measures, jobs, fresh, quiet):

@@ -68,7 +68,7 @@ class Commands(click.Group):
             ctx.exit(exit_code(e))
         except click.ClickException as e:
             from biasbook.foundations.wire import without_secrets
-            e.message = without_secrets(e.message)
+            setattr(e, 'message', without_secrets(e.message))       # click declares it final
             raise
     def main(self, *args, **options):
         sys.excepthook = _print_error

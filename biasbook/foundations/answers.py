@@ -15,6 +15,7 @@ import time
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from functools import cache
+from typing import Any
 from urllib.parse import urlsplit
 
 from .wire import BadReply, Reply, read_reply, without_secrets
@@ -130,7 +131,8 @@ def _connection(c):
     client = httpx2.Client(timeout=httpx2.Timeout(c.timeout, connect=min(c.timeout, 10.)), auth=sign,
                            trust_env=not (here or bare), verify=_context(), follow_redirects=False,
                            limits=httpx2.Limits(max_connections=c.workers))
-    for transport in (client._transport, *client._mounts.values()):     # httpx2 has no option for a backend
+    transports: list[Any] = [client._transport, *client._mounts.values()]
+    for transport in transports:                # httpx2 has no option for a backend
         if transport is not None:               # None: an address that NO_PROXY names
             transport._pool._network_backend = TimedBackend(transport._pool._network_backend)
     return client

@@ -136,6 +136,7 @@ class _Run(_Starting):
 class _Described:
     "What is asked of whom: plain data."
     provider: str
+    model: str
     base_url: str
     batch: int
 
