@@ -73,7 +73,7 @@ def _named(ctx, subjects, measures):
 
 # %% ../nbs/book/02_cli.ipynb #75b37f73
 def _folder_of(out):
-    "The path that --out names; BadParameter for one that no system can have."
+    "The path that --out names; BadParameter if no folder can have this path."
     from biasbook.foundations.inputs import checked_path
     try:
         return checked_path(out, 'the folder')
@@ -98,18 +98,19 @@ def _no_complaint(said):
 
 
 def _end_with_parent():
-    "Wait in a thread of a worker until its parent is gone, and end the worker at once."
+    "Wait, in a thread of a worker, until the parent has ended; then end the worker at once."
     parent, pid = parent_process(), os.getppid()
     if parent is None:                          # this is no worker
         return
-    # where workers are forked they hold each other's pipes open, by which `parent` is known to be alive: so ask for both
+    # `parent.is_alive()` looks at a pipe, which other forked workers may keep open after the parent has ended; so
+    # compare the pid of the parent as well
     while parent.is_alive() and os.getppid() == pid:
         parent.join(.5)
     os._exit(1)
 
 
 def _begin_worker():
-    "What a worker does first: Ctrl-C is left to its parent, SIGTERM ends it, and so does the end of its parent."
+    "Prepare a worker: it ignores Ctrl-C, which its parent handles, and ends at SIGTERM or when its parent ends."
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -23,12 +23,12 @@ import click
 
 # %% ../nbs/book/01e_commands.ipynb #fdbef796
 class Terminated(KeyboardInterrupt):
-    "SIGTERM: whatever is done after Ctrl-C is done after it too."
+    "Raised when SIGTERM comes. It is a KeyboardInterrupt, so it is handled like Ctrl-C."
 
 
 @contextmanager
 def terminable():
-    "Raise Terminated here when SIGTERM comes; in the main thread only, since no other gets signals."
+    "Raise Terminated inside this block when SIGTERM comes. Only the main thread gets signals; in others this does nothing."
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -81,7 +81,7 @@ class Commands(click.Group):
 
 # %% ../nbs/book/01e_commands.ipynb #01f32917
 def _print_error(kind, error, trace):
-    "Print an error that nobody caught as Python does, without what may be secret in its words."
+    "Print an error that nobody caught as Python does, without the secrets in addresses and the keys in the environment."
     from biasbook.foundations.wire import without_secrets
     said = ''.join(traceback.format_exception(kind, error, trace))
     print(without_secrets(said), end='', file=sys.stderr)

@@ -220,13 +220,13 @@ def random_directions(vectors, # anything that as_vectors takes
                      ): # (n, dimensions), rows of length 1; the shares of variance, one row a direction
     """Directions of random pairs among the 10 000 most frequent words. ValueError: too few words, n below 1.
 
-    The first rows are the same whatever n is. Most frequent are the first words of the file; their order among
-    each other does not count."""
+    The first rows are the same for every n. The first 10 000 words of the file count as the most frequent; their
+    order does not matter."""
     _count('n', n, 1), _count('rng', rng, 0)
     direction = as_direction(vectors := as_vectors(vectors), direction)
     k, draw = len(direction.pairs), np.random.default_rng(rng)
     key = direction.method, k, n, rng, frozenset(exclude)
-    if getattr(vectors, '_random_directions', (None,))[0] == key:     # measures of one audit ask for the same ones
+    if getattr(vectors, '_random_directions', (None,))[0] == key:     # the measures of an audit share them
         return vectors._random_directions[1]
     apart, pool = set(exclude), _chosen(vectors.words, 10_000)
     pool = pool[vectors.vectors[pool].any(1) & np.array([vectors.words[i] not in apart for i in pool], bool)]
@@ -245,8 +245,8 @@ def random_directions(vectors, # anything that as_vectors takes
     return made
 
 # %% ../nbs/01_directions.ipynb #7845b7d3
-DIRECTIONS = 2500 # random directions where they are one matrix product: the Monte Carlo error of p is .01 at most
-MOST_DIRECTIONS = 200 # where each takes long: the error is .035 at most, and printed where it is above .01
+DIRECTIONS = 2500 # random directions of a measure that is one matrix product: the Monte Carlo error of p is at most .01
+MOST_DIRECTIONS = 200 # of a measure that is slow for each direction: the error is at most .035, and printed if above .01
 
 def _others(vectors, direction, placebos, rng, words=()):
     "Random directions without these words, one row each; none if no placebos are asked for."
@@ -258,13 +258,13 @@ def _others(vectors, direction, placebos, rng, words=()):
 def monte_carlo_error(reached, # how many draws reach the value
                       draws, # how many there are
                      )->float:
-    "Standard error of a drawn p-value, √(p(1 − p)/draws); p has two draws of either kind added, so that it is never 0."
+    "Standard error of a drawn p-value, √(p(1 − p)/draws). Two draws of each kind are added to p, so the error is never 0."
     p = (reached + 2) / (draws + 4)
     return math.sqrt(p * (1 - p) / draws)
 
 # %% ../nbs/01_directions.ipynb #55935b6f
 def _beyond(name, others, value, how=' of words'):
-    "The 95 % point of what random directions give, and the share that reaches the value, itself included."
+    "The 95 % point of the values along random directions, and the share that reaches `value`, counting `value` as one."
     if not len(others):
         return []
     if math.isnan(value):
@@ -277,18 +277,19 @@ def _beyond(name, others, value, how=' of words'):
                             f'the value is their 95 % point, the Monte Carlo error of p {error:.3f}')]
 
 # %% ../nbs/01_directions.ipynb #d5e301da
-def placebo_values(measure, # directions, one row each -> what is measured along each, NaN where it cannot be
+def placebo_values(measure, # directions, one row each -> the value along each, NaN if it is undefined
                    vectors, # anything that as_vectors takes
                    direction, # the Direction
                    value, # what is measured along it
-                   placebos, # how many random directions; None: until p is known well enough
+                   placebos, # how many random directions; None: as many as p needs, up to `most`
                    rng, # their seed
-                   most=MOST_DIRECTIONS, # at most so many
-                   words=(), # that are measured, and not to be drawn
+                   most=MOST_DIRECTIONS, # the largest number for None
+                   words=(), # that are measured, so that they are not drawn
                   )->np.ndarray: # one number a direction
-    """What random directions give, a hundred at a time, until the Monte Carlo error of p is .01 or less.
+    """The values along random directions, for measures that are slow for each direction.
 
-    For measures where each direction takes long. A p near .05 takes some 500 directions, one near .5 2500."""
+    Directions are drawn a hundred at a time, until the Monte Carlo error of p is .01 or less, or there are `most`.
+    With `most` large enough, a p near .05 takes some 500 directions, and a p near .5 takes 2500."""
     others = _others(vectors, direction, most if placebos is None else placebos, rng, words)
     if placebos is not None or math.isnan(value):
         return measure(others)

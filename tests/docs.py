@@ -35,7 +35,7 @@ def is_elsewhere(address):
 
 
 class Page(HTMLParser):
-    "The anchors, links, sidebar links, images without alt text, what is loaded, and formulas that are no MathML, of one page."
+    "The anchors, links, sidebar links, images without alt text, what is loaded, and formulas that are not MathML, of one page."
     def __init__(self, path):
         super().__init__()
         self.ids, self.links, self.sidebar, self.mute, self.within = set(), [], set(), [], 0
@@ -65,7 +65,9 @@ class Page(HTMLParser):
     def handle_endtag(self, tag):
         if tag == 'nav': self.within = 0
         open_names = [name for name, _ in self.open_tags]
-        if tag in open_names: del self.open_tags[len(open_names) - 1 - open_names[::-1].index(tag):]
+        if tag in open_names:
+            innermost = max(i for i, name in enumerate(open_names) if name == tag)
+            del self.open_tags[innermost:]
 
     def handle_data(self, data):
         if not self.open_tags: return

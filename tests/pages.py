@@ -1,7 +1,7 @@
 """How the notebooks become the pages that Quarto renders: nbdev's processors, with two of them replaced.
 
-A signature is shown as it is written, where nbdev infers types from defaults and shows `NoneType`. A NamedTuple shows its
-fields. A table is handed on in a form for which Quarto loads no scripts from another host."""
+A signature is shown as it is written; nbdev would infer types from defaults and show `NoneType`. A NamedTuple shows its
+fields. A table becomes Markdown, for which Quarto loads no scripts from another host."""
 import ast
 import inspect
 import multiprocessing
@@ -71,7 +71,7 @@ def function_signature(function, name, prefix='def'):
 
 
 def class_signature(cls, sources):
-    "The fields of a NamedTuple or a dataclass with their types and comments; of another class, what makes it."
+    "The fields of a NamedTuple or a dataclass with their types and comments; the signature of `__init__` of another class."
     definition = ast.parse(sources[cls.__name__]).body[0]
     public_bases = [base for base in map(ast.unparse, definition.bases) if not base.startswith('_')]
     head = f'class {cls.__name__}({", ".join(public_bases)}):' if public_bases else f'class {cls.__name__}:'
@@ -102,7 +102,7 @@ class SiteRenderer(BasicMarkdownRenderer):
 
 
 class RunForDocs(exec_show_docs):
-    "nbdev's own, but for how `show_doc` prints a signature, and without the state of widgets, of which there are none."
+    "nbdev's processor, with `SiteRenderer` for `show_doc`. It saves no state of widgets, since no page has widgets."
     def begin(self):
         super().begin()
         self.k.user_ns['show_doc'] = partial(show_doc, renderer=partial(SiteRenderer, classes=self.classes()))
@@ -125,7 +125,7 @@ def class_source(source, node):
 
 
 def html_as_markdown(cell):
-    "Quarto loads jquery and require.js for any output that is HTML, as a table is; in Markdown the same HTML needs neither."
+    "Put HTML outputs, such as tables, into Markdown: for an HTML output Quarto would load jquery and require.js."
     for output in cell.get('outputs', ()):
         html = output.get('data', {}).pop('text/html', None)
         if html: output['data']['text/markdown'] = ['```````{=html}\n', ''.join(html).rstrip('\n'), '\n```````\n']

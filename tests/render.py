@@ -41,7 +41,8 @@ def main(docs):
     shutil.move(folder / '_docs', docs)
     wrong = complaints + list(problems(docs))
     pages = len(list(docs.rglob('*.html')))
-    print(*wrong or [f'{pages} pages: every page, link and image is as it should be'], sep='\n')
+    if wrong: print(*wrong, sep='\n')
+    else: print(f'{pages} pages, no problems')
     sys.exit(bool(wrong))
 
 

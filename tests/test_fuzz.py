@@ -1,4 +1,4 @@
-"""No file makes a reader do anything but return a value or raise a `ValueError` that names the file, in bounded time and memory.
+"""A reader returns a value or raises a `ValueError` that names the file, in bounded time and memory, for every input.
 
 The kept inputs of tests/fuzz/corpus are read in every run. `pytest --flags slow tests/test_fuzz.py` also fuzzes each reader for
 60 s; that needs atheris, which is installed into a folder of its own, and is skipped where it cannot be had."""

@@ -1,6 +1,6 @@
 """Pages in a real Jupyter kernel, without a network and without keys: they run to the end and show what is committed.
 
-The tests of the notebooks run in execnb's shell, which has no inline backend: figures that vanish in Jupyter are there.
+The other tests of the notebooks run in execnb's shell, which has no inline backend, so they do not notice figures that vanish in Jupyter.
 Seven pages are run here, and all of them with `--flags slow`. Cells flagged `slow` are left out."""
 import os
 import sys
@@ -49,8 +49,8 @@ PAGES_WITH_DATA = [page for page, _, cells in cells_with('data') if not all('slo
 def machine_without_anything(folder):
     """The environment of a kernel on a machine with no network, no keys, and nothing from an earlier run.
 
-    MPLBACKEND is left to Jupyter, which is what the figures are about. Nobody listens at the proxy, so that whatever
-    leaves this machine fails at once."""
+    MPLBACKEND is unset, so that Jupyter chooses its inline backend. No server listens at the proxy address, so every
+    request to another machine fails at once."""
     env = {name: value for name, value in os.environ.items() if name != 'MPLBACKEND' and not name.endswith('_API_KEY')}
     for name in ('http_proxy', 'https_proxy', 'all_proxy'):
         env[name] = env[name.upper()] = 'http://127.0.0.1:9'
@@ -101,7 +101,7 @@ def differences(page, folder, **env):
         if cell.cell_type == 'code' and 'slow' in flags(cell):
             cell.source = ''
     run(notebook, folder, (nbs / page).parent, **env)
-    have_data = (env.get('BIASBOOK_DATA_DIR', os.environ.get('BIASBOOK_DATA_DIR')) or '') != ''
+    have_data = bool(env.get('BIASBOOK_DATA_DIR', os.environ.get('BIASBOOK_DATA_DIR')))
     found = []
     for before, after in zip(committed.cells, notebook.cells):
         if before.cell_type != 'code' or 'slow' in flags(before):
@@ -132,18 +132,18 @@ def test_run_all_without_data(page, tmp_path, request):
     if page not in CHAPTERS and 'slow' not in request.config.getoption('flags').split():
         pytest.skip('runs with --flags slow')
     if not os.environ.get('BIASBOOK_DATA_DIR'):
-        pytest.skip('the test above had no data either')
+        pytest.skip('BIASBOOK_DATA_DIR is not set: the tests above already ran without data')
     assert differences(page, tmp_path, BIASBOOK_DATA_DIR='') == []
 
 
 def test_flagged_cells_name_what_they_need():
-    "Without a name nothing is checked, and without the call nothing is skipped: the cell would fail where it lacks something."
+    "A cell is skipped only if its flag names what it needs, and the page calls skip_unmet_needs before it."
     registered = registry().index
     for page, notebook, cells in cells_with('data', 'hub', 'live', 'env'):
         for cell in cells:
             for kind in {'data', 'hub', 'live', 'env'} & flags(cell).keys():
                 names = flags(cell)[kind]
-                assert names, f'{page}: a cell flagged {kind} says not what it needs:\n{cell.source[:200]}'
+                assert names, f'{page}: name what this cell needs after #| {kind}:\n{cell.source[:200]}'
                 if kind == 'data':
                     for name in names:
                         assert any(file == name or file.startswith(f'{name}/') for file in registered), f'{page}: {name}'

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 sys.path.insert(0, str(Path(__file__).parent / 'fuzz'))
 import readers                                                # noqa: E402
@@ -95,11 +96,14 @@ def with_objects(mark):
 def test_no_file_runs_code(tmp_path):
     mark = tmp_path / 'code-was-run'
     pickled = pickle.dumps(Touch(mark))
-    pickle.loads(pickled)
-    assert mark.exists()                        # what the files below would do if anything in them were run
-    mark.unlink()
     npz, npy = with_objects(mark)
-    tagged = f'!!python/object/apply:pathlib.Path.touch [!!python/object/apply:pathlib.Path [{mark}]]\n'
+    tagged = f'!!python/object/apply:shutil.copyfile [{__file__}, {mark}]\n'
+    unsafe_readers = [lambda: pickle.loads(pickled), lambda: np.load(io.BytesIO(npz), allow_pickle=True)['vectors'],
+                      lambda: np.load(io.BytesIO(npy), allow_pickle=True), lambda: yaml.unsafe_load(tagged)]
+    for read in unsafe_readers:                 # each of these files does run code in a reader that allows it
+        read()
+        assert mark.exists()
+        mark.unlink()
     files = {'glove_text': {'vectors.kv': pickled}, 'word2vec_binary': {'vectors.bin': pickled}, 'npz': {'vectors.npz': npz},
              'npy': {'vectors.npy': npy, 'vectors.words': b'a\n'}, 'kept_vectors': {'kept.npz': npz},
              'words': {'words.yaml': f'- {tagged}'.encode()}, 'queries': {'queries.yaml': tagged.encode()},

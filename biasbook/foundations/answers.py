@@ -59,16 +59,16 @@ def _guard_logs(name):
 
 # %% ../../nbs/foundations/10b_answers.ipynb #6963ed93
 class Deadline(threading.local):
-    "When the request of this thread must have ended. Its first byte starts the clock."
+    "When the request of this thread must end. The clock starts at its first read or write."
     seconds = 60.
     end: float | None = None
 
     def set(self, seconds):
-        "Give the next request of this thread so many seconds."
+        "Allow the next request of this thread this many seconds."
         self.seconds, self.end = seconds, None
 
     def left(self)->float: # seconds; 0 or less when they are over
-        "How long the request may still take."
+        "How long the request may still take. The first call starts the clock."
         if self.end is None: self.end = time.monotonic() + self.seconds
         return self.end - time.monotonic()
 
@@ -76,8 +76,8 @@ deadline = Deadline()
 
 # %% ../../nbs/foundations/10b_answers.ipynb #a656578d
 class TimedStream:
-    "A stream of httpcore2 that reads and writes until the deadline of its thread, and no longer."
-    PIECE = 16_384 # bytes that are written at once: a slow reader is noticed in between
+    "A stream of httpcore2 whose reads and writes fail at the deadline of their thread."
+    PIECE = 16_384 # bytes per write: the deadline is checked between two writes
 
     def __init__(self, stream): self.stream = stream
 

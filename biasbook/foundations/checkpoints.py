@@ -38,7 +38,7 @@ def _quiet():
         if bars: logging.enable_progress_bar()
 
 # %% ../../nbs/foundations/08a_checkpoints.ipynb #a3b1c139
-BAD_CONFIG = ( # what the library raises when a configuration, or a file of weights, makes no model
+BAD_CONFIG = ( # what transformers raises for a configuration or weights that it cannot load
     OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, AssertionError, ArithmeticError)
 
 # %% ../../nbs/foundations/08a_checkpoints.ipynb #b9a87caa
@@ -83,23 +83,23 @@ def _no_classifier(config, info, name, kind):
                          f'use a checkpoint that was trained as a {kind} language model')
 
 # %% ../../nbs/foundations/08a_checkpoints.ipynb #eb27077a
-HARMLESS = { # pattern of a weight's name: why a model that leaves it out is still the whole model
+HARMLESS = { # pattern of a weight's name: why the scores of a model without it are the same
     r'(^|\.)position_ids$': 'a buffer that counts 0, 1, 2, …; the model makes its own',
     r'(^|\.)(original_)?inv_freq$': 'the frequencies of rotary positions, which follow from config.json',
     r'(^|\.)embed_positions\.weights$': 'sines and cosines of positions, which follow from a formula (M2M100)',
     r'(^|\.)(attn|attention|crossattention)\.(masked_bias|bias|causal_mask)$':
         'the mask that hides later tokens, once saved as a buffer (GPT-2, GPT-J, GPT-Neo, GPT-NeoX, CodeGen)',
     r'(^|\.)(encoder|decoder)\.version$': 'a version number of the tool that trained the model (BART, OPT)',
-    r'(^|\.)pooler\.': 'the layer in front of a classifier of sentences; it is above the states of tokens and not used here',
+    r'(^|\.)pooler\.': 'the layer in front of a classifier of sentences; it reads the states of tokens and is not used here',
     r'^cls\.seq_relationship\.': "BERT's head that tells the next sentence from another one",
     r'^sop_classifier\.': "ALBERT's head that tells the order of two sentences",
     r'^decoder\.block\.0\.layer\.1\.EncDecAttention\.relative_attention_bias\.weight$':
         'saved with the first T5 models, whose attention to the prompt never used it',
-    r'(^|\.)mtp\.': 'layers that guess further tokens to speed up generation; the next token does not depend on them',
+    r'(^|\.)mtp\.': 'layers that predict further tokens to speed up generation; the next token does not depend on them',
     r'(^|\.)(vision_tower|vision_model|visual|audio_tower|multi_modal_projector|embed_vision|embed_audio)\.':
         'the layers for images or sound, through which no text passes'}
 
-HEADS = { # the same where only the states of tokens are used: heads on top of them
+HEADS = { # the heads, which may also be left out where only the states of tokens are used
     r'^(cls|predictions|lm_head|lm_predictions|mask_predictions|generator_predictions|generator_lm_head|vocab_transform'
     r'|vocab_layer_norm|vocab_projector|embed_out|lm_loss|pred_layer|output_projection|final_logits_bias|head)(\.|$)':
         'the head that predicts words',
@@ -113,15 +113,15 @@ def check_whole(unexpected, # names of weights that are in the files of a checkp
                 *,
                 heads=False, # may heads be left out? True where only the states of tokens are used
                )->None:
-    "Check that a model was built with all of its weights. ValueError names those that were left over."
+    "Check that a model uses all weights of its checkpoint. ValueError names those that were left out."
     known = [*HARMLESS, *HEADS] if heads else list(HARMLESS)
     left_over = sorted(key for key in unexpected if not any(re.search(pattern, key) for pattern in known))
     if not left_over: return
     shown = ', '.join(left_over[:3])
     if len(left_over) > 3: shown += ', …'
-    raise ValueError(f'{name}: its files have {len(left_over)} weights for which its config.json has no place '
-                     f'({shown}). The model would lack these parts, and its numbers would be wrong. The config.json '
-                     'is not the one of these weights (see its number of layers); copy the whole folder again')
+    raise ValueError(f'{name}: the model in config.json has no place for weights that are in its files '
+                     f'({len(left_over)} in all: {shown}). Without them its scores would be wrong. Check the number '
+                     'of layers in config.json, or copy the whole folder again')
 
 # %% ../../nbs/foundations/08a_checkpoints.ipynb #8ec89ffb
 _LATER = 'it may need a later version of transformers, or code of its own, which is never run here'

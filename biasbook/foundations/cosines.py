@@ -20,10 +20,14 @@ from .packedfiles import _plural
 # %% ../../nbs/foundations/04c_cosines.ipynb #4ebadf2a
 class OneThread(ContextDecorator):
     "While it is open, the libraries that numpy, scipy and scikit-learn compute with use one thread."
-    _loading = ("numpy", "scipy.linalg", "sklearn", "torch")              # each brings libraries with threads of their own
+    _loading = ("numpy", "scipy.linalg", "sklearn", "torch")              # modules that bring libraries with their own threads
     def __init__(self):
         self.allowed = 1 # how many threads may be used outside
-        self._lock, self._depth, self._open, self._loaded, self._held = RLock(), 0, ExitStack(), None, None
+        self._lock = RLock()
+        self._depth = 0 # how often it is open now
+        self._limits = ExitStack() # closing it restores the threads
+        self._loaded = None # the modules whose libraries the controller knows
+        self._held = None # the modules whose libraries are limited now
     def __enter__(self):
         with self._lock:
             loaded = [name for name in self._loading if name in sys.modules]
@@ -32,14 +36,14 @@ class OneThread(ContextDecorator):
             if not self._depth:
                 self.allowed = max([lib.num_threads for lib in self._controller.lib_controllers], default=1)
             if not self._depth or loaded != self._held:
-                self._open.enter_context(self._controller.limit(limits=1))
+                self._limits.enter_context(self._controller.limit(limits=1))
                 self._held = loaded
             self._depth += 1
         return self
     def __exit__(self, *error):
         with self._lock:
             self._depth -= 1
-            if not self._depth: self._open.close()
+            if not self._depth: self._limits.close()
 
 one_thread = OneThread() # `with one_thread:` or `@one_thread`; may be nested, and open in several threads at once
 
@@ -118,7 +122,7 @@ def nearest(
     block = block or max(16, 2**22 // max(len(unit), k * unit.shape[1]))
     blocks = [slice(i, i + block) for i in range(0, len(Q), block)]
     def find(part): return _best(unit, Q[part], k, zero, None if skip is None else skip[part])
-    with one_thread, ThreadPoolExecutor(one_thread.allowed) as pool:      # blocks, and so sums, are the same for any number
+    with one_thread, ThreadPoolExecutor(one_thread.allowed) as pool:      # blocks, and so sums, do not depend on the number of threads
         found = list(pool.map(find, blocks) if one_thread.allowed > 1 and len(blocks) > 1 else map(find, blocks))
     return tuple(np.concatenate(part) for part in zip(*found))
 

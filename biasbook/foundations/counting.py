@@ -30,24 +30,25 @@ def whole_numbers(scores):
 
 # %% ../../nbs/foundations/02_counting.ipynb #d27a6c90
 def on_grid(values, rounding=0):
-    "Whole numbers rounded to an int64 grid of 2**46 units, and the slack in units within which sums tie"
+    "Whole numbers rounded to an int64 grid, and the slack: sums of grid numbers that differ by no more are ties"
     N = len(values)
     bits = min(46, 61 - N.bit_length()) # twice the sum of N values fits into 63 bits
     drop = max(abs(v) for v in values).bit_length() - bits
     if drop <= 0: return np.array([v << -drop for v in values], np.int64), N + (rounding << -drop)
     half = 1 << (drop - 1)
-    grid = [(v + half) >> drop if v >= 0 else -((half - v) >> drop) for v in values]
-    return np.array(grid, np.int64), N - (-rounding >> drop)
+    grid = [(v + half) >> drop if v >= 0 else -((half - v) >> drop) for v in values] # to the nearest, halves away from 0
+    rounding_steps = -(-rounding >> drop) # rounded up
+    return np.array(grid, np.int64), N + rounding_steps
 
 # %% ../../nbs/foundations/02_counting.ipynb #8e0f5b17
 MOST_STEPS = 100_000 # the finest lattice that is looked for, in steps from the smallest to the largest value
 
 
 def lattice_steps(values, ulp):
-    """Whole numbers in steps from the smallest, if they lie on a lattice but for rounding, else None.
+    """How many steps each number is above the smallest, if they lie on a lattice up to rounding, else None.
 
-    A value may be off by two `ulp`. A step has at least 16 N of them, so that sums of N values cannot be
-    mistaken for each other; and fewer than one random list in a thousand would fit as coarse a lattice."""
+    A value may be off by two `ulp`. A step is at least 16 N `ulp`, so that different sums of N values stay
+    apart. Fewer than one random list in a thousand would fit a lattice with as few steps."""
     low, span = min(values), max(values) - min(values)
     finest = min(MOST_STEPS, span // (16 * len(values) * ulp))
     places = [(v - low) / span for v in values]
@@ -64,7 +65,7 @@ def lattice_steps(values, ulp):
 
 
 def read_scores(values, ulps):
-    "Whole numbers to count with, and how far rounding may have moved two of their sums apart"
+    "The whole numbers to count with, and the largest difference of two equal sums that their rounding explains"
     rounding, span = sum(ulps), max(values) - min(values)
     if rounding << 30 <= span: return values, rounding
     steps = lattice_steps(values, max(ulps))
@@ -252,7 +253,7 @@ def _reach(v, n, high, low=None, mirrored=False):
     else:
         tails = [_tail(v, n, high)] + ([] if low is None else [_tail(-v, n, -low)])
         p = sum(t[0] for t in tails)
-        # an inverted tail too small for a float was not counted: its error must not vanish with it
+        # a tail that underflows to 0 was inverted and not counted: report its error, although its weight is 0
         if p < np.finfo(float).tiny: error = max(t[1] for t in tails)
         else: error = sum(t[0] * t[1] for t in tails) / p or max(t[1] for t in tails)
     p = (1 + mirrored) * max(p, 1 / splits)

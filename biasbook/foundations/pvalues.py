@@ -30,7 +30,7 @@ def _number(count):
 
 # %% ../../nbs/foundations/02_pvalues.ipynb #b3e05d72
 def _inverted(p, error, over=""):
-    "How a p-value was got that was not counted"
+    "The method of a p-value that was not counted, with its error"
     if p > np.finfo(float).tiny: return f"Fourier inversion{over}, relative error about {error:.0e}"
     return f"Fourier inversion{over}, p is below the smallest float"
 
@@ -51,7 +51,7 @@ def permutation_pvalue(
     n, N = len(x), len(x) + len(y)
     scores, ulps = whole_numbers(np.concatenate((x, y)))
     p, error = 1.0, 0.0
-    if max(scores) - min(scores) > 2 * max(ulps): # else all are equal but for rounding
+    if max(scores) - min(scores) > 2 * max(ulps): # else all are equal up to rounding
         scores, rounding = read_scores(scores, ulps)
         total = sum(scores)
         v, slack = on_grid([N * s - total for s in scores], N * rounding)
@@ -105,10 +105,10 @@ def sign_flip_pvalue(
     whole, unit = whole_numbers(d), "sign flips"
     if clusters is not None:
         whole, unit = _exact_sums(whole, _cluster_codes(clusters, len(d))), "sign flips of clusters"
-    kept = sorted((v, ulp) for v, ulp in zip(*whole) if abs(v) > ulp) # the others are 0 but for rounding
+    kept = sorted((v, ulp) for v, ulp in zip(*whole) if abs(v) > ulp) # the others are 0 up to rounding
     k, slack = np.zeros(0, np.int64), 0
     if kept:
-        # 0 is one of the values, so that a lattice runs through it
+        # with 0 among the values, a lattice must contain 0
         values, rounding = read_scores([v for v, _ in kept] + [0], [ulp for _, ulp in kept] + [0])
         k, slack = on_grid([v - values[-1] for v in values[:-1]], rounding)
         k = k[np.abs(k) > 1]

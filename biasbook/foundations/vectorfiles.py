@@ -134,9 +134,11 @@ def _is_binary(f, d):
     return 2 * sum(_NUMBER.fullmatch(x) is not None for x in fields) < len(fields)
 
 # %% ../../nbs/foundations/04_vectorfiles.ipynb #6f75359b
+_LONGEST_LINE = 2**22 # bytes of the first line that are read
+
 def _rows(name, f, at, want, limit, bar):
     "Which format this is, what places in it are called, how many numbers a row has, and the blocks of rows."
-    first, bar = f.readline(2**22), partial(bar, desc=name)
+    first, bar = f.readline(_LONGEST_LINE), partial(bar, desc=name)
     at, text = at + len(first), partial(_text_blocks, name, f)
     if header := re.fullmatch(rb"(\d{1,15})\s+(\d{1,15})\s*", first):
         n, d = map(int, header.groups())
@@ -150,6 +152,9 @@ def _rows(name, f, at, want, limit, bar):
                          "not a file of word vectors")
     if any(_NUMBER.fullmatch(x) for x in fields[1:-d]):
         raise ValueError(f"line 1 holds {shown(fields[-d - 1].decode(errors='replace'))}, which is not a number")
+    if len(first) == _LONGEST_LINE and not first.endswith(b"\n"):
+        raise ValueError("line 1 goes on for over 4 MiB: not a file of word vectors; if it is one, end each row with a "
+                         "line feed")
     if not first.endswith(b"\n"):
         raise ValueError("line 1 has no line end, and nothing says how many numbers there should be: "
                          "the file is cut short; if not, end the line")

@@ -22,10 +22,10 @@ from .packedfiles import _find, _inside, _label, _naming, _plural, _some
 from .vectorfiles import _notes, _wanted, read_table
 
 # %% ../../nbs/foundations/06_vectors.ipynb #0cbea62a
-_SMALLEST = 2.0 ** -80   # float32 begins to lose digits at 2**-126; numbers far below the largest of a row need room too
+_SMALLEST = 2.0 ** -80   # float32 loses digits below 2**-126; the margin is for numbers much smaller than the largest of their row
 
 def _lifted(vectors):
-    "The matrix, and k: where most rows are too small for float32, all numbers times 2**k, which changes no digit."
+    "The matrix times 2**k, and k, which changes no digit. k is 0 unless most rows are too small for float32."
     M = np.asarray(vectors)
     if M.ndim != 2 or M.dtype.kind != "f" or M.dtype.itemsize <= 4 or not M.size: return vectors, 0
     largest = np.abs(M).max(axis=1)

@@ -57,21 +57,21 @@ def provider_of(name:str, # such as "openai"
                      'OpenAI is "openai-compatible" with a base URL; wrap anything else with from_callable')
 
 # %% ../../nbs/foundations/10a_wire.ipynb #8b58df8c
-_COLON, _SLASH = r'(?::|%(?:25)*3a)', r'(?:[/\\]|%(?:25)*(?:2f|5c))'   # percent-encoded too, once or more often
-_SLASHES = rf'(?:(?:https?|ftp){_COLON}{_SLASH}{{1,2}}|{_COLON}{_SLASH}{{2}})'     # a path has one slash where an address has two
+_COLON, _SLASH = r'(?::|%(?:25)*3a)', r'(?:[/\\]|%(?:25)*(?:2f|5c))'   # as it is, or percent-encoded once or more often
+_SLASHES = rf'(?:(?:https?|ftp){_COLON}{_SLASH}{{1,2}}|{_COLON}{_SLASH}{{2}})'     # one slash: pathlib makes http:/host of http://host
 _AT = r'(?:@|%(?:25)*40)'
 _QUERY = r'(?:[?#]|%(?:25)*(?:3f|23))'                           # what begins a query or a fragment
 _HUB_KEYS = ('HF_TOKEN', 'HUGGING_FACE_HUB_TOKEN')
 
 
 def _public_part(address):
-    "What stands behind the slashes of an address, without user, password, query and fragment."
+    "The part of an address after its slashes, without user, password, query and fragment."
     marks = list(re.finditer(f'(?i){_AT}', address))
     shown = address[marks[-1].end():] if marks else address
     query = re.search(f'(?i){_QUERY}', shown)
     if query: shown = shown[:query.start()]
     if marks: shown = f'***@{shown}'
-    elif re.match(r'[^/\\\[]*:\D', shown): shown = '***'         # a password whose host was cut off
+    elif re.match(r'[^/\\\[]*:\D', shown): shown = '***'         # user:password, where the host was cut off
     return f'{shown}?***' if query else shown
 
 
@@ -86,7 +86,7 @@ def _without_keys(text):
 # %% ../../nbs/foundations/10a_wire.ipynb #67ad8169
 def without_secrets(text, # anything that is to be shown or kept, such as the message of an error
                    )->str:
-    "A text whose addresses have no user, password, query or fragment, and in which no key of the environment is repeated."
+    "The text without the user, password, query and fragment of any address, and without the keys in the environment."
     found = rf'(?i)({_SLASHES})([^\s"\'<>`]*)'
     return _without_keys(re.sub(found, lambda m: m[1] + _public_part(m[2]), str(text)))
 
@@ -112,7 +112,7 @@ def shown_subject(subject, # as it is typed: a path, a name, or KIND:NAME
 # %% ../../nbs/foundations/10a_wire.ipynb #c6cb3d87
 def checked_subject(subject, # as it is typed
                    )->str: # the same
-    "The name of a subject. ValueError, without showing it, for one that holds what may be a secret."
+    "The name of a subject. ValueError, which does not show it, if part of it may be a secret."
     shown = shown_subject(subject)
     if shown != str(subject):
         raise ValueError(f'{shown} was given with a user, a password, a query, a fragment or a key. These may be secret '
@@ -199,7 +199,7 @@ def check_options(provider, model, dimensions=None, input_type=None):
         raise ValueError(f'a model is a name without spaces, but got {without_secrets(repr(model))}; write it as '
                          f'{provider} does')
     if shown_subject(f'{provider}:{model}') != f'{provider}:{model}':
-        raise ValueError('the model holds an address with a user, a password or a query, or a key from the environment. '
+        raise ValueError('the name of the model has an address with a user, a password or a query, or a key from the environment. '
                          f'These may be secret and are not shown; write the name of the model as {provider} does')
     if dimensions is not None:
         if isinstance(dimensions, bool) or not isinstance(dimensions, int) or dimensions < 1:

@@ -1,11 +1,15 @@
 """Changes to an input that keep its structure: a tree of JSON with a node of another type, a CSV with odd quotes, a zip with a
 member too many. `mutator(reader)` gives the function that atheris calls; the random numbers all come from its seed."""
+import bz2
+import gzip
 import io
 import json
+import lzma
 import math
 import random
 import re
 import struct
+import warnings
 import zipfile
 import zlib
 
@@ -28,7 +32,7 @@ NUMBERS = (b'1', b'-1.5', b'1e3', b'nan', b'inf', b'-inf', b'1e999', b'1e-999', 
            b'1' * 60, b'.' * 20, b'1.' + b'0' * 60, '١'.encode(), b'1\0', b'\xff', b'True', b'1d3', b'1e+', b'infinity', b'-nan', b'1e38', b'1e19')
 COUNTS = (0, 1, 2, 3, 7, 255, 2**16, 2**20, 2**20 + 1, 10**8, 2**31 - 1, 2**31, 2**32, 2**63, 10**15 - 1, 10**16)
 TIMES = (50, 1000, 20_000)
-SCALES_TEXT = 400                       # one change in so many makes a large file
+SCALES_TEXT = 400                       # one change in 400 makes a large file
 
 
 # -- trees: JSON and YAML ---------------------------------------------------------------------------------------------
@@ -206,7 +210,9 @@ def change_text(name, content, r):
         if name.endswith('l') and '\n' in text.strip():
             lines = text.split('\n')
             i = r.randrange(len(lines))
-            lines[i] = (lambda t: lines[i] if t is None else dump_json(change_tree(t, r), r))(json_tree(lines[i]))
+            tree = json_tree(lines[i])
+            if tree is not None:
+                lines[i] = dump_json(change_tree(tree, r), r)
             text = '\n'.join(lines)
         else:
             tree = json_tree(text)
@@ -376,7 +382,6 @@ def change_zip(name, content, r):
             info.compress_type = how_packed
             if r.random() < .02:
                 info.flag_bits |= 1
-            import warnings
             with warnings.catch_warnings():
                 warnings.simplefilter('ignore')
                 z.writestr(info, data)
@@ -414,9 +419,6 @@ def change_packed(name, content, r):
         return change_zip(name, content, r)
     kind = next((k for k, magic in (('gz', b'\x1f\x8b'), ('bz2', b'BZh'), ('xz', b'\xfd7zXZ')) if content.startswith(magic)), '')
     if kind and how < .6:
-        import bz2
-        import gzip
-        import lzma
         try:
             plain = {'gz': gzip.decompress, 'bz2': bz2.decompress, 'xz': lzma.decompress}[kind](content)[:4096]
         except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):

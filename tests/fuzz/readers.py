@@ -54,7 +54,8 @@ def matrix_cache(folder, path):
     from biasbook.foundations.matrixcache import _kept
     kept = _kept(path, [0, 0, 0])
     if kept:
-        assert len(kept[1]) >= 0 and kept[2].ndim >= 0
+        _, listed, rows = kept
+        assert all(isinstance(word, str) for word in listed) and rows.dtype == 'float32'
 
 
 def words(folder, path):
@@ -80,7 +81,7 @@ def pairs(folder, path):
 
 
 def templates(folder, path):
-    "A template is text, not a file: the message names the template, which the test looks for instead of the file."
+    "A template is text and not a file, so its messages need not name one."
     from biasbook.foundations.templates import Template, template_warnings
     t = Template(path.read_bytes().decode('utf-8', 'replace'))
     template_warnings(t)
@@ -128,7 +129,7 @@ def audits(folder, path):
     try:
         compare_audits(a, a).lines()
     except ValueError:
-        pass                            # an audit without results cannot be compared; that is said of no file
+        pass                            # an audit without results cannot be compared; this error is not about a file
 
 
 def configuration(folder, path):
@@ -137,7 +138,7 @@ def configuration(folder, path):
 
 
 def store(folder, path):
-    "What is in a store is read, also as vectors and as records of replies; keys are those that the reader itself would use."
+    "Read all items of a store, also as vectors and as records of replies, and write one."
     from biasbook.foundations.store import Store
     from biasbook.foundations.vectorstore import VectorStore
     with closing(Store(path)) as s:
@@ -243,7 +244,7 @@ class Finding:
 
 
 def last_place(error):
-    "The innermost place of a traceback that is in the package, and the innermost of all if that is another one."
+    "The innermost place of a traceback in the package, and the innermost place of all if it is in another library."
     frames = traceback.extract_tb(error.__traceback__)
     ours = [f for f in frames if f'{os.sep}biasbook{os.sep}' in f.filename]
     shown = [ours[-1]] if ours else []
@@ -270,7 +271,7 @@ def check(name, data, largest=inputs.LARGEST):
         for file, raw in content.items():
             (folder / file).write_bytes(raw)
         if sum(map(len, content.values())) > inputs.LARGEST:
-            return None, 0., 0.          # not a small file
+            return None, 0., 0.          # larger than the promise covers
         what = where = said = ''
         peak, before, start = most_resident_mib(), resident_mib(), time.process_time()
         try:
@@ -303,7 +304,7 @@ def check(name, data, largest=inputs.LARGEST):
 
 
 def check_apart(name, data, largest, most_seconds):
-    "The same in a process of its own, which is ended after so many seconds."
+    "As `check`, in a process of its own that is killed after `most_seconds`."
     receive, send = os.pipe()
     child = os.fork()
     if child == 0:

@@ -29,7 +29,7 @@ from inputs import LARGEST, named_as_read                        # noqa: E402
 from readers import MOST_MIB, MOST_SECONDS, READERS, check, check_apart      # noqa: E402
 
 CORPUS = HERE / 'corpus'
-HARD_SECONDS = 3 * MOST_SECONDS         # libFuzzer kills what hangs; what is merely too slow is noticed after it ends
+HARD_SECONDS = 3 * MOST_SECONDS         # libFuzzer kills an input after this time; an input that is only too slow is reported when it ends
 HARD_MIB = 3 * MOST_MIB
 SHORTER = 150_000                       # bytes that repeated parts are cut to in ordinary tests
 SHORTEST = 20_000                       # and while fuzzing
@@ -78,7 +78,7 @@ def smaller(name, data, key, tries=400):
 
 
 def shrink(name, path, folder):
-    "Make the input of a finding smaller. What libFuzzer stopped is measured again: on a busy machine it may have been innocent."
+    "Make the input of a finding smaller. An input that libFuzzer stopped is run again: on a busy machine it may only have been slow."
     if path.suffix == '.json':
         found = json.loads(path.read_text())
         if found['where'] and not found.get('small'):
@@ -132,7 +132,7 @@ def fuzz_here(name, seconds, folder, keep):
 # -- one reader, in a process of its own ------------------------------------------------------------------------------
 
 def ended(command, most_seconds):
-    "A process that has run, or was killed after so many seconds."
+    "Run a command, kill it after `most_seconds`, and return what it printed and its exit code."
     env = {**os.environ, 'PYTHONHASHSEED': '0', 'TOKENIZERS_PARALLELISM': 'false'}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace', env=env) as process:
         try:
@@ -144,14 +144,15 @@ def ended(command, most_seconds):
 
 
 def fuzz(name, seconds, folder, keep=None):
-    "Fuzz a reader for some seconds; a row of the table. A process that hangs or is killed is a finding, and is started again."
+    "Fuzz a reader for some seconds, and return its row of the table. A hang or a crash is a finding; fuzzing then goes on."
     row = {'reader': name, 'seconds': 0., 'executions': 0, 'coverage': 0, 'findings': 0, 'note': ''}
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as tmp:
         new = Path(keep or tmp, name)
         new.mkdir(parents=True, exist_ok=True)
         end = time.monotonic() + seconds
-        while (left := int(end - time.monotonic())) > 2 or not row['seconds']:
+        left = seconds
+        while left > 2 or not row['seconds']:
             start = time.monotonic()
             run = ended([sys.executable, __file__, name, '--child', '--seconds', str(max(left, 1)), '--findings', str(folder),
                          '--keep', str(new)], max(left, 1) + 3 * HARD_SECONDS)
@@ -166,6 +167,7 @@ def fuzz(name, seconds, folder, keep=None):
             if run.returncode and not list(folder.glob(f'{name}-hard-*')):
                 row['note'] = f'ended with {run.returncode}: {said.strip()[-300:]}'
                 break
+            left = int(end - time.monotonic())
     for path in [*folder.glob(f'{name}-hard-*'), *folder.glob(f'{name}-*.json')]:
         ended([sys.executable, __file__, name, '--shrink', str(path), '--findings', str(folder)], 10 * HARD_SECONDS)
     row['findings'] = len([*folder.glob(f'{name}-*.json'), *folder.glob(f'{name}-hard-*')])
