@@ -29,21 +29,34 @@ _TABLE = ('CREATE TABLE items '                          # as SQLite keeps it: a
           '(key TEXT PRIMARY KEY, kind TEXT NOT NULL, check_ BLOB NOT NULL, value BLOB NOT NULL)')
 
 
+def _unknown_format(path):
+    "Does the file say that it has a format which SQLite does not write? SQLite then takes the file for read-only."
+    try:
+        with open(path, 'rb') as f:
+            versions = f.read(20)[18:]          # https://www.sqlite.org/fileformat.html
+    except OSError:
+        return False
+    return not set(versions) <= {1, 2}
+
+
 @contextmanager
 def _naming(path):
     "SQLite's errors, as OSError (disk, permission, lock) or ValueError (damage), with what to do."
+    def damaged(error):
+        return ValueError(f'{path.name} is damaged or no store ({error}); move it away, and a new one is made')
     try:
         yield
     except sqlite3.OperationalError as e:
+        if 'decode' in str(e) or 'readonly' in str(e) and _unknown_format(path):
+            raise damaged(e) from e
         advice = {'full': 'make room', 'readonly': 'it cannot be written to',
                   'unable to open': 'see that its folder is there, and yours',
                   'locked': 'another process holds it for long', 'disk I/O': 'see that there is room on the disk'}
         said = next((a for word, a in advice.items() if word in str(e)), 'try again')
         raise OSError(f'the store {path.name}: {e}; {said}, or name another folder in '
                       'BIASBOOK_CACHE_DIR') from e
-    except sqlite3.DatabaseError as e:
-        raise ValueError(f'{path.name} is damaged or no store ({e}); '
-                         'move it away, and a new one is made') from e
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as e:
+        raise damaged(e) from e
 
 # %% ../../nbs/foundations/03a_store.ipynb #5e52598b
 def _made(db):
@@ -147,9 +160,10 @@ class Store(_Items):
             return {k: (n, b) for k, n, b in self._db.execute(
                 'SELECT kind, count(*), sum(length(value)) FROM items GROUP BY kind ORDER BY kind')}
     def keys(self, kind):
-        "The keys of all values of this kind, in their order as text."
+        "The keys of all values of this kind, in their order as text; a damaged key, which is no text, is passed over."
+        sql = "SELECT key FROM items WHERE kind = ? AND typeof(key) = 'text' ORDER BY key"
         with self._lock, _naming(self.path):
-            return [k for k, in self._db.execute('SELECT key FROM items WHERE kind = ? ORDER BY key', (kind,))]
+            return [k for k, in self._db.execute(sql, (kind,))]
     def clear(self, kind):
         "Forget all values of this kind, and give their room back to the disk."
         with self._lock, _naming(self.path):
