@@ -268,6 +268,8 @@ def check(name, data, largest=inputs.LARGEST):
     folder = Path(tempfile.mkdtemp(prefix='fuzzed-', dir=SCRATCH))
     try:
         content = inputs.files(data, reader.names, largest)
+        if sum(map(len, content.values())) > inputs.LARGEST:
+            content = inputs.files(data, reader.names, largest // len(content))      # together they may have 1 MB
         for file, raw in content.items():
             (folder / file).write_bytes(raw)
         if sum(map(len, content.values())) > inputs.LARGEST:
