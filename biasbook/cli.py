@@ -126,18 +126,16 @@ def _workers(jobs):
     from multiprocessing import active_children
     usual_hook = threading.excepthook
     threading.excepthook = _no_complaint        # before any signal: it may end the workers before this process hears of it
-    try:
-        with ProcessPoolExecutor(jobs, initializer=_begin_worker) as pool:
-            others = set(active_children())
-            try:
-                yield pool
-            except KeyboardInterrupt:           # what is finished has been kept by now
-                pool.shutdown(wait=False, cancel_futures=True)
-                for worker in set(active_children()) - others:
-                    worker.kill()
-                raise
-    finally:
-        threading.excepthook = usual_hook
+    with ProcessPoolExecutor(jobs, initializer=_begin_worker) as pool:
+        others = set(active_children())
+        try:
+            yield pool
+        except KeyboardInterrupt:               # what is finished has been kept by now
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in set(active_children()) - others:
+                worker.kill()
+            raise                               # the hook stays, since the thread of the pool may end later than this
+    threading.excepthook = usual_hook
 
 # %% ../nbs/book/02_cli.ipynb #e373c2fc
 def _audited(subjects, measures, jobs, fresh, quiet):

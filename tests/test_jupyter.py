@@ -90,7 +90,10 @@ def kinds(outputs):
 
 def is_skip(outputs):
     "Do the outputs say that the cell was skipped?"
-    return len(outputs) == 1 and outputs[0].output_type == 'stream' and outputs[0].text.startswith(SKIPPED)
+    if any(output.output_type != 'stream' for output in outputs):
+        return False
+    text = ''.join(output.text for output in outputs)           # a kernel may send one print in two parts
+    return text.startswith(SKIPPED)
 
 
 def differences(page, folder, **env):
