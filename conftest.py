@@ -3,7 +3,7 @@
 `pytest` tests; `pytest --save` also writes the fresh outputs into the notebooks; `pytest --flags "slow live"` runs the
 cells that those test flags (`tst_flags` in settings.ini) skip otherwise. Cells flagged `data` need a registered file that
 is not bundled: they run where the environment variable BIASBOOK_DATA_DIR names a folder. What a cell needs is named behind the
-flag; here it is not looked at, so that a cell that lacks something fails (in Jupyter it is skipped: foundations/03d_needs).
+flag; here it is not looked at, so that a cell that lacks something fails (in Jupyter it is skipped: core/04_needs).
 """
 import gc
 import json
@@ -30,8 +30,8 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(items):
-    "The longest first (scripts, the book, then pages by size), so that no process is left alone with one at the end."
-    items.sort(key=lambda item: (item.path.suffix == '.ipynb', 'book' not in item.path.parts, -item.path.stat().st_size, item.path))
+    "The longest first (scripts, the audits, then pages by size), so that no process is left alone with one at the end."
+    items.sort(key=lambda item: (item.path.suffix == '.ipynb', 'auditing' not in item.path.parts, -item.path.stat().st_size, item.path))
 
 
 def pytest_collect_file(file_path, parent):

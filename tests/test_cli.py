@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from biasbook.foundations.store import Store
-from biasbook.foundations.vectors import load_vectors
+from biasbook.core.store import Store
+from biasbook.vectors.wordvectors import load_vectors
 
 FILES = ['report.html', 'results.csv', 'results.json', 'results.md', 'results.tex']
 ONE_UNIT = ('--measure', 'direct_bias')
@@ -58,8 +58,8 @@ def files(folder):
 # -- Ctrl-C -----------------------------------------------------------------------------------------------------------
 
 COUNTED = '''
-import sys, biasbook.audit as module
-from biasbook.cli import main
+import sys, biasbook.auditing.run as module
+from biasbook.auditing.cli import main
 finish = module._Units.finish
 def counted(self, key, outcome):
     print('computed', file=sys.stderr)
@@ -164,14 +164,14 @@ def test_killed_worker_and_the_same_command_again(box, undisturbed):
 
 
 def test_sigterm_elsewhere(box):
-    code = 'import os, signal, biasbook.listing as m\nm.list_measures = lambda: os.kill(os.getpid(), signal.SIGTERM)\n'
-    rc, out, err = run('list', 'measures', code=code + 'from biasbook.cli import main; main()')
+    code = 'import os, signal, biasbook.auditing.listing as m\nm.list_measures = lambda: os.kill(os.getpid(), signal.SIGTERM)\n'
+    rc, out, err = run('list', 'measures', code=code + 'from biasbook.auditing.cli import main; main()')
     assert (rc, out, err.strip()) == (143, '', 'Interrupted.')
 
 
 def test_ctrl_c_elsewhere(box):
-    code = 'import os, signal, biasbook.listing as m\nm.list_measures = lambda: os.kill(os.getpid(), signal.SIGINT)\n'
-    rc, out, err = run('list', 'measures', code=code + 'from biasbook.cli import main; main()')
+    code = 'import os, signal, biasbook.auditing.listing as m\nm.list_measures = lambda: os.kill(os.getpid(), signal.SIGINT)\n'
+    rc, out, err = run('list', 'measures', code=code + 'from biasbook.auditing.cli import main; main()')
     assert (rc, out, err.strip()) == (130, '', 'Interrupted.')
 
 
@@ -204,9 +204,9 @@ def test_secrets_of_a_subject(box, subject):
 
 
 AUDITED = """
-import sys, biasbook.listing as listing
+import sys, biasbook.auditing.listing as listing
 listing.misspelt = lambda subject: ''                              # as in Python, where nothing is looked up before
-from biasbook.cli import main
+from biasbook.auditing.cli import main
 main(prog_name='biasbook')
 """
 
@@ -248,10 +248,10 @@ def test_secrets_of_the_environment(box):
     code = """
 import logging
 logging.basicConfig(level=logging.DEBUG)
-import biasbook.foundations.client as client
+import biasbook.embedders.client as client
 initial = client.Client.__init__
 client.Client.__init__ = lambda self, *args, **options: initial(self, *args, **{**options, 'retries': 0})
-from biasbook.cli import main
+from biasbook.auditing.cli import main
 main(prog_name='biasbook')
 """
     for subject, more in (('openai:m', {}), (f'openai:{SECRET}-0123456789', {}), ('openai:m', {'HTTPS_PROXY': f'ftp://u:{SECRET}@127.0.0.1:9'})):
@@ -261,8 +261,8 @@ main(prog_name='biasbook')
 
 
 def test_secrets_in_an_error_that_nobody_caught(box):
-    code = f"import biasbook.listing as m\ndef fail(): raise KeyError('http://u:sk-CAN' + 'ARY@h?key=CAN' + 'ARY')\nm.list_measures = fail\n"
-    p = start('list', 'measures', code=code + 'from biasbook.cli import main; main()')
+    code = f"import biasbook.auditing.listing as m\ndef fail(): raise KeyError('http://u:sk-CAN' + 'ARY@h?key=CAN' + 'ARY')\nm.list_measures = fail\n"
+    p = start('list', 'measures', code=code + 'from biasbook.auditing.cli import main; main()')
     out, err = p.communicate(timeout=60)
     assert p.returncode == 1 and "KeyError: 'http://***@h?***'" in err
     clean(box, out, err)
@@ -337,7 +337,7 @@ HEAVY = {'torch', 'transformers', 'matplotlib', 'sklearn', 'pandas', 'scipy.stat
 def test_start_is_light(args):
     code = '''
 import json, sys, time
-from biasbook.cli import main
+from biasbook.auditing.cli import main
 try: main(prog_name='biasbook')
 finally: print(json.dumps([time.process_time(), sorted(sys.modules)]), file=sys.stderr)
 '''

@@ -11,20 +11,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from biasbook.config import read_config
-from biasbook.crows_pairs import load_crows_pairs
-from biasbook.foundations.data import available, data_path
-from biasbook.foundations.examples import load_stereoset
-from biasbook.foundations.pairs import load_pairs
-from biasbook.foundations.questions import analogy_questions
-from biasbook.foundations.results import Result
-from biasbook.foundations.studies import load_study
-from biasbook.foundations.templates import Template
-from biasbook.foundations.vectors import load_vectors
-from biasbook.foundations.wordfiles import load_queries, load_words
-from biasbook.saving import load_audit
-from biasbook.seat import load_seat
-from biasbook.similarity import similarity_pairs
+from biasbook.auditing.config import read_config
+from biasbook.chapters.crows_pairs import load_crows_pairs
+from biasbook.core.registry import available, data_path
+from biasbook.stimuli.examples import load_stereoset
+from biasbook.stimuli.pairs import load_pairs
+from biasbook.stimuli.questions import analogy_questions
+from biasbook.results.result import Result
+from biasbook.stimuli.studies import load_study
+from biasbook.stimuli.templates import Template
+from biasbook.vectors.wordvectors import load_vectors
+from biasbook.stimuli.wordfiles import load_queries, load_words
+from biasbook.auditing.files import load_audit
+from biasbook.chapters.seat import load_seat
+from biasbook.chapters.similarity import similarity_pairs
 
 READERS = {'vectors': (load_vectors, '.txt'), 'words.txt': (load_words, '.txt'), 'words.csv': (load_words, '.csv'),
            'words.json': (load_words, '.json'), 'words.yaml': (load_words, '.yaml'), 'queries.txt': (load_queries, '.txt'),
@@ -121,12 +121,12 @@ def test_many_small_items(tmp_path):
 
 
 def test_long_names():
-    from biasbook.audit import audit
-    from biasbook.foundations.embedders import load_embedder
-    from biasbook.foundations.scorers import load_model
-    from biasbook.foundations.stimuli import weat_query
-    from biasbook.foundations.subjects import scheme_of
-    from biasbook.listing import misspelt
+    from biasbook.auditing.run import audit
+    from biasbook.embedders.load import load_embedder
+    from biasbook.models.load import load_model
+    from biasbook.stimuli.words import weat_query
+    from biasbook.auditing.subjects import scheme_of
+    from biasbook.auditing.listing import misspelt
     various = ''.join(chr(0x4e00 + i % 1000) for i in range(MEGABYTE))
     vectors = load_vectors('googlenews-mini', words=['he', 'she'])
     for long in ('a' * MEGABYTE, various, 'a-' * (MEGABYTE // 2), '/'.join('a' * 100_000)):
@@ -151,7 +151,7 @@ def test_no_aliases(read, text, tmp_path):
 
 MEMORY = '''
 import resource, sys, time
-from biasbook.foundations.vectors import load_vectors
+from biasbook.vectors.wordvectors import load_vectors
 load_vectors('googlenews-mini')
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
@@ -209,14 +209,14 @@ PATHS = ['~nosuchuser/x', 'a\0b', '\ud800', 'x' * 5000, '\0']
 
 @pytest.mark.parametrize('path', PATHS)
 def test_paths_that_no_system_has(path):
-    from biasbook.foundations.embedders import load_embedder
-    from biasbook.foundations.matrixfiles import read_matrix
-    from biasbook.foundations.packedfiles import open_packed
-    from biasbook.foundations.pairbuilding import wordnet_antonyms
-    from biasbook.foundations.scorers import load_model
-    from biasbook.foundations.sentencefiles import read_vectors
-    from biasbook.foundations.vectorfiles import read_table
-    from biasbook.saving import save_files
+    from biasbook.embedders.load import load_embedder
+    from biasbook.vectors.matrixfiles import read_matrix
+    from biasbook.vectors.packedfiles import open_packed
+    from biasbook.stimuli.pair_building import wordnet_antonyms
+    from biasbook.models.load import load_model
+    from biasbook.embedders.sentencefiles import read_vectors
+    from biasbook.vectors.vectorfiles import read_table
+    from biasbook.auditing.files import save_files
     readers = [read for read, suffix in READERS.values()]
     more = [load_model, open_packed, read_matrix, read_table, wordnet_antonyms, lambda p: save_files({'a': 'b'}, p)]
     for read in dict.fromkeys(readers + more):
@@ -229,7 +229,7 @@ def test_paths_that_no_system_has(path):
 
 def test_out_that_no_system_has(tmp_path):
     from click.testing import CliRunner
-    from biasbook.cli import main
+    from biasbook.auditing.cli import main
     (tmp_path / 'c.yaml').write_text('out: "a\\0b"\n')
     for args in (['--config', str(tmp_path / 'c.yaml')], ['--out', '~nosuchuser/x']):
         run = CliRunner().invoke(main, ['audit', 'googlenews-mini', *args])
@@ -271,8 +271,8 @@ def test_results_that_lack_fields(tmp_path):
 
 
 def test_names_that_utf8_cannot_hold(tmp_path):
-    from biasbook.audit import audit
-    from biasbook.saving import audit_lines, printable
+    from biasbook.auditing.run import audit
+    from biasbook.auditing.files import audit_lines, printable
     known, path = load_vectors('googlenews-mini'), os.fsdecode(os.fsencode(tmp_path) + b'/v\xff.npz')
     with open(path, 'wb') as f:
         np.savez(f, words=np.array(known.words), vectors=known.vectors)
@@ -289,7 +289,7 @@ def test_names_that_utf8_cannot_hold(tmp_path):
 
 
 def test_link_to_nowhere(tmp_path):
-    from biasbook.saving import save_files
+    from biasbook.auditing.files import save_files
     (tmp_path / 'out').mkdir()
     (tmp_path / 'out' / 'a.txt').symlink_to(tmp_path / 'nowhere')
     assert save_files({'a.txt': 'x', 'b.txt': 'y'}, tmp_path / 'out') == (tmp_path / 'out-2').resolve()
@@ -303,7 +303,7 @@ def test_link_to_nowhere(tmp_path):
 @pytest.mark.parametrize('name', ['=cmd', '+1', '-1', '@x', '\t=1', 'a\r=cmd', 'a\n=cmd', 'a\r\n@x', '\x01=1', ' =1', '＝1', '\u2028=1', '"\r=1'])
 def test_no_cell_is_a_formula(name, tmp_path):
     import csv
-    from biasbook.audit import Audit
+    from biasbook.auditing.run import Audit
     r = Result.from_dict({**GOOD, 'subject': name, 'query': name, 'meta': {'name': name, 'missing': [name]}})
     folder = Audit((r,), (), {}).save(tmp_path / 'out')
     text = (folder / 'results.csv').read_bytes().decode('utf-8')

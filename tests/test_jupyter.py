@@ -13,7 +13,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 
-from biasbook.foundations.data import registry
+from biasbook.core.registry import registry
 
 nbs = Path(__file__).parent.parent / 'nbs'
 CHAPTERS = ['00_weat.ipynb', '01_projection.ipynb', '02_maskfill.ipynb', '03_sas_pairs.ipynb', '04_embedding_api.ipynb']
@@ -156,8 +156,8 @@ def test_flagged_cells_name_what_they_need():
 
 PLOTS = ['''
 import matplotlib.pyplot as plt
-from biasbook.foundations.vectors import load_vectors
-from biasbook.weat import weat
+from biasbook.vectors.wordvectors import load_vectors
+from biasbook.chapters.weat import weat
 r = weat(load_vectors('googlenews-mini'), 'weat7', placebos=False)
 ''', 'r.plot();', 'plt.plot([1, 2]);']
 

@@ -9,20 +9,20 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from biasbook.analogies import analogy_answers
-from biasbook.clusters import cluster_bias
-from biasbook.differential import weat_arrays
-from biasbook.directions import bias_direction, professions
-from biasbook.foundations.results import Estimate, Result
-from biasbook.foundations.vectors import WordVectors, load_vectors
-from biasbook.generated import generate_analogies
-from biasbook.indirect import indirect_bias
-from biasbook.neighbors import bias_correlation, neighbor_bias
-from biasbook.occupations import occupation_gap
-from biasbook.probe import probe_accuracy
-from biasbook.projection import direct_bias
-from biasbook.similarity import word_similarity
-from biasbook.weat import weat
+from biasbook.chapters.analogies import analogy_answers
+from biasbook.chapters.clusters import cluster_bias
+from biasbook.chapters.differential import weat_arrays
+from biasbook.vectors.directions import bias_direction, professions
+from biasbook.results.result import Estimate, Result
+from biasbook.vectors.wordvectors import WordVectors, load_vectors
+from biasbook.chapters.generated_analogies import generate_analogies
+from biasbook.chapters.indirect import indirect_bias
+from biasbook.chapters.neighbors import bias_correlation, neighbor_bias
+from biasbook.chapters.occupation_gap import occupation_gap
+from biasbook.chapters.probe import probe_accuracy
+from biasbook.chapters.projection import direct_bias
+from biasbook.chapters.similarity import word_similarity
+from biasbook.chapters.weat import weat
 
 
 @pytest.fixture(scope='module')
@@ -35,18 +35,18 @@ def news():
 MEASURES = '''
 import hashlib, json, sys
 import numpy as np
-from biasbook.clusters import cluster_bias
-from biasbook.directions import bias_direction, random_directions
-from biasbook.erasure import hard_debias, inlp
-from biasbook.foundations.vectors import WordVectors, load_vectors
-from biasbook.generated import generate_analogies
-from biasbook.indirect import indirect_bias
-from biasbook.neighbors import neighbor_bias
-from biasbook.occupations import occupation_gap
-from biasbook.probe import probe_accuracy, sides
-from biasbook.projection import direct_bias
-from biasbook.similarity import word_similarity
-from biasbook.weat import weat
+from biasbook.chapters.clusters import cluster_bias
+from biasbook.vectors.directions import bias_direction, random_directions
+from biasbook.chapters.erasure import hard_debias, inlp
+from biasbook.vectors.wordvectors import WordVectors, load_vectors
+from biasbook.chapters.generated_analogies import generate_analogies
+from biasbook.chapters.indirect import indirect_bias
+from biasbook.chapters.neighbors import neighbor_bias
+from biasbook.chapters.occupation_gap import occupation_gap
+from biasbook.chapters.probe import probe_accuracy, sides
+from biasbook.chapters.projection import direct_bias
+from biasbook.chapters.similarity import word_similarity
+from biasbook.chapters.weat import weat
 
 v = load_vectors('googlenews-mini')
 d = bias_direction(v)
@@ -62,7 +62,7 @@ found = {'random directions': random_directions(v, d, 50)[0].tobytes().hex(),
          'hard debiasing': hard_debias(v, missing='drop').fingerprint,
          'INLP': inlp(v, sides(v), iterations=3).fingerprint}
 if 'leace' in sys.argv:
-    from biasbook.erasure import leace
+    from biasbook.chapters.erasure import leace
     found['LEACE'] = leace(v, sides(v)).fingerprint
 rng = np.random.default_rng(0)
 words = [f'w{i}' for i in range(20_000)]

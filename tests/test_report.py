@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from biasbook.audit import Audit
-from biasbook.foundations.results import Estimate, Result
-from biasbook.foundations.vectors import load_vectors
-from biasbook.occupations import occupation_gap
-from biasbook.report import report_html
-from biasbook.weat import weat
+from biasbook.auditing.run import Audit
+from biasbook.results.result import Estimate, Result
+from biasbook.vectors.wordvectors import load_vectors
+from biasbook.chapters.occupation_gap import occupation_gap
+from biasbook.auditing.report import report_html
+from biasbook.chapters.weat import weat
 
 WIDTHS = (1280, 390)
 ARGS = ('--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking '
@@ -45,7 +45,7 @@ def audits():
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp('report')
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('biasbook.chapters.FIGURES', 3)
+        patch.setattr('biasbook.auditing.report_chapters.FIGURES', 3)
         for name, audit in audits().items():
             (folder / f'{name}.html').write_text(report_html(audit), encoding='utf-8')
     return folder

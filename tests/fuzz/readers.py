@@ -32,14 +32,14 @@ SCRATCH = '/dev/shm' if os.path.isdir('/dev/shm') else None
 
 def vectors(folder, path):
     import numpy as np
-    from biasbook.foundations.vectors import load_vectors
+    from biasbook.vectors.wordvectors import load_vectors
     v = load_vectors(path, cache=False)
     assert np.isfinite(v.vectors).all() and len(set(v.words)) == len(v.words) == len(v.vectors) > 0
     ''.join(v.words).encode()           # no word that cannot be written
 
 
 def rows_as_read(folder, path):
-    from biasbook.foundations.vectorfiles import read_rows
+    from biasbook.vectors.vectorfiles import read_rows
     for _ in read_rows(path)[-1]:
         pass
 
@@ -51,7 +51,7 @@ def text_vectors(folder, path):
 
 
 def matrix_cache(folder, path):
-    from biasbook.foundations.matrixcache import _kept
+    from biasbook.vectors.matrixcache import _kept
     kept = _kept(path, [0, 0, 0])
     if kept:
         _, listed, rows = kept
@@ -59,37 +59,37 @@ def matrix_cache(folder, path):
 
 
 def words(folder, path):
-    from biasbook.foundations.wordfiles import load_words
+    from biasbook.stimuli.wordfiles import load_words
     assert all(isinstance(w, str) for w in load_words(path))
 
 
 def queries(folder, path):
-    from biasbook.foundations.wordfiles import load_queries
+    from biasbook.stimuli.wordfiles import load_queries
     for query in load_queries(path):
         str(query)
         repr(query)
 
 
 def questions(folder, path):
-    from biasbook.foundations.questions import analogy_questions
+    from biasbook.stimuli.questions import analogy_questions
     analogy_questions(path)
 
 
 def pairs(folder, path):
-    from biasbook.foundations.pairs import load_pairs
+    from biasbook.stimuli.pairs import load_pairs
     load_pairs(path)
 
 
 def templates(folder, path):
     "A template is text and not a file, so its messages need not name one."
-    from biasbook.foundations.templates import Template, template_warnings
+    from biasbook.stimuli.templates import Template, template_warnings
     t = Template(path.read_bytes().decode('utf-8', 'replace'))
     template_warnings(t)
     repr(t.fill(**{slot: 'word' for slot in t.slots}))
 
 
 def study(folder, path):
-    from biasbook.foundations.studies import attribute_sentences, load_study, study_lint, target_sentences
+    from biasbook.stimuli.studies import attribute_sentences, load_study, study_lint, target_sentences
     found = load_study(path)
     repr(found)
     if len(found.templates) * sum(map(len, [*found.targets.values(), *found.attributes.values()])) < 2000:
@@ -103,24 +103,24 @@ def study_folder(folder, path):
 
 
 def stereoset(folder, path):
-    from biasbook.foundations.examples import load_stereoset
+    from biasbook.stimuli.examples import load_stereoset
     load_stereoset(path)
 
 
 def seat(folder, path):
-    from biasbook.seat import load_seat
+    from biasbook.chapters.seat import load_seat
     load_seat(path)
 
 
 def crows_pairs(folder, path):
-    from biasbook.crows_pairs import load_crows_pairs
+    from biasbook.chapters.crows_pairs import load_crows_pairs
     load_crows_pairs(path)
 
 
 def audits(folder, path):
     "An audit that can be loaded can be printed, exported and compared with itself."
-    from biasbook.comparing import compare_audits
-    from biasbook.saving import audit_lines, latex_table, load_audit, markdown_table, printable
+    from biasbook.auditing.compare import compare_audits
+    from biasbook.auditing.files import audit_lines, latex_table, load_audit, markdown_table, printable
     a = load_audit(path)
     printable('\n'.join(audit_lines(a))).encode('utf-8', 'replace')
     table = a.table()
@@ -133,14 +133,14 @@ def audits(folder, path):
 
 
 def configuration(folder, path):
-    from biasbook.config import read_config
+    from biasbook.auditing.config import read_config
     read_config(path)
 
 
 def store(folder, path):
     "Read all items of a store, also as vectors and as records of replies, and write one."
-    from biasbook.foundations.store import Store
-    from biasbook.foundations.vectorstore import VectorStore
+    from biasbook.core.store import Store
+    from biasbook.embedders.cache import VectorStore
     with closing(Store(path)) as s:
         repr(s)
         for kind in s.kinds():
@@ -154,7 +154,7 @@ def store(folder, path):
 
 
 def kept_vectors(folder, path):
-    from biasbook.foundations.sentencefiles import read_vectors
+    from biasbook.embedders.sentencefiles import read_vectors
     read_vectors(path)
 
 
@@ -164,8 +164,8 @@ TOKENIZER = ('{"version": "1.0", "added_tokens": [], "model": {"type": "WordLeve
 
 def model_folder(folder, path):
     "Everything that is read of a model before its weights."
-    from biasbook.foundations.checkpoints import _config, _quiet, _tokenizer
-    from biasbook.foundations.modelfolders import _files, _kind
+    from biasbook.models.checkpoints import _config, _quiet, _tokenizer
+    from biasbook.models.modelfolders import _files, _kind
     for name, content in (('model.safetensors', '\2\0\0\0\0\0\0\0{}'), ('tokenizer.json', TOKENIZER)):
         if not (folder / name).exists():
             (folder / name).write_text(content)
@@ -178,7 +178,7 @@ def model_folder(folder, path):
 
 
 def sentence_transformers(folder, path):
-    from biasbook.foundations.localembedders import _st_files
+    from biasbook.embedders.local import _st_files
     (folder / 'model.safetensors').write_bytes(b'')
     _st_files(folder, folder.name)
 
