@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from biasbook.chapters.debias import compare as compare
     from biasbook.chapters.disco import disco as disco
     from biasbook.chapters.embedding_api import bias_table as bias_table, embedding_bias as embedding_bias
-    from biasbook.chapters.erasure import hard_debias as hard_debias, inlp as inlp, leace as leace
+    from biasbook.chapters.debias import hard_debias as hard_debias, inlp as inlp, leace as leace
     from biasbook.chapters.influence import leave_one_out as leave_one_out
     from biasbook.chapters.maskfill import bias_difference as bias_difference, bias_score as bias_score
     from biasbook.chapters.maskfill import maskfill_table as maskfill_table
     from biasbook.chapters.model_comparison import compare_models as compare_models
-    from biasbook.chapters.paired import compare_results as compare_results
+    from biasbook.chapters.influence import compare_results as compare_results
     from biasbook.chapters.projection import direct_bias as direct_bias
     from biasbook.chapters.sas_pairs import sas_pairs as sas_pairs
     from biasbook.chapters.seat import seat as seat
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from biasbook.stimuli.pairs import load_pairs as load_pairs
     from biasbook.stimuli.studies import load_study as load_study
     from biasbook.stimuli.templates import Template as Template
-    from biasbook.stimuli.wordfiles import load_queries as load_queries
+    from biasbook.stimuli.words import load_queries as load_queries
     from biasbook.stimuli.words import Query as Query, weat_query as weat_query
     from biasbook.vectors.directions import bias_direction as bias_direction
     from biasbook.vectors.wordvectors import WordVectors as WordVectors, load_vectors as load_vectors
@@ -52,15 +52,15 @@ _WHERE = {
     'disco': 'chapters.disco',
     'bias_table': 'chapters.embedding_api',
     'embedding_bias': 'chapters.embedding_api',
-    'hard_debias': 'chapters.erasure',
-    'inlp': 'chapters.erasure',
-    'leace': 'chapters.erasure',
+    'hard_debias': 'chapters.debias',
+    'inlp': 'chapters.debias',
+    'leace': 'chapters.debias',
     'leave_one_out': 'chapters.influence',
     'bias_difference': 'chapters.maskfill',
     'bias_score': 'chapters.maskfill',
     'maskfill_table': 'chapters.maskfill',
     'compare_models': 'chapters.model_comparison',
-    'compare_results': 'chapters.paired',
+    'compare_results': 'chapters.influence',
     'direct_bias': 'chapters.projection',
     'sas_pairs': 'chapters.sas_pairs',
     'seat': 'chapters.seat',
@@ -76,7 +76,7 @@ _WHERE = {
     'load_pairs': 'stimuli.pairs',
     'load_study': 'stimuli.studies',
     'Template': 'stimuli.templates',
-    'load_queries': 'stimuli.wordfiles',
+    'load_queries': 'stimuli.words',
     'Query': 'stimuli.words',
     'weat_query': 'stimuli.words',
     'bias_direction': 'vectors.directions',

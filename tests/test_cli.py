@@ -164,13 +164,13 @@ def test_killed_worker_and_the_same_command_again(box, undisturbed):
 
 
 def test_sigterm_elsewhere(box):
-    code = 'import os, signal, biasbook.auditing.listing as m\nm.list_measures = lambda: os.kill(os.getpid(), signal.SIGTERM)\n'
+    code = 'import os, signal, biasbook.auditing.cli as m\nm.list_measures = lambda: os.kill(os.getpid(), signal.SIGTERM)\n'
     rc, out, err = run('list', 'measures', code=code + 'from biasbook.auditing.cli import main; main()')
     assert (rc, out, err.strip()) == (143, '', 'Interrupted.')
 
 
 def test_ctrl_c_elsewhere(box):
-    code = 'import os, signal, biasbook.auditing.listing as m\nm.list_measures = lambda: os.kill(os.getpid(), signal.SIGINT)\n'
+    code = 'import os, signal, biasbook.auditing.cli as m\nm.list_measures = lambda: os.kill(os.getpid(), signal.SIGINT)\n'
     rc, out, err = run('list', 'measures', code=code + 'from biasbook.auditing.cli import main; main()')
     assert (rc, out, err.strip()) == (130, '', 'Interrupted.')
 
@@ -204,7 +204,7 @@ def test_secrets_of_a_subject(box, subject):
 
 
 AUDITED = """
-import sys, biasbook.auditing.listing as listing
+import sys, biasbook.auditing.cli as listing
 listing.misspelt = lambda subject: ''                              # as in Python, where nothing is looked up before
 from biasbook.auditing.cli import main
 main(prog_name='biasbook')
@@ -261,7 +261,7 @@ main(prog_name='biasbook')
 
 
 def test_secrets_in_an_error_that_nobody_caught(box):
-    code = f"import biasbook.auditing.listing as m\ndef fail(): raise KeyError('http://u:sk-CAN' + 'ARY@h?key=CAN' + 'ARY')\nm.list_measures = fail\n"
+    code = f"import biasbook.auditing.cli as m\ndef fail(): raise KeyError('http://u:sk-CAN' + 'ARY@h?key=CAN' + 'ARY')\nm.list_measures = fail\n"
     p = start('list', 'measures', code=code + 'from biasbook.auditing.cli import main; main()')
     out, err = p.communicate(timeout=60)
     assert p.returncode == 1 and "KeyError: 'http://***@h?***'" in err

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from biasbook.auditing.config import read_config
+from biasbook.auditing.cli import read_config
 from biasbook.chapters.crows_pairs import load_crows_pairs
 from biasbook.core.registry import available, data_path
 from biasbook.stimuli.examples import load_stereoset
@@ -21,10 +21,10 @@ from biasbook.results.result import Result
 from biasbook.stimuli.studies import load_study
 from biasbook.stimuli.templates import Template
 from biasbook.vectors.wordvectors import load_vectors
-from biasbook.stimuli.wordfiles import load_queries, load_words
+from biasbook.stimuli.words import load_queries, load_words
 from biasbook.auditing.files import load_audit
 from biasbook.chapters.seat import load_seat
-from biasbook.chapters.similarity import similarity_pairs
+from biasbook.chapters.quality import similarity_pairs
 
 READERS = {'vectors': (load_vectors, '.txt'), 'words.txt': (load_words, '.txt'), 'words.csv': (load_words, '.csv'),
            'words.json': (load_words, '.json'), 'words.yaml': (load_words, '.yaml'), 'queries.txt': (load_queries, '.txt'),
@@ -126,7 +126,7 @@ def test_long_names():
     from biasbook.models.load import load_model
     from biasbook.stimuli.words import weat_query
     from biasbook.auditing.subjects import scheme_of
-    from biasbook.auditing.listing import misspelt
+    from biasbook.auditing.cli import misspelt
     various = ''.join(chr(0x4e00 + i % 1000) for i in range(MEGABYTE))
     vectors = load_vectors('googlenews-mini', words=['he', 'she'])
     for long in ('a' * MEGABYTE, various, 'a-' * (MEGABYTE // 2), '/'.join('a' * 100_000)):
@@ -210,12 +210,12 @@ PATHS = ['~nosuchuser/x', 'a\0b', '\ud800', 'x' * 5000, '\0']
 @pytest.mark.parametrize('path', PATHS)
 def test_paths_that_no_system_has(path):
     from biasbook.embedders.load import load_embedder
-    from biasbook.vectors.matrixfiles import read_matrix
-    from biasbook.vectors.packedfiles import open_packed
-    from biasbook.stimuli.pair_building import wordnet_antonyms
+    from biasbook.vectors.files import read_matrix
+    from biasbook.vectors.files import open_packed
+    from biasbook.stimuli.pairs import wordnet_antonyms
     from biasbook.models.load import load_model
     from biasbook.embedders.sentencefiles import read_vectors
-    from biasbook.vectors.vectorfiles import read_table
+    from biasbook.vectors.files import read_table
     from biasbook.auditing.files import save_files
     readers = [read for read, suffix in READERS.values()]
     more = [load_model, open_packed, read_matrix, read_table, wordnet_antonyms, lambda p: save_files({'a': 'b'}, p)]

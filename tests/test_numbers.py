@@ -9,19 +9,19 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from biasbook.chapters.analogies import analogy_answers
-from biasbook.chapters.clusters import cluster_bias
-from biasbook.chapters.differential import weat_arrays
+from biasbook.chapters.quality import analogy_answers
+from biasbook.chapters.what_remains import cluster_bias
+from biasbook.chapters.weat import weat_arrays
 from biasbook.vectors.directions import bias_direction, professions
 from biasbook.results.result import Estimate, Result
 from biasbook.vectors.wordvectors import WordVectors, load_vectors
 from biasbook.chapters.generated_analogies import generate_analogies
-from biasbook.chapters.indirect import indirect_bias
-from biasbook.chapters.neighbors import bias_correlation, neighbor_bias
+from biasbook.chapters.projection import indirect_bias
+from biasbook.chapters.what_remains import bias_correlation, neighbor_bias
 from biasbook.chapters.occupation_gap import occupation_gap
-from biasbook.chapters.probe import probe_accuracy
+from biasbook.chapters.what_remains import probe_accuracy
 from biasbook.chapters.projection import direct_bias
-from biasbook.chapters.similarity import word_similarity
+from biasbook.chapters.quality import word_similarity
 from biasbook.chapters.weat import weat
 
 
@@ -35,17 +35,17 @@ def news():
 MEASURES = '''
 import hashlib, json, sys
 import numpy as np
-from biasbook.chapters.clusters import cluster_bias
+from biasbook.chapters.what_remains import cluster_bias
 from biasbook.vectors.directions import bias_direction, random_directions
-from biasbook.chapters.erasure import hard_debias, inlp
+from biasbook.chapters.debias import hard_debias, inlp
 from biasbook.vectors.wordvectors import WordVectors, load_vectors
 from biasbook.chapters.generated_analogies import generate_analogies
-from biasbook.chapters.indirect import indirect_bias
-from biasbook.chapters.neighbors import neighbor_bias
+from biasbook.chapters.projection import indirect_bias
+from biasbook.chapters.what_remains import neighbor_bias
 from biasbook.chapters.occupation_gap import occupation_gap
-from biasbook.chapters.probe import probe_accuracy, sides
+from biasbook.chapters.what_remains import probe_accuracy, sides
 from biasbook.chapters.projection import direct_bias
-from biasbook.chapters.similarity import word_similarity
+from biasbook.chapters.quality import word_similarity
 from biasbook.chapters.weat import weat
 
 v = load_vectors('googlenews-mini')
@@ -62,7 +62,7 @@ found = {'random directions': random_directions(v, d, 50)[0].tobytes().hex(),
          'hard debiasing': hard_debias(v, missing='drop').fingerprint,
          'INLP': inlp(v, sides(v), iterations=3).fingerprint}
 if 'leace' in sys.argv:
-    from biasbook.chapters.erasure import leace
+    from biasbook.chapters.debias import leace
     found['LEACE'] = leace(v, sides(v)).fingerprint
 rng = np.random.default_rng(0)
 words = [f'w{i}' for i in range(20_000)]

@@ -9,14 +9,14 @@ __all__ = ['MEASURES', 'Measure']
 from dataclasses import asdict, replace
 from typing import Callable, NamedTuple
 
-from ..chapters.clusters import cluster_bias
+from ..chapters.what_remains import cluster_bias
 from ..vectors.directions import bias_direction, gender_pairs, professions
 from ..chapters.embedding_api import CONTRASTS, embedding_bias
 from ..stimuli.pairs import _bundled, pair_sentences
 from ..stimuli.words import Query, weat_queries, weat_query
 from ..models.tokens import unknown_words
 from ..chapters.maskfill import bias_difference
-from ..chapters.neighbors import neighbor_bias, neighbor_plot
+from ..chapters.what_remains import neighbor_bias, neighbor_plot
 from ..chapters.occupation_gap import occupation_gap, occupation_shares
 from ..chapters.projection import direct_bias
 from ..chapters.sas_pairs import NEUTRAL, sas_pairs
@@ -150,10 +150,10 @@ MEASURES = [
     Measure('direct_bias', ('vectors',), _direct_units, _direct_run, '01_projection',
             'A mean of sizes is never zero: words that have nothing to do with gender project on this direction too, '
             'and so do these words on directions of random pairs, as the placebo p says.'),
-    Measure('cluster_bias', ('vectors',), _clusters_units, _clusters_run, '01a_clusters',
+    Measure('cluster_bias', ('vectors',), _clusters_units, _clusters_run, '01a_what_remains',
             'Words are chosen by their projection, and then found again: the ends of nearly any direction make two '
             'clusters. It compares vectors before and after debiasing, and says little of one alone.'),
-    Measure('neighbor_bias', ('vectors',), _neighbors_units, _neighbors_run, '01a_neighbors',
+    Measure('neighbor_bias', ('vectors',), _neighbors_units, _neighbors_run, '01a_what_remains',
             'Words that lie near each other project alike on any direction; only what the directions of random pairs '
             'do not reach would be of gender.', neighbor_plot),
     Measure('maskfill', ('masked',), _fill_units, _fill_run, '02_maskfill',

@@ -22,7 +22,7 @@ from ..core.inputs import shown
 from ..results.result import PLACEBOS, Result, format_p, results_table
 from ..core.store import Store, store_key
 from .subjects import SUBJECTS, default_subjects, fingerprint, open_subject, origin
-from ..embedders.wire import shown_subject, without_secrets
+from ..embedders.providers import shown_subject, without_secrets
 from .measures import MEASURES, Measure
 
 # %% ../../nbs/auditing/02_run.ipynb #dc6acede

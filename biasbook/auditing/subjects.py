@@ -12,11 +12,11 @@ from typing import Callable
 
 from ..core.registry import _did_you_mean, _entries, data_path
 from ..core.inputs import checked_path, shown
-from ..models.modelfolders import _bundled
+from ..models.checkpoints import _bundled
 from ..models.load import load_model
-from ..models.scoring import Scorer
+from ..models.scorer import Scorer
 from ..vectors.wordvectors import WordVectors, as_vectors, load_vectors
-from ..embedders.wire import PROVIDERS, checked_subject
+from ..embedders.providers import PROVIDERS, checked_subject
 
 # %% ../../nbs/auditing/00_subjects.ipynb #07a41a1f
 def _embedder(name):

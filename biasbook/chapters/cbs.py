@@ -15,7 +15,7 @@ import numpy as np
 
 from ..vectors.directions import _count
 from ..stats.effects import _level
-from ..stats.pvalues import _number
+from ..stats.permutation import _number
 from ..results.result import Estimate, Result
 from ..stimuli.words import _words
 from ..stimuli.templates import Template, as_template, template_warnings

@@ -13,9 +13,9 @@ import numpy as np
 
 from ..vectors.directions import _count
 from ..stats.effects import _level
-from ..stats.pvalues import _number
+from ..stats.permutation import _number
 from ..results.result import Estimate, Result
-from ..models.scoring import Scorer, _with_part
+from ..models.scorer import Scorer, _with_part
 from ..stimuli.words import _words
 from ..core.store import store_key
 from ..models.tokens import _texts, pieces

@@ -18,8 +18,8 @@ from ..stats.effects import _level
 from ..embedders.load import Embedder, as_embedder, load_embedder
 from ..results.result import format_p, results_table
 from ..stimuli.studies import Study, load_study
-from ..stimuli.studyfiles import _mapping
-from ..embedders.wire import provider_of
+from ..stimuli.studies import _mapping
+from ..embedders.providers import provider_of
 from .weat import _direction
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #c3a6e746
@@ -86,7 +86,7 @@ def bias_forest(results, # of embedding_bias: several embedders, the same contra
                 width=7., # of the figure, in inches; below 6 it is laid out for a phone
                )->Any: # matplotlib axes
     "Each d with its interval, p and Holm's p, by contrast. ValueError for what cannot stand side by side."
-    from biasbook.results.subjectplots import subjects_plot
+    from biasbook.results.plots import subjects_plot
     t = _shown(results, width)
     rows = zip(map(_number, t.value), map(_p, t['p']), map(_p, t.p_holm))
     head, *notes = _aligned([('d', 'p ', 'Holm'), *rows], 2 if width < 6 else 3)
@@ -134,7 +134,7 @@ def _thresholds(ax, bottom, inch):
 def _bar_axes(t, notes, width):
     "Axes for the bars, thresholds drawn and named, and the height of each row."
     import matplotlib.pyplot as plt
-    from biasbook.results.subjectplots import _clipped, _headings, _heights
+    from biasbook.results.plots import _clipped, _headings, _heights
     heads, at, bottom = _heights(list(t['query']), list(t.subject), int(11 * (width - .2)))
     most, room = 26 if width >= 6 else 16, .12 + .06 * max(map(len, notes))
     left = .25 + .068 * min(most, max(map(len, t.subject)))

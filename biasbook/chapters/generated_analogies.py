@@ -11,7 +11,7 @@ from numbers import Integral
 import numpy as np
 
 from ..vectors.directions import Direction
-from ..vectors.cosines import one_thread
+from ..vectors.wordvectors import one_thread
 from ..stimuli.words import _words
 from ..vectors.wordvectors import as_vectors
 

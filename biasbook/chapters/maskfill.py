@@ -12,11 +12,11 @@ import numpy as np
 
 from .. import __version__
 from .changes import difference_change, mean_change
-from .correlation import Associations
+from .wefat import Associations
 from ..core.registry import data_path
 from ..stats.effects import _level
 from ..models.masked import MaskedScorer, _one_of
-from ..stats.pvalues import permutation_pvalue, sign_flip_pvalue
+from ..stats.permutation import permutation_pvalue, sign_flip_pvalue
 from ..results.result import Estimate, Result
 from ..stimuli.words import _words
 from ..stimuli.templates import as_template, template_warnings

@@ -16,18 +16,18 @@ from pathlib import Path
 import numpy as np
 
 from .. import __version__
-from ..models.batches import _free
+from ..models.scorer import _free
 from ..models.checkpoints import Checkpoint, _config, _device, _quiet
 from ..stats.effects import _level
 from ..models.masked import _one_of
-from ..models.modelfolders import _folder, _kind
+from ..models.checkpoints import _folder, _kind
 from ..stimuli.pairs import load_pairs, pair_sentences
 from ..models.pair_scores import SCORINGS
 from ..stats.preferences import _signs, paired_preferences, paired_t
-from ..stats.pvalues import holm
+from ..stats.permutation import holm
 from ..results.result import Estimate, Result, results_table
 from ..models.load import load_model
-from ..models.scoring import Scorer
+from ..models.scorer import Scorer
 from ..stimuli.words import _words
 from ..core.store import Store, store_key
 from .sas_pairs import NEUTRAL, sas_pairs

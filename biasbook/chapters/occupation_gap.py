@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 from functools import cache, singledispatch
 
-from .correlation import Associations, _options, _property
+from .wefat import Associations, _options, _property
 from ..core.registry import data_path
 from ..results.result import Result
 from ..stimuli.words import weat_query

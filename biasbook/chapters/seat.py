@@ -19,7 +19,7 @@ from ..results.result import Result
 from ..stimuli.words import Query, _words, weat_query
 from ..stimuli.templates import as_template
 from ..models.tokens import unknown_words
-from ..vectors.cosines import _unit64
+from ..vectors.wordvectors import _unit64
 from ..vectors.wordvectors import WordVectors
 from .occupation_gap import occupation_associations
 from .weat import _present, _query, weat

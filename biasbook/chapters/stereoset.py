@@ -19,7 +19,7 @@ from ..models.masked import _one_of
 from ..models.pair_scores import length_estimate
 from ..stats.preferences import mean_margin, preference_estimates, preference_ratio
 from ..results.result import Estimate, Result
-from ..models.scoring import Scorer
+from ..models.scorer import Scorer
 from ..models.tokens import _short, pieces
 
 # %% ../../nbs/03b_stereoset.ipynb #858ef324

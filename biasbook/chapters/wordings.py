@@ -14,7 +14,7 @@ import numpy as np
 from .changes import _estimate, mean_change
 from ..core.registry import fetch
 from ..stats.effects import _level
-from ..stats.jackknife import _jackknife
+from ..stats.intervals import _jackknife
 from ..stats.preferences import wilson_interval
 from ..results.result import Estimate, Result
 from ..stimuli.words import _words

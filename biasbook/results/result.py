@@ -262,7 +262,7 @@ class Result(_Shown):
 # %% ../../nbs/results/00_result.ipynb #22c4aa73
 def _family_columns(rows):
     "Holm and Benjamini–Hochberg p-values within each family, its name and its size, written into the rows."
-    from biasbook.stats.pvalues import benjamini_hochberg, holm
+    from biasbook.stats.permutation import benjamini_hochberg, holm
     families: dict[tuple, list] = {}
     for row in rows:
         if row['p'] is not None and not math.isnan(row['p']):
@@ -306,7 +306,7 @@ def results_plot(results, # Results of one measure
                 ):
     "A forest plot of results with p and placebo p at the right; thick: a narrower interval; returns the axes."
     from biasbook.results.plots import forest_plot
-    from biasbook.stats.jackknife import INTERVALS
+    from biasbook.stats.intervals import INTERVALS
     if not results:
         raise ValueError('there are no results to draw')
     inner = [next((e for e in r.also if e.name == INTERVALS[0]), Estimate('', None)) for r in results]

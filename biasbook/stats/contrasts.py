@@ -14,7 +14,7 @@ import numpy as np
 
 from .effects import (_level, _whole, cohen_d, hedges_g, noncentral_t_interval,
                                           weat_effect_size)
-from .pvalues import permutation_pvalue, sign_flip_pvalue
+from .permutation import permutation_pvalue, sign_flip_pvalue
 from ..results.result import Estimate
 
 # %% ../../nbs/stats/05_contrasts.ipynb #976cf4ba

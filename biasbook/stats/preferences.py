@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .counting import _scaled
+from .permutation import _scaled
 from .effects import _level, _scores
-from .pvalues import Tail, _cluster_sums, sign_flip_pvalue
+from .permutation import Tail, _cluster_sums, sign_flip_pvalue
 from ..results.result import Estimate
 
 # %% ../../nbs/stats/04_preferences.ipynb #accb5d51

@@ -39,7 +39,7 @@ def vectors(folder, path):
 
 
 def rows_as_read(folder, path):
-    from biasbook.vectors.vectorfiles import read_rows
+    from biasbook.vectors.files import read_rows
     for _ in read_rows(path)[-1]:
         pass
 
@@ -51,7 +51,7 @@ def text_vectors(folder, path):
 
 
 def matrix_cache(folder, path):
-    from biasbook.vectors.matrixcache import _kept
+    from biasbook.vectors.files import _kept
     kept = _kept(path, [0, 0, 0])
     if kept:
         _, listed, rows = kept
@@ -59,12 +59,12 @@ def matrix_cache(folder, path):
 
 
 def words(folder, path):
-    from biasbook.stimuli.wordfiles import load_words
+    from biasbook.stimuli.words import load_words
     assert all(isinstance(w, str) for w in load_words(path))
 
 
 def queries(folder, path):
-    from biasbook.stimuli.wordfiles import load_queries
+    from biasbook.stimuli.words import load_queries
     for query in load_queries(path):
         str(query)
         repr(query)
@@ -133,7 +133,7 @@ def audits(folder, path):
 
 
 def configuration(folder, path):
-    from biasbook.auditing.config import read_config
+    from biasbook.auditing.cli import read_config
     read_config(path)
 
 
@@ -165,7 +165,7 @@ TOKENIZER = ('{"version": "1.0", "added_tokens": [], "model": {"type": "WordLeve
 def model_folder(folder, path):
     "Everything that is read of a model before its weights."
     from biasbook.models.checkpoints import _config, _quiet, _tokenizer
-    from biasbook.models.modelfolders import _files, _kind
+    from biasbook.models.checkpoints import _files, _kind
     for name, content in (('model.safetensors', '\2\0\0\0\0\0\0\0{}'), ('tokenizer.json', TOKENIZER)):
         if not (folder / name).exists():
             (folder / name).write_text(content)
