@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from biasbook.auditing.run import audit as audit
     from biasbook.chapters.cbs import cbs as cbs
     from biasbook.chapters.crows_pairs import crows_pairs as crows_pairs
-    from biasbook.chapters.debias import compare as compare
+    from biasbook.chapters.debias import compare_debiasing as compare_debiasing
     from biasbook.chapters.disco import disco as disco
     from biasbook.chapters.embedding_api import bias_table as bias_table, embedding_bias as embedding_bias
     from biasbook.chapters.debias import hard_debias as hard_debias, inlp as inlp, leace as leace
     from biasbook.chapters.influence import leave_one_out as leave_one_out
-    from biasbook.chapters.maskfill import bias_difference as bias_difference, bias_score as bias_score
+    from biasbook.chapters.maskfill import fill_bias_difference as fill_bias_difference, fill_bias as fill_bias
     from biasbook.chapters.maskfill import maskfill_table as maskfill_table
     from biasbook.chapters.model_comparison import compare_models as compare_models
-    from biasbook.chapters.influence import compare_results as compare_results
+    from biasbook.chapters.influence import compare_weat as compare_weat
     from biasbook.chapters.projection import direct_bias as direct_bias
     from biasbook.chapters.sas_pairs import sas_pairs as sas_pairs
     from biasbook.chapters.seat import seat as seat
@@ -48,7 +48,7 @@ _WHERE = {
     'audit': 'auditing.run',
     'cbs': 'chapters.cbs',
     'crows_pairs': 'chapters.crows_pairs',
-    'compare': 'chapters.debias',
+    'compare_debiasing': 'chapters.debias',
     'disco': 'chapters.disco',
     'bias_table': 'chapters.embedding_api',
     'embedding_bias': 'chapters.embedding_api',
@@ -56,11 +56,11 @@ _WHERE = {
     'inlp': 'chapters.debias',
     'leace': 'chapters.debias',
     'leave_one_out': 'chapters.influence',
-    'bias_difference': 'chapters.maskfill',
-    'bias_score': 'chapters.maskfill',
+    'fill_bias_difference': 'chapters.maskfill',
+    'fill_bias': 'chapters.maskfill',
     'maskfill_table': 'chapters.maskfill',
     'compare_models': 'chapters.model_comparison',
-    'compare_results': 'chapters.influence',
+    'compare_weat': 'chapters.influence',
     'direct_bias': 'chapters.projection',
     'sas_pairs': 'chapters.sas_pairs',
     'seat': 'chapters.seat',

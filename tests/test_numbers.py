@@ -59,7 +59,7 @@ found = {'random directions': random_directions(v, d, 50)[0].tobytes().hex(),
          'similarity': word_similarity(v, 'ws353').to_json(),
          'generated': generate_analogies(v, n=20, words=v.words[:2000]).to_json(double_precision=15),
          'nearest': repr(v.neighbors(v.words[:100], k=20)),
-         'hard debiasing': hard_debias(v, missing='drop').fingerprint,
+         'hard debiasing': hard_debias(v, on_missing='drop').fingerprint,
          'INLP': inlp(v, sides(v), iterations=3).fingerprint}
 if 'leace' in sys.argv:
     from biasbook.chapters.debias import leace
@@ -91,11 +91,11 @@ def measured(vectors):
     "What each measure of vectors says, in numbers."
     few = {'placebos': 3}
     questions = [('man', 'woman', 'king', 'queen'), ('boy', 'girl', 'son', 'daughter'), ('he', 'she', 'his', 'her')]
-    gap, near = occupation_gap(vectors, placebos=False), neighbor_bias(vectors, missing='drop', **few)
+    gap, near = occupation_gap(vectors, placebos=False), neighbor_bias(vectors, on_missing='drop', **few)
     w = weat(vectors, 'weat7')
     return {'weat': [w.value, w.low, w.high, *(e.pvalue for e in w.also if e.name.startswith('placebo'))],
             'occupation gap': [gap.value, gap.low, gap.high],
-            'direct bias': [direct_bias(vectors, professions(), missing='drop', **few).value, direct_bias(vectors, **few).null],
+            'direct bias': [direct_bias(vectors, professions(), on_missing='drop', **few).value, direct_bias(vectors, **few).null],
             'indirect bias': [indirect_bias(vectors, 'nurse', 'doctor', **few).value],
             'neighbors': [near.value, near.low, near.null],
             'clusters': [cluster_bias(vectors, **few).value], 'probe': [probe_accuracy(vectors, **few).value],
@@ -136,7 +136,7 @@ def test_small_numbers_that_were_float32_all_along(news, usual, factor):
 def test_placebos_do_not_depend_on_the_order_of_rows(news):
     "With fewer than 10 000 words all of them are in the pool, so that their order says nothing."
     shuffled = news.subset(np.random.default_rng(1).permutation(news.words).tolist())
-    for measure in (lambda v: weat(v, 'weat6'), lambda v: direct_bias(v, professions(), missing='drop')):
+    for measure in (lambda v: weat(v, 'weat6'), lambda v: direct_bias(v, professions(), on_missing='drop')):
         one, other = ([e.pvalue for e in measure(v).also if e.name.startswith('placebo')] for v in (news, shuffled))
         assert one == other
 
@@ -144,7 +144,7 @@ def test_placebos_do_not_depend_on_the_order_of_rows(news):
 # -- drawn p-values -----------------------------------------------------------------------------------------------------
 
 def test_seeds_agree_on_the_placebo_p_of_direct_bias(news):
-    found = [direct_bias(news, professions(), rng=seed, missing='drop').estimate('placebo directions') for seed in range(10)]
+    found = [direct_bias(news, professions(), random_state=seed, on_missing='drop').estimate('placebo directions') for seed in range(10)]
     p = [e.pvalue for e in found]
     assert max(p) - min(p) < .06 and max(e.pvalue_error for e in found) <= .01      # 6 standard errors
 

@@ -21,7 +21,7 @@ EVIL = '<script>alert(1)</script></style>" onerror="x\' $_^$ \u202e\udc80 javasc
 def audits():
     "Audits by name: two real subjects, one, hostile texts, nothing at all."
     v = load_vectors('googlenews-mini')
-    real = [weat(v, name, missing='drop', placebos=False) for name in ('weat1', 'weat6', 'weat7', 'weat8', 'weat9', 'weat10')]
+    real = [weat(v, name, on_missing='drop', placebo=False) for name in ('weat1', 'weat6', 'weat7', 'weat8', 'weat9', 'weat10')]
     real = [replace(r, meta={**r.meta, 'measure': 'weat'}, also=(*r.also, Estimate('placebo', 1.3, pvalue=.02 * k + .01, method='given')))
             for k, r in enumerate(real)]
     gap = occupation_gap(v, placebos=False, n_resamples=999)

@@ -263,7 +263,7 @@ def test_check_of_the_site_that_quarto_makes(tmp_path):
                        ('<p style="background: url(https://x.org/a.png)">', 'from another host'),
                        ('<span class="math inline">\\(\\Bigl\\)</span>', 'a formula is shown as TeX'),
                        ('<code>ax:NoneType<span>=</span>None</code>', 'a signature shows NoneType'),
-                       ('<code>def Tail(\n    <span>*</span>args, **kwargs\n):\n</code>', 'a class is shown without its fields')):
+                       ('<code>def PermutationTest(\n    <span>*</span>args, **kwargs\n):\n</code>', 'a class is shown without its fields')):
         fault, = found(weat__html=pages_of['weat.html'] + more)
         assert fault.startswith('weat.html') and said in fault
     harmless = ('<a href="https://x.org">x</a><link rel="canonical" href="https://x.org"><script>let x = 1</script>'

@@ -515,14 +515,14 @@ import json
 import math
 
 from .. import __version__
-from ..chapters.debias import compare, debias_plot, taking_out, what_is_left
+from ..chapters.debias import compare_debiasing, debias_plot, hard_debias_each, what_is_left
 from ..vectors.directions import bias_direction, professions
 from ..chapters.debias import gender_specific, hard_debias, inlp, leace
 from ..results.result import format_p
 from .subjects import open_subject, origin
 from ..vectors.wordvectors import WordVectors
 from ..embedders.providers import shown_subject
-from ..chapters.what_remains import sides
+from ..chapters.what_remains import label_sides
 from .files import _csv, _few, save_files, text_table
 
 # %% ../../nbs/auditing/09_cli.ipynb #b085493b
@@ -533,10 +533,10 @@ def _debiased(vectors, method, direction):
     if method not in DEBIAS:
         raise ValueError(f'debias={method!r} is not known; it is {", ".join(DEBIAS)}')
     if method == 'hard' and len(vectors) > MOST_WORDS:
-        return hard_debias(vectors, direction, missing='drop')
+        return hard_debias(vectors, direction, on_missing='drop')
     if method == 'hard':
-        return taking_out(vectors, direction, missing='drop')
-    labels = sides(vectors, direction, exclude=[*gender_specific(), *professions()], halves=True)[0]
+        return hard_debias_each(vectors, direction, on_missing='drop')
+    labels = label_sides(vectors, direction, exclude=[*gender_specific(), *professions()], halves=True)[0]
     return (inlp if method == 'inlp' else leace)(vectors, labels)
 
 # %% ../../nbs/auditing/09_cli.ipynb #bc45d58b
@@ -549,10 +549,10 @@ def compare_subjects(before, # what biasbook audit takes as SUBJECT: a file of v
         raise ValueError('after and debias are both given; the vectors after are either a file or made here')
     before = _vectors(before)
     after = None if after is None else _vectors(after)
-    direction = bias_direction(before, missing='drop')
+    direction = bias_direction(before, on_missing='drop')
     if debias is not None:
         after = _debiased(before, debias, direction)
-    return compare(before, after, direction, missing='drop')
+    return compare_debiasing(before, after, direction, on_missing='drop')
 
 
 def _vectors(subject):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from .. import __version__
 from .run import unit_name
 from ..results.result import Estimate, Result, format_p, results_table
-from ..chapters.influence import compare_results
+from ..chapters.influence import compare_weat
 from .files import text_table
 
 # %% ../../nbs/auditing/08_compare.ipynb #a0afe504
@@ -55,7 +55,7 @@ def _change(a, b):
         raise ValueError(why)
     note = 'this measure has no paired test'
     if a.metric == 'WEAT d':
-        change = compare_results(a, b)
+        change = compare_weat(a, b)
         if abs(change.value - (b.value - a.value)) < _ROUNDING:
             return change
         note = 'd differs, and no association does: it was computed in another way'

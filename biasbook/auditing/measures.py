@@ -15,7 +15,7 @@ from ..chapters.embedding_api import CONTRASTS, embedding_bias
 from ..stimuli.pairs import _bundled, pair_sentences
 from ..stimuli.words import Query, weat_queries, weat_query
 from ..models.tokens import unknown_words
-from ..chapters.maskfill import bias_difference
+from ..chapters.maskfill import fill_bias_difference
 from ..chapters.what_remains import neighbor_bias, neighbor_plot
 from ..chapters.occupation_gap import occupation_gap, occupation_shares
 from ..chapters.projection import direct_bias
@@ -40,7 +40,7 @@ def _weat_units():
     return {q.name: asdict(q) for q in weat_queries()}
 
 def _weat_run(vectors, spec):
-    return weat(vectors, Query(**spec), missing='drop')
+    return weat(vectors, Query(**spec), on_missing='drop')
 
 def _weat_figure(r):
     from biasbook.results.plots import words_plot
@@ -69,19 +69,19 @@ def _neighbors_units():
 
 # %% ../../nbs/auditing/01_measures.ipynb #ad0f6e8b
 def _along(call, vectors, spec, **options):
-    direction = bias_direction(vectors, spec['pairs'], missing='drop')
+    direction = bias_direction(vectors, spec['pairs'], on_missing='drop')
     r = call(vectors, direction=direction, **options)
     lost = ['/'.join(pair) for pair in direction.missing]
     return replace(r, meta={**r.meta, 'missing': [*r.meta.get('missing', []), *lost]})
 
 def _direct_run(vectors, spec):
-    return _along(direct_bias, vectors, spec, words=spec['words'], missing='drop')
+    return _along(direct_bias, vectors, spec, words=spec['words'], on_missing='drop')
 
 def _clusters_run(vectors, spec):
     return _along(cluster_bias, vectors, spec)
 
 def _neighbors_run(vectors, spec):
-    return _along(neighbor_bias, vectors, spec, words=spec['words'], missing='drop')
+    return _along(neighbor_bias, vectors, spec, words=spec['words'], on_missing='drop')
 
 # %% ../../nbs/auditing/01_measures.ipynb #74bab8e2
 _FILLS = {'pronouns': (('he', 'she'), ('{Group} is a(n) {target}.', '{Group} works as a(n) {target}.')),
@@ -99,7 +99,7 @@ def _fill_run(model, spec):
     X, Y = ([w for w in spec[k] if w not in lost] for k in 'XY')
     if min(len(X), len(Y)) < 2:
         raise ValueError(f'{model.name} knows fewer than two occupations of men or of women')
-    r = bias_difference(model, spec['templates'], spec['words'], X, Y, names=('occupations of men', 'of women'))
+    r = fill_bias_difference(model, spec['templates'], spec['words'], X, Y, names=('occupations of men', 'of women'))
     name = next(k for k, (words, _) in _FILLS.items() if list(words) == spec['words'])
     return replace(r, meta={**r.meta, 'name': name, 'battery': 'occupations in masks', 'missing': lost})
 
@@ -128,7 +128,7 @@ def _seat_units():
     return {f'seat{k}': {**asdict(weat_query(f'weat{k}')), 'name': f'seat{k}'} for k in (5, 6, 7, 8, 10)}
 
 def _seat_run(embedder, spec):
-    return seat(embedder, Query(**spec), missing='drop')
+    return seat(embedder, Query(**spec), on_missing='drop')
 
 # %% ../../nbs/auditing/01_measures.ipynb #f197e399
 def _bias_units():

@@ -110,18 +110,18 @@ LARGE = .714 # of normal lists whose means differ by .8 standard deviations
 
 # %% ../../nbs/auditing/03_readings.ipynb #c05e44c2
 def reading(p, # p, adjusted; None or NaN if there is none
-            placebos, # placebo p-values; None or NaN where there is none
+            placebo, # placebo p-values; None or NaN where there is none
             probability=math.nan, # from practical_size
            )->str: # a key of READINGS
     "What may be said of a result, from its p, its placebo p-values and its size."
-    known = [q for q in placebos if q is not None and not math.isnan(q)]
+    known = [q for q in placebo if q is not None and not math.isnan(q)]
     if p is None or math.isnan(p):
         return 'no test'
     if p >= .05:
         return 'large but unsure' if abs(probability - .5) >= LARGE - .5 else 'not shown'
     if any(q >= .05 for q in known):
         return 'reached by placebos'
-    return 'stands out' if known and len(known) == len(placebos) else 'not compared'
+    return 'stands out' if known and len(known) == len(placebo) else 'not compared'
 
 # %% ../../nbs/auditing/03_readings.ipynb #b9883d08
 _DRAWN = re.compile(r'(\d[\d\s]{0,30}?)\s(?:random|unrelated|directions)\b')

@@ -37,7 +37,7 @@ def _weat_code(audit, row, call, option='', end=''):
     if row['measure'] != 'weat' or not row['name'].startswith('weat'):
         return ''
     module = {'leave_one_out': 'influence', 'placebo_reference': 'weat'}[call]
-    options = f"{_string(audit, row['subject'])}, {row['name']!r}, missing='drop'{option}"
+    options = f"{_string(audit, row['subject'])}, {row['name']!r}, on_missing='drop'{option}"
     return f'from biasbook.{module} import {call}\n{call}({options}){end}'
 
 
@@ -109,7 +109,7 @@ for q in map(weat_query, {}):
     sets = {{k: list(dict.fromkeys(w.lower() for w in getattr(q, k))) for k in 'XYAB'}}
     try:
         q = replace(q, name=q.name + ' in lower case', battery=q.battery + ' in lower case', **sets)
-        print(weat(vectors, q, missing='drop'))
+        print(weat(vectors, q, on_missing='drop'))
     except ValueError as e:
         print(e)"""
 

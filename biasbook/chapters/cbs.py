@@ -77,24 +77,24 @@ def cbs_scores(corrected, # (templates, attributes, groups): log-probability les
                *,
                confidence_level=.95, # of the intervals over attributes
                n_resamples=9999, # shuffles of the attributes
-               rng=0, # their seed
+               random_state=0, # their seed
               )->Result:
     """Mean variance over groups (Ahn & Oh 2021), nats², and what of it is the attributes' own.
 
     ValueError for fewer than two groups, no attribute, or NaN."""
     x = np.asarray(corrected, float)
-    _level('confidence_level', confidence_level), _count('n_resamples', n_resamples, 1), _count('rng', rng, 0)
+    _level('confidence_level', confidence_level), _count('n_resamples', n_resamples, 1), _count('random_state', random_state, 0)
     if x.ndim != 3 or not x.size or x.shape[2] < 2 or not np.isfinite(x).all():
         odd = '' if np.isfinite(x).all() else ', not all finite'
         raise ValueError('needs finite numbers in the shape (templates, attributes, groups), with two groups '
                          f'or more, but got the shape {x.shape}{odd}')
     value, low, high = _interval(x.var(-1, ddof=1).mean(0), confidence_level, positive=True)
-    shares, p = _shares(x, confidence_level, n_resamples, rng)
+    shares, p = _shares(x, confidence_level, n_resamples, random_state)
     how = (f'of what is alike in all templates; attributes shuffled in each of {len(x)} templates '
            f'{_number(n_resamples)} times' if p else '')
     return Result('CBS', 'arrays', 'groups × attributes', value, 0., low, high, confidence_level, p,
                   'greater' if p else 'two-sided', how, f'{x.shape[1]} attributes', (*shares, *_ranges(x)),
-                  meta={'digits': 3, 'ddof': 1, 'seed': int(rng)})
+                  meta={'digits': 3, 'ddof': 1, 'seed': int(random_state)})
 
 # %% ../../nbs/02c_cbs.ipynb #432c3db7
 def _masked(model):
@@ -140,7 +140,7 @@ def cbs(model, # a masked language model, from load_model
         attributes, # words for {target}
         *,
         method='joint', # all pieces of a group word masked at once, as published; or "chain", "single"
-        confidence_level=.95, n_resamples=9999, rng=0, # as for cbs_scores
+        confidence_level=.95, n_resamples=9999, random_state=0, # as for cbs_scores
        )->Result: # with details: a row for each template, attribute and group word
     """Categorical bias score (Ahn & Oh 2021, doi:10.18653/v1/2021.emnlp-main.42), nats².
 
@@ -154,7 +154,7 @@ def cbs(model, # a masked language model, from load_model
     out = model.span_log_likelihood(texts * 2, [s['group'] for s in spans * 2], method=method,
                                     hidden=[()] * len(rows) + [[s['target']] for s in spans])
     fill, prior = out.total.reshape(2, len(templates), len(attributes), len(groups))
-    r = cbs_scores(fill - prior, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng)
+    r = cbs_scores(fill - prior, confidence_level=confidence_level, n_resamples=n_resamples, random_state=random_state)
     counts = out.counts[:len(rows)]
     meta = {**r.meta, **model.meta, 'note': _lengths(groups, counts[:len(groups)].tolist()), 'method': method,
             'templates': [t.text for t in templates], 'words': {'groups': groups, 'attributes': attributes}}

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['gender_specific', 'hard_debias', 'inlp', 'leace', 'Case', 'direct_row', 'own_direct_row', 'indirect_row',
            'cluster_row', 'probe_row', 'neighbor_row', 'correlation_row', 'weat_row', 'weat_difference_row',
-           'similarity_row', 'analogy_row', 'rows_table', 'case', 'nearest_pairs', 'compare', 'what_is_left',
-           'shares_left', 'debias_plot', 'taking_out']
+           'similarity_row', 'analogy_row', 'rows_table', 'case', 'nearest_pairs', 'compare_debiasing', 'what_is_left',
+           'shares_left', 'debias_plot', 'hard_debias_each']
 
 # %% ../../nbs/05_debias.ipynb #2615d8f1
 from collections import Counter
@@ -97,13 +97,13 @@ def _for_words(about, specific, equalize):
                          'taken by default are for gender; pass specific= and equalize=, such as []')
     return gender_specific() if specific is None else specific, pairs if equalize is None else equalize
 
-def _to_equalize(vectors, pairs, missing):
+def _to_equalize(vectors, pairs, on_missing):
     "Pairs that are there and pairs that are not; ValueError: missing ones, a word twice."
-    kept, lost = _pairs(vectors, pairs, 'drop' if missing == 'error' else missing) if pairs else ([], [])
+    kept, lost = _pairs(vectors, pairs, 'drop' if on_missing == 'raise' else on_missing) if pairs else ([], [])
     _rows(vectors, [w for p in kept for w in p])                    # an error for zero vectors
-    if lost and missing == 'error':
+    if lost and on_missing == 'raise':
         raise ValueError(f'{vectors.name} lacks a word of {len(lost)} of {len(pairs)} pairs to equalize: '
-                         f"{', '.join(map('–'.join, lost))}; missing='drop' leaves them out and says so")
+                         f"{', '.join(map('–'.join, lost))}; on_missing='drop' leaves them out and says so")
     if twice := [w for w, n in Counter(w for p in kept for w in p).items() if n > 1]:
         raise ValueError(f'{", ".join(twice)}: more than once in the pairs to equalize; keep one pair a word')
     return kept, lost
@@ -126,11 +126,11 @@ def _named(vectors, rows, method, short, words, **notes):
     if old: notes['earlier'] = [*old.get('earlier', ()), old.get('method')]
     return WordVectors(vectors.words, rows, f'{vectors.name}, {short}', {**vectors.meta, 'debiasing': notes})
 
-def _spared(vectors, specific, missing):
+def _spared(vectors, specific, on_missing):
     "Words to keep that are there and words that are not; ValueError: missing ones, or text."
-    if (lost := vectors.missing(specific := _left_out(specific, 'specific'))) and missing == 'error':
+    if (lost := vectors.missing(specific := _left_out(specific, 'specific'))) and on_missing == 'raise':
         raise ValueError(f'{vectors.name} lacks {len(lost)} of {len(specific)} specific words: '
-                         f"{', '.join(lost[:5])}; missing='drop' leaves them out and says so")
+                         f"{', '.join(lost[:5])}; on_missing='drop' leaves them out and says so")
     return {*specific} - {*lost}, lost
 
 # %% ../../nbs/05_debias.ipynb #dccff5a4
@@ -140,14 +140,14 @@ def hard_debias(vectors, # anything that as_vectors takes
                 *,
                 specific=None, # words that keep their part; by default gender_specific(), for an array none
                 equalize=None, # pairs; by default gender_pairs('equalize'), for an array none
-                missing='error', # pairs, or specific words, that the vectors lack: "error", or "drop" them
+                on_missing='raise', # pairs, or specific words, that the vectors lack: "raise", or "drop" them
                )->WordVectors: # rows of length 1
     "Hard debiasing (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520). ValueError: unfit lists."
     vectors = as_vectors(vectors)
     g, about = _axis(vectors, direction)
-    own = 'drop' if specific is None else missing                   # the default list is for any vectors
+    own = 'drop' if specific is None else on_missing                   # the default list is for any vectors
     specific, equalize = _for_words(about, specific, equalize)
-    (pairs, lost), (kept, absent) = _to_equalize(vectors, equalize, missing), _spared(vectors, specific, own)
+    (pairs, lost), (kept, absent) = _to_equalize(vectors, equalize, on_missing), _spared(vectors, specific, own)
     spared = kept.union(*pairs)
     rows = _changed(vectors, lambda X, words: _neutral(X, words, spared, g))
     if pairs:
@@ -208,16 +208,16 @@ def inlp(vectors, # anything that as_vectors takes
          *,
          iterations=35, # at most so many classifiers, as in the paper's word-vector experiment
          stop_at=None, # accuracy at which to stop; by default the share of the largest class
-         rng=0, # seed that chooses the words to stop by
+         random_state=0, # seed that chooses the words to stop by
         )->WordVectors: # rows that no longer have length 1
     "INLP (Ravfogel et al. 2020, doi:10.18653/v1/2020.acl-main.647). ValueError: unfit labels, nothing to take."
     from sklearn.model_selection import train_test_split
     vectors = as_vectors(vectors)
-    _count('iterations', iterations, 1), _count('rng', rng, 0)
+    _count('iterations', iterations, 1), _count('random_state', random_state, 0)
     if stop_at is not None and not (isinstance(stop_at, (int, float)) and 0 <= stop_at <= 1):
         raise ValueError(f'stop_at must be an accuracy from 0 to 1, but is {stop_at!r}')
     X, y, notes = _labelled(vectors, labels)
-    tried = train_test_split(range(len(y)), test_size=.3, stratify=y, random_state=rng)[1]
+    tried = train_test_split(range(len(y)), test_size=.3, stratify=y, random_state=random_state)[1]
     apart = np.isin(range(len(y)), tried)
     B, accuracies = _inlp_basis(X, y, apart, iterations, stop_at)
     if not len(B):
@@ -225,7 +225,7 @@ def inlp(vectors, # anything that as_vectors takes
                          'guess or stop_at: there is nothing to take out; give other labels, or stop_at=0')
     rows = _changed(vectors, lambda X, words: _left(_without(X, B), words))
     return _named(vectors, rows, 'INLP', 'INLP', **notes, dimensions=len(B), accuracies=accuracies,
-                  apart=[w for w, a in zip(labels, apart) if a], seed=int(rng))
+                  apart=[w for w, a in zip(labels, apart) if a], seed=int(random_state))
 
 # %% ../../nbs/05_debias.ipynb #6878c1a8
 def _leace_map(X, y, shrinkage=True):
@@ -277,21 +277,21 @@ from ..vectors.wordvectors import WordVectors, as_vectors
 from .projection import indirect_bias_table
 from .influence import _some
 from .what_remains import bias_correlation, neighbor_bias
-from .influence import compare_results
+from .influence import compare_weat
 from .what_remains import probe_accuracy
 from .projection import DIRECT_INTERVALS, _present, direct_bias, project
 from .quality import word_similarity
 from .weat import weat
 
 # %% ../../nbs/05_debias.ipynb #d5d482c5
-def _same_words(before, after, missing):
+def _same_words(before, after, on_missing):
     "Both with the same words in the same order, and words of one alone; ValueError if there are such."
     lost = before.missing(after.words), after.missing(before.words)
     if not any(lost):
         return before, after if before.words == after.words else after.subset(before.words), []
-    if missing == 'error':
+    if on_missing == 'raise':
         said = [f'{len(ws)} only in {v.name} ({_some(ws)})' for v, ws in zip((after, before), lost) if ws]
-        raise ValueError(f'before and after have different words: {", ".join(said)}; missing="drop" compares '
+        raise ValueError(f'before and after have different words: {", ".join(said)}; on_missing="drop" compares '
                          'what both have')
     both = [w for w in before.words if w in after]
     if len(both) < 2:
@@ -388,7 +388,7 @@ def own_direct_row(both): # of case; returns a row of compare
 def _direct(both, directions):
     "Direct bias of each along its direction, random ones beside the first; and the change."
     rs = [direct_bias(v, both.words, d, confidence_level=both.level, **r)
-          for v, d, r in zip(both.both(), directions, (both.random, {'placebos': 0}))]
+          for v, d, r in zip(both.both(), directions, (both.random, {'n_placebos': 0}))]
     sizes = [r.details['projection'].abs() for r in rs]
     return rs, _none_left(_paired(mean_change, sizes, both.level), sizes)
 
@@ -396,7 +396,7 @@ def _direct(both, directions):
 def indirect_row(both, pairs):
     "Mean size of indirect bias over pairs of words."
     d, level = both.along(), both.level
-    betas = [indirect_bias_table(v, pairs, d, placebos=0)['indirect_bias'].abs() for v in both.both()]
+    betas = [indirect_bias_table(v, pairs, d, n_placebos=0)['indirect_bias'].abs() for v in both.both()]
     means = [mean_change(np.zeros(len(b)), b, level, pairs) for b in betas]
     rs = [Result('', '', '', _nan(e.value), low=_nan(e.low), high=_nan(e.high)) for e in means]
     change = _none_left(_paired(mean_change, betas, level, pairs), betas)
@@ -435,22 +435,22 @@ def correlation_row(both): # of case; returns a row of compare
     own, rs, note = both.own(), [Result('', '', '', 1.)], 'no projection is left that could correlate'
     if np.ptp(project(both.after, both.words, own)) >= 1e-5:
         rs += [bias_correlation(both.before, both.after, both.words, both.direction, after_direction=own,
-                                placebos=0, confidence_level=both.level)]
+                                n_placebos=0, confidence_level=both.level)]
         note = '; '.join(filter(None, ('1 before by definition', both.seen(both.words))))
     return _row('correlation of projections', f'{len(both.words)} words', rs, note=note)
 
 # %% ../../nbs/05_debias.ipynb #6bfd9086
 def weat_row(both, query):
     "WEAT d of a query or of the published test of this name."
-    rs = [weat(v, query, missing='drop', placebos=False, confidence_level=both.level) for v in both.both()]
+    rs = [weat(v, query, on_missing='drop', placebo=False, confidence_level=both.level) for v in both.both()]
     lost = rs[0].meta['missing']
     note = f'{rs[0].query}' + f', without {_some(lost, 8)}' * bool(lost)
-    return _row(f'WEAT d, {rs[0].meta["name"]}', rs[0].n, rs, _paired(compare_results, rs), note=note)
+    return _row(f'WEAT d, {rs[0].meta["name"]}', rs[0].n, rs, _paired(compare_weat, rs), note=note)
 
 # %% ../../nbs/05_debias.ipynb #51bc0bf0
 def weat_difference_row(both, query):
     "The difference of mean associations that WEAT standardizes."
-    rs = [weat(v, query, missing='drop', placebos=False, confidence_level=both.level) for v in both.both()]
+    rs = [weat(v, query, on_missing='drop', placebo=False, confidence_level=both.level) for v in both.both()]
     s = [r.details['association'].to_numpy() for r in rs]
     k = len(rs[0].meta['words']['X'])
     values = [Result('', '', '', float(x[:k].mean() - x[k:].mean())) for x in s]
@@ -493,26 +493,26 @@ def rows_table(both, # from case
     return pd.DataFrame(found)
 
 # %% ../../nbs/05_debias.ipynb #fa46d31d
-def case(before, after=None, direction=None, *, words=None, exclude=(), n=None, missing='error', placebos=50,
-         rng=0, confidence_level=.95)->Case: # the parameters are those of compare
+def case(before, after=None, direction=None, *, words=None, exclude=(), n=None, on_missing='raise', n_placebos=50,
+         random_state=0, confidence_level=.95)->Case: # the parameters are those of compare
     "All that the rows need, checked. ValueError: before and after have different words, words are missing."
-    _level('confidence_level', confidence_level), _count('placebos', placebos, 0), _count('rng', rng, 0)
+    _level('confidence_level', confidence_level), _count('n_placebos', n_placebos, 0), _count('random_state', random_state, 0)
     if n is not None: _count('n', n, 4)
     before = as_vectors(before)
     place: Any = after if callable(after) else None if after is None else as_vectors(after)
     alone: list = []
-    if isinstance(place, WordVectors): before, place, alone = _same_words(before, place, missing)
+    if isinstance(place, WordVectors): before, place, alone = _same_words(before, place, on_missing)
     direction = as_direction(before, direction)
     new = as_vectors(place(direction.vector)) if callable(place) else place
     if callable(place) and new.words != before.words:
         raise ValueError(f'after returned {new.name} with other words than {before.name}: '
                          'let it keep them all, in order')
-    words, absent = _present(before, professions() if words is None else words, missing)
+    words, absent = _present(before, professions() if words is None else words, on_missing)
     fitted = [] if new is None else new.meta.get('debiasing', {}).get('words', [])
     lost = {'words': absent, 'pairs of the direction': ['–'.join(p) for p in direction.missing],
             'words that only one of both has': alone}
     bare = replace(direction, differences=direction.differences[:3])   # no directions without each pair
-    return Case(before, new, place, direction, words, confidence_level, {'placebos': placebos, 'rng': rng},
+    return Case(before, new, place, direction, words, confidence_level, {'n_placebos': n_placebos, 'random_state': random_state},
                 {'direction': bare, 'n': n, 'exclude': [*_left_out(exclude), *fitted]}, frozenset(fitted),
                 {k: x for k, x in lost.items() if x})
 
@@ -573,7 +573,7 @@ def _measures(pairs, queries, similarity, questions):
             *((f'analogies, {q}', partial(analogy_row, questions=q)) for q in questions)]
 
 # %% ../../nbs/05_debias.ipynb #69b30962
-def compare(before, # anything that as_vectors takes
+def compare_debiasing(before, # anything that as_vectors takes
             after=None, # after debiasing, or a function from a direction to vectors; None: the baseline
             direction=None, # a Direction; by default bias_direction(before)
             *,
@@ -584,9 +584,9 @@ def compare(before, # anything that as_vectors takes
             queries=None, # for weat; by default the tests 6, 7 and 8, which are about gender
             similarity=('rg65', 'ws353'), # for word_similarity
             questions=('google-lower',), # for analogies
-            missing='error', # words that before or after lacks: "error" or "drop"
-            placebos=50, # directions from random pairs to compare with; 0 for none
-            rng=0, # their seed
+            on_missing='raise', # words that before or after lacks: "raise" or "drop"
+            n_placebos=50, # directions from random pairs to compare with; 0 for none
+            random_state=0, # their seed
             confidence_level=.95, # of all intervals
            ): # a DataFrame, a row a measure; attrs says of what, and what was left out
     "Measures of association and use, before and after debiasing, with paired changes. ValueError: other words."
@@ -596,14 +596,14 @@ def compare(before, # anything that as_vectors takes
                          'queries=[]')
     exclude = gender_specific() if exclude is None else exclude
     queries, similarity, questions = _asked(queries, similarity, questions)
-    both = case(before, after, direction, words=words, exclude=exclude, n=n, missing=missing, placebos=placebos,
-                rng=rng, confidence_level=confidence_level)
+    both = case(before, after, direction, words=words, exclude=exclude, n=n, on_missing=on_missing, n_placebos=n_placebos,
+                random_state=random_state, confidence_level=confidence_level)
     pairs = nearest_pairs(both.before, both.words) if pairs is None else _listed(pairs)
     table = rows_table(both, _measures(pairs, queries, similarity, questions))
     table.attrs = {'before': both.before.name, 'after': getattr(both.after, 'name', None),
                    'words': len(both.before), 'direction': repr(both.direction), 'left out': both.lost,
-                   'debiasing': getattr(both.after, 'meta', {}).get('debiasing'), 'placebos': placebos,
-                   'seed': rng, 'n': n, 'confidence_level': confidence_level}
+                   'debiasing': getattr(both.after, 'meta', {}).get('debiasing'), 'placebos': n_placebos,
+                   'seed': random_state, 'n': n, 'confidence_level': confidence_level}
     return table
 
 # %% ../../nbs/05_debias.ipynb #244b7648
@@ -661,7 +661,7 @@ def debias_plot(table, # from compare, with an after
     return ax
 
 # %% ../../nbs/05_debias.ipynb #fa61b1d9
-def taking_out(vectors, # anything that as_vectors takes
+def hard_debias_each(vectors, # anything that as_vectors takes
                direction=None, # a Direction; by default bias_direction(vectors)
                **options, # of hard_debias
               ): # a function from a direction to vectors

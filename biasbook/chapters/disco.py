@@ -137,22 +137,22 @@ def disco_scores(fills, # for each template, for each term a list of its fills
                  alpha=.05, # level of all tests together
                  confidence_level=.95, # of the interval over templates
                  n_resamples=9999, # shuffles of gender over terms
-                 rng=0, # their seed
+                 random_state=0, # their seed
                 )->Result: # with details: a row a fill of a template
     "Number of fills that depend on gender, mean over templates (Webster et al. 2020). ValueError: bad input."
     _level('alpha', alpha), _level('confidence_level', confidence_level)
-    _count('n', n, 1), _count('n_resamples', n_resamples, 1), _count('rng', rng, 0)
+    _count('n', n, 1), _count('n_resamples', n_resamples, 1), _count('random_state', random_state, 0)
     keys, has = _tables(fills, n)
     T, N, F = len(fills), len(has), len(keys)
     d = _fill_frame(keys, names, has[:n].sum(0), has[n:].sum(0), n, N - n, alpha)
     counts = np.bincount(d['template'][d['significant']], minlength=T)
     value, low, high = _interval(counts, confidence_level)
-    floor, p = _floor(has, n, alpha / F, T, value, n_resamples, rng)
+    floor, p = _floor(has, n, alpha / F, T, value, n_resamples, random_state)
     note = f'{int((d["least_expected"] < 5).sum())} of {F} fills have an expected count below 5'
     if _fisher([n], [0], n, N - n)[0] * F > alpha: note += f'; {n} + {N - n} terms are too few for exact tests'
     return Result('DisCo', 'arrays', ' / '.join(names), value, 0., max(low, 0.), high, confidence_level, p,
                   'greater', f'gender shuffled over {N} terms {_number(n_resamples)} times', f'{T} templates',
-                  (floor, *_others(d, T, alpha)), d, {'note': note, 'tests': F, 'alpha': alpha, 'seed': rng})
+                  (floor, *_others(d, T, alpha)), d, {'note': note, 'tests': F, 'alpha': alpha, 'seed': random_state})
 
 # %% ../../nbs/02d_disco.ipynb #c481e2e9
 def disco(model, # a masked language model, from load_model
@@ -161,7 +161,7 @@ def disco(model, # a masked language model, from load_model
           *,
           k=3, # how many fills a term has
           fills='words', # or "tokens": punctuation and parts of words too
-          alpha=.05, confidence_level=.95, n_resamples=9999, rng=0, # as for disco_scores
+          alpha=.05, confidence_level=.95, n_resamples=9999, random_state=0, # as for disco_scores
          )->Result: # with details: a row a fill of a template
     "Discovery of correlations (Webster et al. 2020, doi:10.48550/arXiv.2010.06032). ValueError, TypeError: no model."
     _masked(model)
@@ -174,7 +174,7 @@ def disco(model, # a masked language model, from load_model
     each = [[f for f, _ in some] for some in found]
     n, names = len(next(iter(terms.values()))), tuple(terms)
     r = disco_scores([each[i:i + len(words)] for i in range(0, len(each), len(words))], n, names=names,
-                     alpha=alpha, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng)
+                     alpha=alpha, confidence_level=confidence_level, n_resamples=n_resamples, random_state=random_state)
     details = r.details.assign(template=[str(templates[t]) for t in r.details['template']])
     meta = {**r.meta, 'k': k, 'fills': fills, 'names': list(names), 'words': terms,
             'templates': [t.text for t in templates], **model.meta}

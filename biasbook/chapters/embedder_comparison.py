@@ -187,14 +187,14 @@ def _verdict(names, n, above, below, sure_above, sure_below):
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #3331affb
 def consistency_table(results, # of embedding_bias: several embedders, the same contrasts
-                      level=.05, # what p, adjusted by Holm within one embedder, must be below
+                      confidence_level=.05, # what p, adjusted by Holm within one embedder, must be below
                      )->Any: # DataFrame, a row a contrast
     "How many embedders point which way, with ranges and a verdict. ValueError as `bias_forest`."
     import pandas as pd
-    _level('level', level)
+    _level('level', confidence_level)
     rows = []
     for query, t in _shown(results).groupby('query', sort=False):
-        above, below, sure = t.value > 0, t.value < 0, t.p_holm < level
+        above, below, sure = t.value > 0, t.value < 0, t.p_holm < confidence_level
         counts = [int(x.sum()) for x in (above, below, above & sure, below & sure)]
         rows.append({'contrast': query, 'embedders': len(t),
                      **dict(zip(('above', 'below', 'holm_above', 'holm_below'), counts)),

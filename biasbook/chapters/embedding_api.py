@@ -195,7 +195,7 @@ def embedding_bias(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-
                    confidence_level=.95, # of the intervals
                    reembed=20, # sentences that are embedded anew for the noise floor; 0: none
                    n_resamples=10_000, # shuffles, of mode="published" only
-                   rng=0, # their seed
+                   random_state=0, # their seed
                   )->list: # a Result a contrast; value is Cohen's d
     """How far two groups of words differ in nearness to two others (Cohen 1988, doi:10.4324/9780203771587).
 
@@ -206,7 +206,7 @@ def embedding_bias(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-
             'versions': {'biasbook': __version__, 'numpy': np.__version__}}
     e = _Embedded(embedder, study, contrasts, sides)
     moved, options = _moved(embedder, e, reembed), dict(paired=paired, adjust=adjust and not mode)
-    return [_result(e, c, moved, meta, options, confidence_level, n_resamples, rng) for c in contrasts]
+    return [_result(e, c, moved, meta, options, confidence_level, n_resamples, random_state) for c in contrasts]
 
 # %% ../../nbs/04_embedding_api.ipynb #31b03c8c
 def _result(e, contrast, moved, meta, options, level, n_resamples, rng):

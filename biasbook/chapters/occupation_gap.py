@@ -48,7 +48,7 @@ def occupation_associations(subject, # word vectors, or a subject of a kind that
                         f'{", ".join(known)}; other kinds are known once the chapter that measures them is '
                         'imported') from e
     terms = weat_query('weat7')
-    return vector_associations(vectors, occupations, terms.B, terms.A, missing='drop', **options)
+    return vector_associations(vectors, occupations, terms.B, terms.A, on_missing='drop', **options)
 
 # %% ../../nbs/00c_occupation_gap.ipynb #d119cadf
 @occupation_associations.register
@@ -84,7 +84,7 @@ def occupation_gap(subject, # word vectors, Associations, or a kind of subject t
                    *,
                    alternative='two-sided', # as in wefat_arrays, like the next three
                    n_resamples=99_999,
-                   rng=0,
+                   random_state=0,
                    confidence_level=.95,
                    **options, # of occupation_associations; for vectors placebos
                   )->Result:
@@ -92,7 +92,7 @@ def occupation_gap(subject, # word vectors, Associations, or a kind of subject t
 
     A WEFAT (Caliskan et al. 2017, doi:10.1126/science.aal4230). ValueError if the subject lacks more than half
     of them, TypeError for an unknown kind of subject."""
-    core = dict(alternative=alternative, n_resamples=n_resamples, rng=rng, confidence_level=confidence_level)
+    core = dict(alternative=alternative, n_resamples=n_resamples, rng=random_state, confidence_level=confidence_level)
     _options(**core)
     share = _shares(occupations)
     found, least = _found(subject, share, options), max(8, math.ceil(len(share) / 2))

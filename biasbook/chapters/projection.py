@@ -109,10 +109,10 @@ def direct_bias(vectors, # anything that as_vectors takes
                 direction=None, # a Direction; by default bias_direction(vectors)
                 c=1, # strictness, above 0
                 *,
-                missing='error', # words that the vectors lack: "error" or "drop"
+                on_missing='raise', # words that the vectors lack: "raise" or "drop"
                 confidence_level=.95, # of the intervals
-                placebos=DIRECTIONS, # directions from random pairs to compare with; 0 for none
-                rng=0, # their seed
+                n_placebos=DIRECTIONS, # directions from random pairs to compare with; 0 for none
+                random_state=0, # their seed
                )->Result: # value from 0 to 1; details has one row a word
     """Direct bias (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520), beside that of random directions.
 
@@ -120,22 +120,22 @@ def direct_bias(vectors, # anything that as_vectors takes
     vectors = as_vectors(vectors)
     direction = as_direction(vectors, direction)
     _level('confidence_level', confidence_level), direct_bias_score(np.zeros(1), c)
-    kept, lost = _present(vectors, words, missing)
+    kept, lost = _present(vectors, words, on_missing)
     leave = direction.without_each()
-    others = _others(vectors, direction, placebos, rng, () if words is None else kept)
+    others = _others(vectors, direction, n_placebos, random_state, () if words is None else kept)
     rows = range(len(vectors)) if words is None else np.array(vectors.rows(kept))
     sums = _sums(vectors, rows, np.vstack([direction.vector, leave, others]), c)
-    options = {'c': c, 'confidence_level': confidence_level, 'seed': int(rng)}
+    options = {'c': c, 'confidence_level': confidence_level, 'seed': int(random_state)}
     return _direct_result(vectors, direction, kept, lost, sums, len(leave), options)
 
 # %% ../../nbs/01_projection.ipynb #ffd8cbc0
-def _present(vectors, words, missing):
+def _present(vectors, words, on_missing):
     "Words that are there and those that are not; ValueError: fewer than 2, or no list of different words."
-    if missing not in ('error', 'drop'):
-        raise ValueError(f"missing={missing!r} is not known; it is 'error' or 'drop'")
+    if on_missing not in ('raise', 'drop'):
+        raise ValueError(f"on_missing={on_missing!r} is not known; it is 'raise' or 'drop'")
     words = vectors.words if words is None else _given(words)
     lost = vectors.missing(words)
-    if missing == 'error':
+    if on_missing == 'raise':
         vectors.rows(lost)                                          # an error with near spellings
     kept = [w for w in words if w not in set(lost)] if lost else words
     if len(kept) < 2:
@@ -228,12 +228,12 @@ def indirect_bias_score(W, # vectors, one row a pair
 # %% ../../nbs/01_projection.ipynb #eff49da8
 UNSTABLE = .05 # similarity below which a share of it is called unstable
 
-def _indirect(vectors, pairs, direction, placebos, rng, level):
+def _indirect(vectors, pairs, direction, n_placebos, rng, level):
     "Of each pair of words: similarity, β, half the width of its interval, and β of random directions."
     from scipy.special import stdtrit
     _level('confidence_level', level)
     leave = direction.without_each()
-    others = _others(vectors, direction, placebos, rng, {w for p in pairs for w in p})
+    others = _others(vectors, direction, n_placebos, rng, {w for p in pairs for w in p})
     W, V = (_rows(vectors, list(words)) for words in zip(*pairs))
     beta, k = indirect_bias_score(W, V, np.vstack([direction.vector, leave, others])), len(leave)
     variance = (k - 1) * beta[:, 1:k + 1].var(1) if k else np.full(len(pairs), math.nan)
@@ -255,20 +255,20 @@ def indirect_bias(vectors, # anything that as_vectors takes
                   direction=None, # a Direction; by default bias_direction(vectors)
                   *,
                   confidence_level=.95, # of the interval, over the pairs that define the direction
-                  placebos=DIRECTIONS, # directions from random pairs to compare with; 0 for none
-                  rng=0, # their seed
+                  n_placebos=DIRECTIONS, # directions from random pairs to compare with; 0 for none
+                  random_state=0, # their seed
                  )->Result: # value β: the share of the similarity that is gone without the direction
     """Indirect bias (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520) of two words.
 
     ValueError: words that the vectors lack, zero vectors, a word that lies on the direction itself."""
     vectors = as_vectors(vectors)
     direction = as_direction(vectors, direction)
-    (similarity,), (beta,), (half,), (others,) = _indirect(vectors, _listed([(w, v)]), direction, placebos, rng,
+    (similarity,), (beta,), (half,), (others,) = _indirect(vectors, _listed([(w, v)]), direction, n_placebos, random_state,
                                                            confidence_level)
     also = (Estimate('similarity', similarity, method='cosine of the two words'),
             *_beyond('placebo directions', np.abs(others), abs(beta)))
     meta = {**_said(similarity, beta), 'names': list(direction.names),
-            'pairs': [list(p) for p in direction.pairs], 'seed': int(rng), 'versions': _versions()}
+            'pairs': [list(p) for p in direction.pairs], 'seed': int(random_state), 'versions': _versions()}
     return Result('indirect bias', vectors.name, f'{w}, {v} × {"/".join(direction.names)}', float(beta),
                   low=float(beta - half), high=float(beta + half), confidence_level=confidence_level,
                   n=f'{len(direction.pairs)} definitional pairs', also=also, meta=meta)
@@ -279,19 +279,19 @@ def indirect_bias_table(vectors, # anything that as_vectors takes
                         direction=None, # a Direction; by default bias_direction(vectors)
                         *,
                         confidence_level=.95, # as in indirect_bias, like the next two
-                        placebos=DIRECTIONS,
-                        rng=0,
+                        n_placebos=DIRECTIONS,
+                        random_state=0,
                        ): # a DataFrame, one row a pair: w, v, similarity, indirect_bias, low, high, …
     "`indirect_bias` of many pairs. ValueError as for that, and for pairs that are none."
     import pandas as pd
     vectors = as_vectors(vectors)
     direction = as_direction(vectors, direction)
     pairs = _listed(pairs)
-    dots, beta, half, others = _indirect(vectors, pairs, direction, placebos, rng, confidence_level)
+    dots, beta, half, others = _indirect(vectors, pairs, direction, n_placebos, random_state, confidence_level)
     frame = pd.DataFrame({'w': [p[0] for p in pairs], 'v': [p[1] for p in pairs], 'similarity': dots,
                           'indirect_bias': beta, 'low': beta - half, 'high': beta + half})
-    if placebos:
+    if n_placebos:
         frame['placebo'] = np.quantile(np.abs(others), .95, axis=1)
-        p = (1 + (np.abs(others) >= np.abs(beta)[:, None]).sum(1)) / (1 + placebos)
+        p = (1 + (np.abs(others) >= np.abs(beta)[:, None]).sum(1)) / (1 + n_placebos)
         frame['p'] = np.where(np.isnan(beta), math.nan, p)
     return frame.assign(note=np.where(np.abs(dots) < UNSTABLE, 'similarity near 0: unstable', ''))

@@ -178,14 +178,14 @@ def _notes(rows, lost, other_case, kept):
         f'rated twice, and both kept: {some(twice)}' * bool(twice)) if s)
 
 # %% ../../nbs/01b_quality.ipynb #4e7fd871
-def _covered(v, about, rows, missing, case):
+def _covered(v, about, rows, on_missing, case):
     "The pairs of which both words are there, word -> row number, and the words that are not; or ValueError."
-    if missing not in ('drop', 'error'): raise ValueError(f'missing is {missing!r}; it is "drop" or "error"')
+    if on_missing not in ('drop', 'raise'): raise ValueError(f'on_missing is {on_missing!r}; it is "drop" or "raise"')
     row = _word_rows(v, words := [w for r in rows for w in r[:2]], case)
     lost = [w for w in dict.fromkeys(words) if w not in row]
-    if lost and missing == 'error':
+    if lost and on_missing == 'raise':
         raise ValueError(f'{v.name} lacks {len(lost)} words of {about["title"]}: {", ".join(lost[:10])}; '
-                         'missing="drop" leaves their pairs out')
+                         'on_missing="drop" leaves their pairs out')
     kept = [r for r in rows if r[0] in row and r[1] in row]
     if len(kept) < 3:
         raise ValueError(f'{v.name} has both words of {len(kept)} of the {len(rows)} pairs of '
@@ -206,14 +206,14 @@ def word_similarity(vectors, # anything that as_vectors takes
                     dataset, # a name as in similarity_pairs, a path, or rows (word, word, rating)
                     *,
                     confidence_level=.95, # of the interval
-                    missing='drop', # or "error": refuse a set with words that the vectors lack
+                    on_missing='drop', # or "raise": refuse a set with words that the vectors lack
                     case='exact', # or "ignore": upper-case both, the first row of a word counts
                    )->Result: # details has a row a pair; meta["missing_words"] what was not there
     """Spearman's ρ of cosines with human ratings of similarity (Rubenstein & Goodenough 1965).
 
     ValueError for a bad set, fewer than 3 covered pairs, zero vectors, and missing words if they are errors."""
     v, (about, rows) = as_vectors(vectors), _dataset(dataset)
-    kept, row, lost = _covered(v, about, rows, missing, case)
+    kept, row, lost = _covered(v, about, rows, on_missing, case)
     cos, pairs = _cosines(v, row, kept), [(row[a], row[b]) for a, b, _ in kept]
     e: Any = rank_correlation(cos, [r[2] for r in kept], pairs, confidence_level)
     other_case = list(_word_rows(v, lost, 'ignore')) if lost and case == 'exact' else []

@@ -102,10 +102,10 @@ def _named(query):
     try: return _query(query)
     except ValueError as e: raise ValueError(f'{e}; the tests of May et al. are read by load_seat') from None
 
-def _asked(embedder, query, templates, missing):
+def _asked(embedder, query, templates, on_missing):
     "The four sets with the words that are known, their sentences, what is missing, and the templates used."
     own = query.sentences if isinstance(query, SentenceQuery) else {}
-    sets, lost = _present(_Known(embedder, {w for w, s in own.items() if s == [w]}), query, missing)
+    sets, lost = _present(_Known(embedder, {w for w, s in own.items() if s == [w]}), query, on_missing)
     words = [w for some in sets for w in some]
     if own: return sets, {w: own[w] for w in words}, lost, []
     templates = _templates(templates)
@@ -120,7 +120,7 @@ def _weat(embedder, query, sets, sentences, unit, options):
         sentences = {t: [t] for some in sets for t in some}
     X, Y, A, B = sets
     asked = Query(query.name, X, Y, A, B, query.names, query.source, min_words=2)
-    r = weat(word_vectors(embedder, sentences), asked, placebos=False, **options)
+    r = weat(word_vectors(embedder, sentences), asked, placebo=False, **options)
     details = r.details.rename(columns={'word': unit})
     if unit == 'sentence': details.insert(0, 'word', [of[t] for t in details[unit]])
     else: details.insert(2, 'sentences', [len(sentences[w]) for w in details[unit]])
@@ -132,7 +132,7 @@ def seat(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
          *,
          unit='word', # or "sentence", as published: all sentences count as independent
          templates=TEMPLATES, # of one slot each; not used where the query brings its sentences
-         missing='error', # words that the embedder is known to lack: "error", "drop" or "drop-pairs"
+         on_missing='raise', # words that the embedder is known to lack: "raise", "drop" or "drop-pairs"
          alternative='greater', # as in weat, like the next two
          ddof=1,
          confidence_level=.95,
@@ -142,7 +142,7 @@ def seat(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
     ValueError as for `weat` and `bare_sentences`, TypeError for what is no embedder or query."""
     if unit not in ('word', 'sentence'): raise ValueError(f'unit must be "word" or "sentence", but is {unit!r}')
     embedder, query = as_embedder(embedder), _named(query)
-    sets, sentences, lost, templates = _asked(embedder, query, templates, missing)
+    sets, sentences, lost, templates = _asked(embedder, query, templates, on_missing)
     options = dict(alternative=alternative, ddof=ddof, confidence_level=confidence_level)
     r = _weat(embedder, query, sets, sentences, unit, options)
     note = 'sentences of one word are counted as independent, which they are not' * (unit == 'sentence')
@@ -233,7 +233,7 @@ def _(subject: Embedder, occupations, *, templates=NOUN_TEMPLATES):
     if not known: raise ValueError(f'{subject.name} knows none of the {len(occupations)} occupations')
     templates = _templates(templates)
     vectors = word_vectors(subject, bare_sentences(known + female + male, templates))
-    found = vector_associations(vectors, known, female, male, placebos=False)
+    found = vector_associations(vectors, known, female, male, placebo=False)
     return replace(found, missing=[w for w in given[0] if w in lost], meta={
         **found.meta, 'missing_attributes': [w for w in given[1] + given[2] if w in lost],
         'templates': [t.text for t in templates], 'embedder': _described(subject)})

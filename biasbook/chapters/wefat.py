@@ -122,18 +122,18 @@ def wefat_arrays(association, # one number a word: how much it leans to A rather
                  left_out=(), # associations without each attribute word: an array a set, one column a word
                  alternative='two-sided', # of r: "two-sided", "greater" or "less"
                  n_resamples=99_999, # random orders, where there are more than nine words
-                 rng=0, # their seed, a whole number
+                 random_state=0, # their seed, a whole number
                  confidence_level=.95, # of the intervals
                 )->Result: # value r; details has one row a word
     """The WEFAT of two arrays (Caliskan et al. 2017, doi:10.1126/science.aal4230).
 
     ValueError for NaN, unequal lengths, no spread, or fewer than 8 words."""
     from pandas import DataFrame
-    _options(alternative, n_resamples, rng, confidence_level)
+    _options(alternative, n_resamples, random_state, confidence_level)
     given = _both(association=association, property=property)
     x, y, *left_out = map(_scaled, (*given, *(_columns('left_out', s, len(given[0])) for s in left_out)))
     r = float(np.clip(_pearson(x, y), -1, 1))
-    p, method = _order_pvalue(x, y, r, alternative, n_resamples, rng)
+    p, method = _order_pvalue(x, y, r, alternative, n_resamples, random_state)
     also = _also(x, y, r, left_out, alternative, confidence_level)
     which, low, high, note = _widest(also[:2])
     slope = r * x.std() / y.std() * (np.ptp(given[0]) / np.ptp(x)) / (np.ptp(given[1]) / np.ptp(y))
@@ -141,7 +141,7 @@ def wefat_arrays(association, # one number a word: how much it leans to A rather
     return Result('WEFAT r', 'arrays', 'property × A/B', r, low=low, high=high, pvalue=p, method=method,
                   confidence_level=confidence_level, alternative=alternative, n=f'{len(x)} words',
                   also=tuple(also), details=DataFrame(dict(zip(('association', 'property'), given))),
-                  meta={'interval': which, 'note': note, 'seed': int(rng), 'versions': _versions()})
+                  meta={'interval': which, 'note': note, 'seed': int(random_state), 'versions': _versions()})
 
 # %% ../../nbs/00b_wefat.ipynb #fc1c0a48
 def _checked(a):
@@ -229,18 +229,18 @@ def standardized_association(cos_a, # cosines with A, one row a word, one column
     return (np.mean(cos_a, -1) - np.mean(cos_b, -1)) / both.std(-1, ddof=1)
 
 # %% ../../nbs/00b_wefat.ipynb #fa7991d9
-def _sets(vectors, words, A, B, missing):
+def _sets(vectors, words, A, B, on_missing):
     "Words, A and B as the vectors have them, lost words, lost attributes; ValueError as `missing` asks."
-    if missing not in ('error', 'drop'):
-        raise ValueError(f"missing={missing!r} is not known; it is 'error' or 'drop'")
+    if on_missing not in ('raise', 'drop'):
+        raise ValueError(f"on_missing={on_missing!r} is not known; it is 'raise' or 'drop'")
     sets = {k: _words(s, k) for k, s in (('words', words), ('A', A), ('B', B))}
     for k, l in (('A', 'B'), ('words', 'A'), ('words', 'B')):
         if both := [w for w in sets[k] if w in sets[l]]:
             raise ValueError(f'{k} and {l} share {", ".join(both)}; take each out of one')
     lost = vectors.missing(sum(sets.values(), []))
-    if lost and missing == 'error':
+    if lost and on_missing == 'raise':
         raise ValueError(f'not in {vectors.name}: {", ".join(lost)}; '
-                         "leave out, or pass missing='drop' to go on without")
+                         "leave out, or pass on_missing='drop' to go on without")
     kept = [[w for w in s if w not in lost] for s in sets.values()]
     for (k, s), least, found in zip(sets.items(), (1, 2, 2), kept):
         if len(found) < least:
@@ -298,13 +298,13 @@ def sc_weat(vectors, # anything that as_vectors takes
             names=('A', 'B'), # what A and B are called
             alternative='two-sided', # "greater": nearer to A; "less"; "two-sided"
             confidence_level=.95, # of the intervals
-            missing='error', # words that the vectors lack: "error" or "drop"
+            on_missing='raise', # words that the vectors lack: "raise" or "drop"
            ): # a Result, or a list of them for a list of words
     """The single-category WEAT (Toney & Caliskan 2021, doi:10.18653/v1/2021.emnlp-main.574).
 
     ValueError for missing or repeated words, for fewer than 2 words in A or B, and for zero vectors."""
     vectors, one, names = as_vectors(vectors), isinstance(words, str), _pair(names)
-    words, A, B, *lost = _sets(vectors, [words] if one else words, A, B, missing)
+    words, A, B, *lost = _sets(vectors, [words] if one else words, A, B, on_missing)
     cos_a, cos_b = (cosine(_rows(vectors, words), _rows(vectors, s)) for s in (A, B))
     results = [_single(vectors.name, w, a, b, (A, B), names, alternative, confidence_level, lost)
                for w, a, b in zip(words, cos_a, cos_b)]
@@ -346,15 +346,15 @@ def vector_associations(vectors, # anything that as_vectors takes
                         A, # words of the first attribute
                         B, # words of the second attribute
                         *,
-                        missing='error', # words that the vectors lack: "error" or "drop"
-                        placebos=True, # with topic lists as well; or False
+                        on_missing='raise', # words that the vectors lack: "raise" or "drop"
+                        placebo=True, # with topic lists as well; or False
                        )->Associations:
     "d of each word, without each attribute word, and with topic pairs. ValueError as for `sc_weat`."
     vectors = as_vectors(vectors)
-    words, A, B, lost, attributes = _sets(vectors, words, A, B, missing)
+    words, A, B, lost, attributes = _sets(vectors, words, A, B, on_missing)
     cos_a, cos_b = (cosine(_rows(vectors, words), _rows(vectors, s)) for s in (A, B))
     topics, numbers, method = None, None, ''
-    if _yes_no('placebos', placebos):
+    if _yes_no('placebo', placebo):
         topics, numbers, method = _topic_associations(vectors, words, A, B)
     return Associations(vectors.name, words, standardized_association(cos_a, cos_b), lost,
                         _without_each(cos_a, cos_b), topics, method,
@@ -402,8 +402,8 @@ def wefat(vectors, # anything that as_vectors takes
           *,
           names=('A', 'B'), # what A and B are called
           label='property', # what the property is called
-          missing='error', # words that the vectors lack: "error" or "drop"
-          placebos=True, # compare with topic lists as well; or False
+          on_missing='raise', # words that the vectors lack: "raise" or "drop"
+          placebo=True, # compare with topic lists as well; or False
           **options, # of wefat_arrays: alternative, n_resamples, rng, confidence_level
          )->Result:
     """The word embedding factual association test (Caliskan et al. 2017, doi:10.1126/science.aal4230).
@@ -411,7 +411,7 @@ def wefat(vectors, # anything that as_vectors takes
     ValueError for missing words, fewer than 8 words, NaN, and a property or association without spread."""
     property = _property(property)
     _options(**options)
-    found = vector_associations(vectors, list(property), A, B, missing=missing, placebos=placebos)
+    found = vector_associations(vectors, list(property), A, B, on_missing=on_missing, placebo=placebo)
     return _correlated(found, property, names, label, 8, options)
 
 # %% ../../nbs/00b_wefat.ipynb #4bfc434b

@@ -286,7 +286,7 @@ class _Words(_Local):
     "Word vectors, and the words of a text that are in them."
     def __init__(self,
                  vectors:WordVectors, # from load_vectors
-                 missing='warn', # or "refuse" texts that have words without a vector
+                 on_missing='warn', # or "refuse" texts that have words without a vector
                 ):
         if missing not in ('warn', 'refuse'):
             raise ValueError(f'missing must be "warn" or "refuse", but is {missing!r}')

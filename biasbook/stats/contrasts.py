@@ -159,7 +159,7 @@ def published_contrast(x, # scores of the first group: a row per word, a column 
                        y, # scores of the second group, in the same templates
                        unit='sentence', # "word" shuffles plain word means
                        n_resamples=10_000, # shuffles of the labels
-                       rng=0, # seed or generator
+                       random_state=0, # seed or generator
                        *,
                        deviation='pooled', # as described; "all": of all scores together, as in the script
                       )->PublishedContrast:
@@ -169,11 +169,11 @@ def published_contrast(x, # scores of the first group: a row per word, a column 
     if unit not in ('sentence', 'word') or deviation not in ('pooled', 'all') or not _whole(n_resamples, 1):
         raise ValueError(f"unit is {unit!r}, deviation {deviation!r} and n_resamples {n_resamples!r}: "
                          "use 'sentence' or 'word', 'pooled' or 'all', and 1 or more")
-    if not isinstance(rng, np.random.Generator) and not _whole(rng, 0):
-        raise ValueError(f'rng is {rng!r}: give a whole number from 0 up, or a generator')
+    if not isinstance(random_state, np.random.Generator) and not _whole(random_state, 0):
+        raise ValueError(f'rng is {random_state!r}: give a whole number from 0 up, or a generator')
     x, y = (s[~np.isnan(s)] if unit == 'sentence' else np.nanmean(s, 1) for s in _tables(x, y, False))
     d = (cohen_d if deviation == 'pooled' else weat_effect_size)(x, y)
-    gaps, shuffled = _shuffled(x, y, n_resamples, np.random.default_rng(rng), deviation)
+    gaps, shuffled = _shuffled(x, y, n_resamples, np.random.default_rng(random_state), deviation)
     p = float(np.mean(np.abs(gaps) >= abs(x.mean() - y.mean()) * (1 - 1e-9)))
     low, high = (float(q) for q in np.quantile(shuffled, (.025, .975), method='inverted_cdf'))
     how = (f'bluedot_project: {len(x)} + {len(y)} {unit}s as units, {deviation} deviation, '

@@ -15,7 +15,7 @@ import numpy as np
 
 from .permutation import _scaled
 from .effects import _level, _scores
-from .permutation import Tail, _cluster_sums, sign_flip_pvalue
+from .permutation import PermutationTest, _cluster_sums, sign_flip_pvalue
 from ..results.result import Estimate
 
 # %% ../../nbs/stats/04_preferences.ipynb #accb5d51
@@ -125,7 +125,7 @@ def _floor(N):
 def sign_test(margins, # one per pair, nats
               clusters=None, # one label per pair: the test is of majorities; None: the naive one over pairs
               ties='apart', # as in preference_ratio
-             )->Tail: # two-sided p-value and method, with majorities for, against and undecided
+             )->PermutationTest: # two-sided p-value and method, with majorities for, against and undecided
     """Exact two-sided sign test on the majority of each cluster, without those that have none.
 
     Raises ValueError where `preference_ratio` does."""
@@ -136,7 +136,7 @@ def sign_test(margins, # one per pair, nats
     p = min(1.0, 2 * sum(math.comb(N, k) for k in range(least + 1)) / 2 ** N)
     unit, left = ('pairs', 'ties') if clusters is None else ('cluster majorities', 'undecided')
     how = f'exact, {N} {unit} ({up} for, {down} against; {even} {left} left out), {_floor(N)}'
-    return Tail(max(p, float(np.finfo(float).tiny)), how, 0.0)
+    return PermutationTest(max(p, float(np.finfo(float).tiny)), how, 0.0)
 
 # %% ../../nbs/stats/04_preferences.ipynb #e72b6f0d
 def mean_margin(margins, # one per pair, nats

@@ -131,16 +131,16 @@ def _listed(pairs):
         raise ValueError('there is no pair; give one or more, such as [("she", "he")]')
     return [tuple(p) for p in pairs]
 
-def _pairs(vectors, pairs, missing):
+def _pairs(vectors, pairs, on_missing):
     "The pairs that are there, and those that are not; ValueError for a pair that comes twice, in either order."
     pairs = _listed(pairs)
     if twice := [p for i, p in enumerate(pairs) if {*p} in [{*q} for q in pairs[:i]]]:
         raise ValueError(f'{", ".join(map("–".join, twice))}: the same two words come twice; keep them once')
     lost = [p for p in pairs if vectors.missing(p)]
-    if missing == 'error':
+    if on_missing == 'raise':
         vectors.rows([w for p in lost for w in p])                  # an error with near spellings
-    elif missing != 'drop':
-        raise ValueError(f"missing={missing!r} is not known; it is 'error' or 'drop'")
+    elif on_missing != 'drop':
+        raise ValueError(f"on_missing={on_missing!r} is not known; it is 'raise' or 'drop'")
     return [p for p in pairs if p not in lost], lost
 
 # %% ../../nbs/vectors/03_directions.ipynb #d4b7bf87
@@ -164,7 +164,7 @@ def bias_direction(vectors, # anything that as_vectors takes
                    method='pca', # "pca", "mean" of the differences, or "pair": exactly one pair
                    *,
                    names=None, # what lies toward the first and the second words; by default the first pair
-                   missing='error', # pairs with a word that the vectors lack: "error", or "drop" and name them
+                   on_missing='raise', # pairs with a word that the vectors lack: "raise", or "drop" and name them
                   )->Direction:
     """A direction from pairs of words (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
 
@@ -172,7 +172,7 @@ def bias_direction(vectors, # anything that as_vectors takes
     vectors = as_vectors(vectors)
     if method not in METHODS:
         raise ValueError(f'method={method!r} is not known; it is {", ".join(map(repr, METHODS))}')
-    kept, lost = _pairs(vectors, gender_pairs() if pairs is None else pairs, missing)
+    kept, lost = _pairs(vectors, gender_pairs() if pairs is None else pairs, on_missing)
     if not kept:
         raise ValueError(f'no pair is left: {vectors.name} lacks a word of {", ".join(map("–".join, lost))}')
     if method == 'pair' and len(kept) != 1:
@@ -215,17 +215,17 @@ def _drawn(vectors, pool, k, draw):
 def random_directions(vectors, # anything that as_vectors takes
                       direction, # a Direction: as many pairs, by the same method
                       n=100, # how many directions
-                      rng=0, # seed
+                      random_state=0, # seed
                       exclude=(), # words that are not to be drawn: those that are to be measured
                      ): # (n, dimensions), rows of length 1; the shares of variance, one row a direction
     """Directions of random pairs among the 10 000 most frequent words. ValueError: too few words, n below 1.
 
     The first rows are the same for every n. The first 10 000 words of the file count as the most frequent; their
     order does not matter."""
-    _count('n', n, 1), _count('rng', rng, 0)
+    _count('n', n, 1), _count('random_state', random_state, 0)
     direction = as_direction(vectors := as_vectors(vectors), direction)
-    k, draw = len(direction.pairs), np.random.default_rng(rng)
-    key = direction.method, k, n, rng, frozenset(exclude)
+    k, draw = len(direction.pairs), np.random.default_rng(random_state)
+    key = direction.method, k, n, random_state, frozenset(exclude)
     if getattr(vectors, '_random_directions', (None,))[0] == key:     # the measures of an audit share them
         return vectors._random_directions[1]
     apart, pool = set(exclude), _chosen(vectors.words, 10_000)
@@ -248,10 +248,10 @@ def random_directions(vectors, # anything that as_vectors takes
 DIRECTIONS = 2500 # random directions of a measure that is one matrix product: the Monte Carlo error of p is at most .01
 MOST_DIRECTIONS = 200 # of a measure that is slow for each direction: the error is at most .035, and printed if above .01
 
-def _others(vectors, direction, placebos, rng, words=()):
+def _others(vectors, direction, n_placebos, rng, words=()):
     "Random directions without these words, one row each; none if no placebos are asked for."
-    _count('placebos', placebos, 0), _count('rng', rng, 0)
-    return (random_directions(vectors, direction, placebos, rng, words)[0] if placebos
+    _count('n_placebos', n_placebos, 0), _count('rng', rng, 0)
+    return (random_directions(vectors, direction, n_placebos, rng, words)[0] if n_placebos
             else np.empty((0, len(direction.vector))))
 
 # %% ../../nbs/vectors/03_directions.ipynb #0c233f3f
@@ -281,8 +281,8 @@ def placebo_values(measure, # directions, one row each -> the value along each, 
                    vectors, # anything that as_vectors takes
                    direction, # the Direction
                    value, # what is measured along it
-                   placebos, # how many random directions; None: as many as p needs, up to `most`
-                   rng, # their seed
+                   n_placebos, # how many random directions; None: as many as p needs, up to `most`
+                   random_state, # their seed
                    most=MOST_DIRECTIONS, # the largest number for None
                    words=(), # that are measured, so that they are not drawn
                   )->np.ndarray: # one number a direction
@@ -290,8 +290,8 @@ def placebo_values(measure, # directions, one row each -> the value along each, 
 
     Directions are drawn a hundred at a time, until the Monte Carlo error of p is .01 or less, or there are `most`.
     With `most` large enough, a p near .05 takes some 500 directions, and a p near .5 takes 2500."""
-    others = _others(vectors, direction, most if placebos is None else placebos, rng, words)
-    if placebos is not None or math.isnan(value):
+    others = _others(vectors, direction, most if n_placebos is None else n_placebos, random_state, words)
+    if n_placebos is not None or math.isnan(value):
         return measure(others)
     found = np.empty(0)
     for start in range(0, most, 100):

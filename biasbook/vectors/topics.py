@@ -152,7 +152,7 @@ def topic_lists(pool, # a TopicPool
                 exclude=(), # words that no list may use, in any spelling of case
                 tolerance=.05, # how far from the wanted coherence a list may be
                 most=60, # stop at this many
-                rng=0, # seed (or seeds) of the order in which words are tried as centres
+                random_state=0, # seed (or seeds) of the order in which words are tried as centres
                )->list: # TopicLists, no word in two of them
     "Disjoint lists of neighbouring words at a given coherence. ValueError for lists of less than 2 words."
     if size < 2:
@@ -160,7 +160,7 @@ def topic_lists(pool, # a TopicPool
     out, banned = list[TopicList](), {w.casefold() for w in exclude}
     free = np.array([w not in banned for w in pool.folded], bool)
     tight = pool.near[:, :size - 1].mean(1) if pool.near.size else np.empty(0)
-    centres = np.random.default_rng(rng).permutation(len(tight))
+    centres = np.random.default_rng(random_state).permutation(len(tight))
     likely = centres[tight[centres] >= wanted - tolerance].tolist()
     for order in _promising(pool, likely, free, size, wanted - tolerance):
         if len(out) == most or free.sum() < size: break
