@@ -7,7 +7,8 @@ __all__ = ['LONGEST_NAME', 'ALTERNATIVES', 'LARGEST_SEED', 'clipped', 'shown', '
            'did_you_mean', 'MissingWords', 'TooFewWords', 'UnknownName', 'WrongKind', 'errors_at', 'check_choice',
            'look_up', 'check_flag', 'is_whole', 'is_number', 'check_whole', 'check_number', 'check_fraction',
            'check_seed', 'check_seeds', 'check_list', 'check_words', 'as_list', 'check_texts', 'check_text',
-           'check_disjoint', 'check_same_length', 'check_columns', 'check_mapping', 'check_path']
+           'check_labels', 'check_pairs', 'check_disjoint', 'check_same_length', 'check_columns', 'check_mapping',
+           'check_path']
 
 # %% ../../nbs/core/00_checks.ipynb #567a02c9
 import errno
@@ -337,7 +338,7 @@ def check_seeds(value, # what was given
         raise ValueError(f'{name} must be a list of whole numbers, such as range(5), but is empty')
     return [check_seed(seed, f'a seed of {name}', most=LARGEST_SEED) for seed in seeds]
 
-# %% ../../nbs/core/00_checks.ipynb #35b4914e
+# %% ../../nbs/core/00_checks.ipynb #c5d37f6f
 def check_list(value, # what was given
                name:str, # what messages call it
                of:str='names', # what its items are
@@ -403,6 +404,40 @@ def check_text(text, # what was given
     if not blank and not text.strip():
         raise ValueError(f'{name} must be text that is not blank, but is {shown(text)}')
     return text
+
+# %% ../../nbs/core/00_checks.ipynb #c299c7ac
+def check_labels(labels, # what was given, such as the names of two groups
+                 n:int, # how many are needed, at most ten
+                 name:str='names', # what messages call them
+                )->tuple[str, ...]:
+    "So many different labels. WrongKind if it is not a list of text, ValueError for another number of them."
+    found = tuple(check_words(labels, name))
+    if len(found) != n:
+        number = 'no one two three four five six seven eight nine ten'.split()[n]
+        raise ValueError(f'{name} must be {number} {"label" if n == 1 else "labels"}, but {shown(found)} has {len(found)}')
+    return found
+
+
+def check_pairs(pairs, # pairs of words, or one pair
+                name:str='pairs', # what messages call them
+               )->list[tuple[str, str]]:
+    "One pair of words or more. WrongKind if it is not a list of pairs of text, ValueError if it is empty."
+    example = '[("she", "he")]'
+    if isinstance(pairs, (str, bytes)) or not isinstance(pairs, Iterable):
+        raise WrongKind(name, f'a list such as {example}', shown(pairs))
+    items = list(pairs)
+    if len(items) == 2 and all(isinstance(w, str) for w in items):
+        items = [items]
+    if not items:
+        raise ValueError(f'there is no pair in {name}; give one or more, such as {example}')
+    found = []
+    for item in items:
+        pair = tuple(as_list(item))
+        if isinstance(item, str) or len(pair) != 2 or not all(isinstance(w, str) for w in pair):
+            raise WrongKind(name, 'pairs of words', shown(item),
+                            message=f'a pair has two words, but {name} has {shown(item)}')
+        found.append(pair)
+    return found
 
 # %% ../../nbs/core/00_checks.ipynb #ddd5f9d0
 def check_disjoint(sets:Mapping, # name -> list of words
