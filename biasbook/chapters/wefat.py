@@ -70,13 +70,13 @@ def _widest(estimates):
     return WORD_INTERVALS[0], math.nan, math.nan, 'no interval: r or a replicate of it is at its bound'
 
 # %% ../../nbs/00b_wefat.ipynb #746c8a06
-def _options(alternative='two-sided', n_resamples=99_999, rng=0, confidence_level=.95):
+def _options(alternative='two-sided', n_resamples=99_999, random_state=0, confidence_level=.95):
     "ValueError for an option of `wefat_arrays` that cannot be used."
     _one_of(alternative)
     if not isinstance(confidence_level, Real):
         raise ValueError(f'confidence_level must be a number, but is {confidence_level!r}')
     _level('confidence_level', confidence_level)
-    for name, value, least in (('n_resamples', n_resamples, 1), ('rng', rng, 0)):
+    for name, value, least in (('n_resamples', n_resamples, 1), ('random_state', random_state, 0)):
         if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
             raise ValueError(f'{name} must be a whole number from {least} up, but is {value}')
 
@@ -404,7 +404,7 @@ def wefat(vectors, # anything that as_vectors takes
           label='property', # what the property is called
           on_missing='raise', # words that the vectors lack: "raise" or "drop"
           placebo=True, # compare with topic lists as well; or False
-          **options, # of wefat_arrays: alternative, n_resamples, rng, confidence_level
+          **options, # of wefat_arrays: alternative, n_resamples, random_state, confidence_level
          )->Result:
     """The word embedding factual association test (Caliskan et al. 2017, doi:10.1126/science.aal4230).
 
