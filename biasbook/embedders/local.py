@@ -288,9 +288,9 @@ class _Words(_Local):
                  vectors:WordVectors, # from load_vectors
                  on_missing='warn', # or "refuse" texts that have words without a vector
                 ):
-        if missing not in ('warn', 'refuse'):
-            raise ValueError(f'missing must be "warn" or "refuse", but is {missing!r}')
-        self.vectors, self.missing, self.name = vectors, missing, vectors.name
+        if on_missing not in ('warn', 'refuse'):
+            raise ValueError(f'on_missing must be "warn" or "refuse", but is {on_missing!r}')
+        self.vectors, self.missing, self.name = vectors, on_missing, vectors.name
         self.identity = {'embedder': 'mean of word vectors', 'vectors': vectors.fingerprint,
                          'words': 'letters and digits, 1'}
     def words(self, text):
