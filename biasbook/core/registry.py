@@ -32,7 +32,7 @@ def data_path(name:str, # a file or folder under biasbook/data, such as "weat.ya
 
 # %% ../../nbs/core/02_registry.ipynb #4b9b68ff
 @cache
-def _entries():
+def registry_entries():
     "The registry as a dictionary, read once."
     import yaml
     safe = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)        # much faster, where it was built
@@ -41,15 +41,15 @@ def _entries():
 # %% ../../nbs/core/02_registry.ipynb #e476233e
 def _entry(name):
     "One entry of the registry; ValueError with close names."
-    if name not in _entries():
-        raise ValueError(f'no registered file {shown(name)}; {_did_you_mean(name, list(_entries()))}')
-    return _entries()[name]
+    if name not in registry_entries():
+        raise ValueError(f'no registered file {shown(name)}; {_did_you_mean(name, list(registry_entries()))}')
+    return registry_entries()[name]
 
 # %% ../../nbs/core/02_registry.ipynb #c261e4d7
 def registry(): # a DataFrame, one row for each file: url, sha256, bytes, licence, citation, what
     "All files that `fetch` knows, with where they come from and what they may be used for."
     import pandas as pd
-    return pd.DataFrame.from_dict(_entries(), orient='index').rename_axis('name')
+    return pd.DataFrame.from_dict(registry_entries(), orient='index').rename_axis('name')
 
 # %% ../../nbs/core/02_registry.ipynb #386bf18f
 def _mirrored(name):
@@ -84,14 +84,14 @@ def available(name:str, # a name in the registry
     return bool(local) or bool(entry['url']) and cached.is_file() and cached.stat().st_size == entry['bytes']
 
 # %% ../../nbs/core/02_registry.ipynb #07c9409e
-def _sha256(path):
+def file_sha256(path):
     "The SHA-256 of a file."
     with open(path, 'rb') as f:
         return hashlib.file_digest(f, 'sha256').hexdigest()
 
 def _checked(path, name, expected):
     "The path again, if the file's SHA-256 is the expected one; ValueError with both if not."
-    if (got := _sha256(path)) != expected:
+    if (got := file_sha256(path)) != expected:
         raise ValueError(f'{name} in the folder that BIASBOOK_DATA_DIR names is another file or damaged: '
                          f'expected SHA-256 {expected}, got {got}; '
                          'replace it, or take it away to have it downloaded')
@@ -142,4 +142,8 @@ def verify(name:str, # a name in the registry, or "googlenews-mini"
         entry = yaml.safe_load(data_path(f'{name}.yaml').read_text(encoding='utf-8'))
     else:
         path, entry = located(name), _entry(name)
-    return 'missing' if path is None else 'ok' if _sha256(path) == entry['sha256'] else 'damaged'
+    return 'missing' if path is None else 'ok' if file_sha256(path) == entry['sha256'] else 'damaged'
+
+# %% ../../nbs/core/02_registry.ipynb #5bfd6de4
+# Old names. To be deleted when no module imports them
+_entries, _sha256 = registry_entries, file_sha256
