@@ -160,10 +160,11 @@ class Embedder:
         if isinstance(self.store, Store):       # it stays open
             yield VectorStore(self.store, self.describe())
             return
+        path: Path | str | None = None          # the default one
         if isinstance(self.store, Path):
             path = self.store
-        else:
-            path = None if self.store else ':memory:'           # None: the default one
+        elif not self.store:
+            path = ':memory:'
         with Store(path) as store:
             yield VectorStore(store, self.describe())
 

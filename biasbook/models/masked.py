@@ -88,7 +88,7 @@ class MaskedScorer(Scorer):
         encoded = self._encode(texts, unknown)
         hidden = hidden or [()] * len(encoded)
         check_same_length(texts=encoded, spans=spans, hidden=hidden)
-        gaps = []
+        gaps: list[list[_Gap]] = []
         for e, span, more_spans in zip(encoded, spans, hidden):
             word = self._wanted(e, span)
             always_masked = [i for more in more_spans for i in pieces(e, more)]

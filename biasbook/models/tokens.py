@@ -88,13 +88,13 @@ def pieces(e:Encoded, # a text, encoded
                          'its model can score whole texts only')
     space = len(e.text[:start].rstrip())        # where the white space before the word begins
 
-    def belongs_to_word(i):
-        first, last = e.chars[i]
+    def belongs_to_word(first, last):
+        "Does a token with these characters?"
         in_word = last > start
         in_space = space <= first and last > space
         return first < end and (in_word or in_space)
 
-    found = tuple(i for i in e.own if belongs_to_word(i))
+    found = tuple(i for i in e.own if belongs_to_word(*e.chars[i]))
     if not found or e.chars[found[0]][0] < space or e.chars[found[-1]][1] > end:
         raise ValueError(f'{word!r} in {shown(e.text, 60)} has no tokens of its own: '
                          'it shares them with its neighbours')
