@@ -392,7 +392,7 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
         found, x, shares = correlations(np.vstack([direction.vector, leave, random]))
     _both_sides_neighbors(shares[:, 0], direction.names[0])
     r = _correlated(x[:, 0], shares[:, 0], ('projection', 'share'), found, len(leave), after, how,
-                    n_resamples=n_resamples, rng=random_state, confidence_level=confidence_level)
+                    n_resamples=n_resamples, random_state=random_state, confidence_level=confidence_level)
     return _neighbors(r, vectors, after, kept, direction, int(k), lost)
 
 # %% ../../nbs/01a_what_remains.ipynb #fe9fe1bc
@@ -459,7 +459,7 @@ def bias_correlation(before, # anything that as_vectors takes
     x, y = _projections(before, after, kept, direction, other, random)
     k = len(x.T) - 1 - len(random)
     r = _correlated(x[:, 0], y[:, 0], ('before', 'after'), _pearson(x.T, y.T), k, after, _UNMADE,
-                    n_resamples=n_resamples, rng=random_state, confidence_level=confidence_level)
+                    n_resamples=n_resamples, random_state=random_state, confidence_level=confidence_level)
     return _biases(r, before, after, kept, direction, lost + more, other is direction, n_placebos)
 
 # %% ../../nbs/01a_what_remains.ipynb #13644dbf
