@@ -427,7 +427,8 @@ class Run:
         except (KeyboardInterrupt, SystemExit):
             for item in self.finished[seen:]:   # the first a second time, perhaps
                 if item:
-                    self._hand_over(*item, on_batch)
+                    number, outcome = item
+                    self._hand_over(number, outcome, on_batch)
             raise
         finally:
             self.halt.set()
@@ -449,8 +450,7 @@ class Run:
                                  'was the model changed? Name its version, or set dimensions.', 200)
         on_batch(self.batches[number], outcome)
         self.handed_over += 1
-        other_model = outcome.model and not same_model(client.model, outcome.model)
-        if other_model and not client.warned:
+        if outcome.model and not same_model(client.model, outcome.model) and not client.warned:
             client.warned = True
             warnings.warn(f'{client!r} answers as {outcome.model[:60]}')
         return None

@@ -124,8 +124,8 @@ class CausalScorer(Scorer):
             for k in range(first, len(ids), self._most):
                 end = min(k + self._most, len(ids))
                 items.append((ids[:end], k))
-        values = np.concatenate(self.score(items)) if items else []
-        return split_scores(values, lengths)
+        values = self.score(items)
+        return split_scores(np.concatenate(values) if values else [], lengths)
 
     # what Scorer needs
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..core.checks import check_choice, check_path, format_count, listed, shown
 from ..core.inputs import file_text, parse_json
-from ..core.registry import _entries, data_path, fetch
+from ..core.registry import data_path, fetch, registry_entries
 
 # %% ../../nbs/models/00_checkpoints.ipynb #954a02c5
 def import_torch():
@@ -40,7 +40,7 @@ def download_model(name, # on the hub
     from huggingface_hub import snapshot_download
     from huggingface_hub.utils import (GatedRepoError, HFValidationError, RepositoryNotFoundError,
                                        RevisionNotFoundError)
-    registered = [file.split('/')[1] for file in _entries() if file.startswith('models/')]
+    registered = [file.split('/')[1] for file in registry_entries() if file.startswith('models/')]
     here = sorted({*bundled_models(), *registered})
     known = f'no folder, and no model of the book (as are {", ".join(here)})'
     try:
@@ -68,8 +68,8 @@ class FoundModel(NamedTuple):
 def _registered_files(name):
     "The registered files of a model of the book; none if it is not one."
     for stem in (name, f'models/{name}'):
-        if f'{stem}/config.json' in _entries():
-            return [file for file in _entries() if file.startswith(f'{stem}/')]
+        if f'{stem}/config.json' in registry_entries():
+            return [file for file in registry_entries() if file.startswith(f'{stem}/')]
     return []
 
 
@@ -527,3 +527,8 @@ def load_checkpoint(name_or_path, # a folder, a model of the book, such as "nove
     checkpoint = Checkpoint(name, kind, model, tokenizer, folder, revision, device, dtype, limit)
     checkpoint.fingerprint, checkpoint._versions_when_loaded            # taken now, and kept
     return checkpoint
+
+# %% ../../nbs/models/00_checkpoints.ipynb #e985d972
+# Old names. To be deleted when no module imports them
+_quiet, _bundled, _config, _device = quiet_transformers, bundled_models, load_config, choose_device
+_folder, _kind = find_model, model_kind

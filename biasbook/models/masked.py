@@ -88,7 +88,7 @@ class MaskedScorer(Scorer):
         encoded = self._encode(texts, unknown)
         hidden = hidden or [()] * len(encoded)
         check_same_length(texts=encoded, spans=spans, hidden=hidden)
-        gaps = []
+        gaps: list[list[_Gap]] = []
         for e, span, more_spans in zip(encoded, spans, hidden):
             word = self._wanted(e, span)
             always_masked = [i for more in more_spans for i in pieces(e, more)]
@@ -209,3 +209,8 @@ class MaskedScorer(Scorer):
         out = self._read(rows, columns, [token for _, _, token in reads], index,
                          input_ids=self._tensor([ids for ids, _ in items]))
         return np.split(out, np.cumsum([len(some) for _, some in items])[:-1])
+
+# %% ../../nbs/models/03_masked.ipynb #0cb98c40
+# Old names. To be deleted when no module imports them
+def _one_of(name, value, known):
+    return check_choice(value, name, known)

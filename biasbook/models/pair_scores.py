@@ -38,8 +38,8 @@ def scoring_of(model, # from load_model
 # %% ../../nbs/models/06_pair_scores.ipynb #81eb1a1a
 def _shared_places(first, second):
     "The places in each of two lists of what both share, in order, as published (difflib)."
-    places_in_first = []
-    places_in_second = []
+    places_in_first: list[int] = []
+    places_in_second: list[int] = []
     for block in SequenceMatcher(None, first, second).get_matching_blocks():
         places_in_first += range(block.a, block.a + block.size)
         places_in_second += range(block.b, block.b + block.size)

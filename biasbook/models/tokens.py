@@ -88,13 +88,13 @@ def pieces(e:Encoded, # a text, encoded
                          'its model can score whole texts only')
     space = len(e.text[:start].rstrip())        # where the white space before the word begins
 
-    def belongs_to_word(i):
-        first, last = e.chars[i]
+    def belongs_to_word(first, last):
+        "Does a token with these characters?"
         in_word = last > start
         in_space = space <= first and last > space
         return first < end and (in_word or in_space)
 
-    found = tuple(i for i in e.own if belongs_to_word(i))
+    found = tuple(i for i in e.own if belongs_to_word(*e.chars[i]))
     if not found or e.chars[found[0]][0] < space or e.chars[found[-1]][1] > end:
         raise ValueError(f'{word!r} in {shown(e.text, 60)} has no tokens of its own: '
                          'it shares them with its neighbours')
@@ -163,3 +163,10 @@ def check_no_mask(tokenizer, # a tokenizer of transformers
                              f'scored as a word; write {tokenizer.mask_token}')
         raise ValueError(f'{shown(text, 60)}: {mask} is a word of masked models, and {name} is a {kind} one, which '
                          'would score its brackets and letters; leave it out, and ask for what follows')
+
+# %% ../../nbs/models/01_tokens.ipynb #d3be29e9
+# Old names. To be deleted when no module imports them
+_texts = check_texts
+
+def _short(text):
+    return shown(text, 60)

@@ -292,7 +292,7 @@ class Grammar:
                              )->float: # nats
         "Each piece given all others, summed (Salazar et al. 2020, doi:10.18653/v1/2020.acl-main.240)."
         pieces = self.sentence(text).pieces
-        total = 0
+        total = 0.
         for k, piece in enumerate(pieces):
             with_gap = [*pieces[:k], MASK, *pieces[k + 1:]]
             total += self.fill(with_gap)[0][piece]
