@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from biasbook.auditing.run import Audit
+from biasbook.auditing.files import Audit
 from biasbook.results.result import Estimate, Result
 from biasbook.vectors.wordvectors import load_vectors
 from biasbook.chapters.occupation_gap import occupation_gap

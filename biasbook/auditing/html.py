@@ -16,6 +16,7 @@ import warnings
 from html import escape
 from typing import Any
 
+from ..core.checks import clipped
 from ..core.registry import data_path
 from ..core.inputs import writable
 from ..results.result import format_p
@@ -29,8 +30,8 @@ def plain(text, # anything
           most=1000, # longer texts are shortened, and say so
          )->str:
     "A text as one line that any file can hold."
-    text = _ODD.sub('\ufffd', ' '.join(writable(str(text)).split()))
-    return text if len(text) <= most else f'{text[:most]}… ({len(text)} characters)'
+    one_line = ' '.join(writable(str(text)).split())
+    return clipped(_ODD.sub('\ufffd', one_line), most)
 
 # %% ../../nbs/auditing/06_html.ipynb #166a041f
 def escaped(text, # anything
@@ -46,7 +47,10 @@ DOI = re.compile(r'\b10\.\d{4,9}/[^\s"\'<>&;,]+')
 def cited(text, # a source
          )->str:
     "A source, escaped, with each DOI as a link."
-    return DOI.sub(lambda m: f'<a href="https://doi.org/{m[0].rstrip(".")}">{m[0]}</a>', escaped(text, 4000))
+    def link(found):
+        doi = found[0]
+        return f'<a href="https://doi.org/{doi.rstrip(".")}">{doi}</a>'
+    return DOI.sub(link, escaped(text, 4000))
 
 # %% ../../nbs/auditing/06_html.ipynb #eb481e6e
 def number_text(x, # a number, NaN or None
@@ -55,54 +59,69 @@ def number_text(x, # a number, NaN or None
     "A number as a page prints it."
     if x is None or math.isnan(x):
         return '–'
-    return format_p(x) if p else f'{x:z.2f}' if abs(x) < 1e4 else f'{x:.2g}'
+    if p:
+        return format_p(x)
+    return f'{x:z.2f}' if abs(x) < 1e4 else f'{x:.2g}'
 
 # %% ../../nbs/auditing/06_html.ipynb #be9f65d0
 def list_html(items, # HTML, an item each
               tag='ul', # or "ol"
              )->str:
     "A list; '' for no items."
-    return f'<{tag}>' + '\n'.join(f'<li>{x}</li>' for x in items) + f'</{tag}>' if (items := list(items)) else ''
+    lines = [f'<li>{x}</li>' for x in items]
+    if not lines:
+        return ''
+    return f'<{tag}>' + '\n'.join(lines) + f'</{tag}>'
 
 # %% ../../nbs/auditing/06_html.ipynb #d06fdb3d
 def facts_html(pairs, # (name, text); those without text are left out
               )->str:
     "Names and texts beside each other, with DOIs as links."
-    rows = (f'<dt>{escaped(k, 200)}</dt><dd>{cited(v)}</dd>' for k, v in pairs if v not in (None, ''))
+    rows = [f'<dt>{escaped(name, 200)}</dt><dd>{cited(text)}</dd>' for name, text in pairs if text not in (None, '')]
     return f'<dl class="facts">{"".join(rows)}</dl>'
 
 # %% ../../nbs/auditing/06_html.ipynb #00dead33
 def code_html(text, # lines of code
              )->str:
     "Code to copy: every space counts."
-    lines = '\n'.join(escape(_ODD.sub('\ufffd', line.expandtabs())) for line in str(text).splitlines())
-    return f'<pre tabindex="0"><code>{lines}</code></pre>'
+    lines = [escape(_ODD.sub('\ufffd', line.expandtabs())) for line in str(text).splitlines()]
+    return '<pre tabindex="0"><code>' + '\n'.join(lines) + '</code></pre>'
 
 # %% ../../nbs/auditing/06_html.ipynb #b422db43
 _SVG: Any = {'svg.hashsalt': 'biasbook', 'svg.fonttype': 'none',
              'font.sans-serif': ['DejaVu Sans', 'Verdana', 'Arial']}
 
 
-def _small(tag):
+def _shorter_tag(tag):
     "A tag of an SVG with two decimals, and without what is not drawn."
     unused = r' (id="[^"]*_\d+"|clip-path="[^"]*"|transform="rotate\(-?0 [^"]*")'
-    return re.sub(r'(\.\d\d)\d+', r'\1', re.sub(unused, '', tag.strip().replace('\n', ' ')))
+    one_line = tag.strip().replace('\n', ' ')
+    return re.sub(r'(\.\d\d)\d+', r'\1', re.sub(unused, '', one_line))
+
+
+def _svg_bytes(ax):
+    out = io.BytesIO()
+    ax.figure.savefig(out, format='svg', metadata=dict.fromkeys(('Date', 'Creator', 'Format', 'Type')))
+    svg = out.getvalue().decode('utf-8')
+    return re.sub('<[^<>]+>\n? *', lambda tag: _shorter_tag(tag[0]), svg).encode('utf-8')
+
+
+def _png_bytes(ax):
+    "A PNG of 64 colours, which is a fraction of the size."
+    from PIL import Image
+    full, small = io.BytesIO(), io.BytesIO()
+    ax.figure.savefig(full, format='png', dpi=128, metadata={'Software': None})
+    picture = Image.open(full).convert('RGB').quantize(64, method=Image.Quantize.MAXCOVERAGE)
+    picture.save(small, 'png', optimize=True)
+    return small.getvalue()
 
 
 def _drawn(ax, form):
     "The bytes of a figure as svg or png."
     import matplotlib as mpl
-    from PIL import Image
-    out, small = io.BytesIO(), io.BytesIO()
     with warnings.catch_warnings(), mpl.rc_context(_SVG):
         warnings.simplefilter('ignore')                      # a letter that the font lacks is drawn as a box
-        if form == 'svg':
-            ax.figure.savefig(out, format='svg', metadata=dict.fromkeys(('Date', 'Creator', 'Format', 'Type')))
-            return re.sub('<[^<>]+>\n? *', lambda m: _small(m[0]), out.getvalue().decode('utf-8')).encode('utf-8')
-        ax.figure.savefig(out, format='png', dpi=128, metadata={'Software': None})
-        picture = Image.open(out).convert('RGB').quantize(64, method=Image.Quantize.MAXCOVERAGE)
-        picture.save(small, 'png', optimize=True)
-        return small.getvalue()
+        return _svg_bytes(ax) if form == 'svg' else _png_bytes(ax)
 
 # %% ../../nbs/auditing/06_html.ipynb #19b3f7d3
 def image_data(ax, # axes of the figure; the figure is closed
@@ -126,7 +145,7 @@ def figure_html(ax, # axes of the figure; the figure is closed
     return f'<img src={image_data(ax)} alt="{escaped(alt, 4000)}">'
 
 # %% ../../nbs/auditing/06_html.ipynb #34b8fe5f
-def _soft(text, kind=''):
+def _breakable(text, kind=''):
     "A text that may break after a slash or an underscore; long names are shortened."
     return re.sub('([/_])', r'\1<wbr>', escaped(text, 1000 if kind == 'text' else 200))
 
@@ -134,10 +153,12 @@ def _soft(text, kind=''):
 def _cell(x, kind):
     "A cell: text, or for a number its text and its value; NaN has no value."
     if kind != 'number':
-        return f'<td class="{kind}">{_soft(x, kind)}</td>'
+        return f'<td class="{kind}">{_breakable(x, kind)}</td>'
     text, value = x
-    known = value is not None and math.isfinite(value)
-    return '<td class="number"' + f' data-value="{float(value)!r}"' * known + f'>{escaped(text)}</td>'
+    data = ''
+    if value is not None and math.isfinite(value):
+        data = f' data-value="{float(value)!r}"'
+    return f'<td class="number"{data}>{escaped(text)}</td>'
 
 # %% ../../nbs/auditing/06_html.ipynb #af10d7c6
 def table_html(ident, # its id
@@ -148,20 +169,25 @@ def table_html(ident, # its id
     "A table in a box that scrolls; cells are escaped."
     heads = ''.join(f'<th scope="col" class="{kind}">{escaped(title)}</th>' for title, kind in head)
     kinds = [kind for _, kind in head[1:]]
-    body = '\n'.join(f'<tr><th scope="row">{_soft(row[0])}</th>{"".join(map(_cell, row[1:], kinds))}</tr>'
-                     for row in rows)
+    lines = []
+    for first, *others in rows:
+        cells = ''.join(map(_cell, others, kinds))
+        lines.append(f'<tr><th scope="row">{_breakable(first)}</th>{cells}</tr>')
+    body = '\n'.join(lines)
     return (f'<div class="wide" role="region" aria-labelledby="{ident}-caption" tabindex="0">'
             f'<table class="sort" id="{ident}"><caption id="{ident}-caption"><span>{caption}</span></caption>\n'
             f'<thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table></div>')
 
 # %% ../../nbs/auditing/06_html.ipynb #979f8da1
-def _hash(text):
-    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii') + "'"
+def _allowed(text):
+    "How a policy names a script or a style that may run: by its checksum."
+    digest = hashlib.sha256(text.encode('utf-8')).digest()
+    return "'sha256-" + base64.b64encode(digest).decode('ascii') + "'"
 
 
 def _head(title, style, script):
     "The beginning of a page: its policy, its title and its style."
-    policy = (f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
+    policy = (f"default-src 'none'; img-src data:; style-src {_allowed(style)}; script-src {_allowed(script)}; "
               "base-uri 'none'; form-action 'none'")
     return f"""<!doctype html>
 <html lang="en">
@@ -184,15 +210,18 @@ def page_html(title, # text
               sections, # (title, HTML), text and HTML
              )->str: # a whole page
     "A page of sections with contents, style and script, that can load nothing."
-    style, script = (data_path(f'report.{kind}').read_text(encoding='utf-8') for kind in ('css', 'js'))
-    sections, title = list(sections), escaped(title, 300)
-    contents = list_html((f'<a href="#s{k}">{escaped(name)}</a>' for k, (name, _) in enumerate(sections)), 'ol')
+    style = data_path('report.css').read_text(encoding='utf-8')
+    script = data_path('report.js').read_text(encoding='utf-8')
+    sections = list(sections)
+    names = [escaped(name) for name, _ in sections]
+    safe_title = escaped(title, 300)
+    contents = list_html([f'<a href="#s{k}">{name}</a>' for k, name in enumerate(names)], 'ol')
     main = '\n'.join(_section(k, name, html) for k, (name, html) in enumerate(sections))
-    return f"""{_head(title, style, script)}
+    return f"""{_head(safe_title, style, script)}
 <body>
-<a class="skip" href="#s0">Skip to {escaped(sections[0][0])}</a>
+<a class="skip" href="#s0">Skip to {names[0]}</a>
 <header>
-<h1>{title}</h1>
+<h1>{safe_title}</h1>
 {intro}
 <nav aria-label="Contents">{contents}</nav>
 </header>

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['READINGS', 'LARGE', 'common_language', 'concordance', 'Size', 'practical_size', 'reading', 'p_text', 'summary_table',
-           'Agreement', 'consistency', 'headline']
+           'Agreement', 'consistency', 'findings', 'headline']
 
 # %% ../../nbs/auditing/03_readings.ipynb #2a5cf740
 import math
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.checks import plural
 from ..results.result import PLACEBOS, format_p, results_table
 
 # %% ../../nbs/auditing/03_readings.ipynb #fe6430cf
@@ -20,18 +21,27 @@ def common_language(x, # numbers of the first list
                     y, # numbers of the second list
                    )->float: # from 0 to 1; .5 where neither list is the higher
     "How often a random x is above a random y (McGraw & Wong 1992); NaN if one is empty."
-    x, y = np.asarray(x, float)[:, None], np.asarray(y, float)
-    return float(((x > y) + .5 * (x == y)).mean()) if x.size and y.size else math.nan
+    x = np.asarray(x, float)[:, None]
+    y = np.asarray(y, float)
+    if not x.size or not y.size:
+        return math.nan
+    wins = (x > y) + .5 * (x == y)
+    return float(wins.mean())
 
 # %% ../../nbs/auditing/03_readings.ipynb #35f1dd0f
 def concordance(x, # one number a word
                 y, # one number a word
                )->float: # from 0 to 1
     "How often, of two words that differ in y, the one with larger y has larger x; ties in x are halves. ValueError: lengths."
-    x, y = np.asarray(x, float), np.asarray(y, float)
-    if x.shape != y.shape: raise ValueError(f'x and y have shapes {x.shape} and {y.shape}; give pairs')
-    first, second = np.nonzero(y[:, None] > y)
-    return float(((x[first] > x[second]) + .5 * (x[first] == x[second])).mean()) if len(first) else math.nan
+    x = np.asarray(x, float)
+    y = np.asarray(y, float)
+    if x.shape != y.shape:
+        raise ValueError(f'x and y have shapes {x.shape} and {y.shape}; give pairs')
+    larger, smaller = np.nonzero(y[:, None] > y)
+    if not len(larger):
+        return math.nan
+    wins = (x[larger] > x[smaller]) + .5 * (x[larger] == x[smaller])
+    return float(wins.mean())
 
 # %% ../../nbs/auditing/03_readings.ipynb #0a53bb89
 class Size(NamedTuple):
@@ -42,59 +52,70 @@ class Size(NamedTuple):
 
     def words(self):
         "The size as one text: 'in 78 % of pairs …; further facts'; '' if there is none."
-        known = self.pairs and not math.isnan(self.probability)
-        return '; '.join([f'in {100 * self.probability:.0f} % of pairs {self.pairs}'] * bool(known) + [*self.facts])
+        clauses = list(self.facts)
+        if self.pairs and not math.isnan(self.probability):
+            clauses.insert(0, f'in {100 * self.probability:.0f} % of pairs {self.pairs}')
+        return '; '.join(clauses)
 
 # %% ../../nbs/auditing/03_readings.ipynb #1964b1cb
-def _share(count, words, name, side):
-    return f'{count} of {len(words)} words of {name} nearer to {side}'
+def _toward(p, one, other):
+    "The direction that more than half of the pairs go."
+    if p < .5:
+        one, other = other, one
+    return f'toward {one} rather than {other}'
 
 
-def _larger(p, one, other):
-    "A probability of .5 or more, and the direction that it is of."
-    one, other = (other, one) if p < .5 else (one, other)
-    return max(p, 1 - p), f'toward {one} rather than {other}'
-
-
-def _lists(d, names):
+def _size_of_difference(d, names):
     "The size of a difference between two lists of words."
-    x, y = [d['association'][d['set'] == s].to_numpy(float) for s in dict.fromkeys(d['set'])]
     first, second, one, other = names
-    p, toward = _larger(common_language(x, y), one, other)
-    return Size(p, f'of these words, that of {first} leans more {toward} than that of {second}',
-                (_share((x > 0).sum(), x, first, one), _share((y < 0).sum(), y, second, other),
-                 f'mean cosines differ by {x.mean() - y.mean():.3f}'))
+    first_set, second_set = dict.fromkeys(d['set'])
+    x = d['association'][d['set'] == first_set].to_numpy(float)
+    y = d['association'][d['set'] == second_set].to_numpy(float)
+    p = common_language(x, y)
+    pairs = f'of these words, that of {first} leans more {_toward(p, one, other)} than that of {second}'
+    facts = (f'{(x > 0).sum()} of {len(x)} words of {first} nearer to {one}',
+             f'{(y < 0).sum()} of {len(y)} words of {second} nearer to {other}',
+             f'mean cosines differ by {x.mean() - y.mean():.3f}')
+    return Size(max(p, 1 - p), pairs, facts)
 
 # %% ../../nbs/auditing/03_readings.ipynb #da65dcbf
-def _follows(d, r, names):
+def _size_of_correlation(d, r, names):
     "The size of a correlation with a property of words."
-    x, y = d['association'].to_numpy(float), d['property'].to_numpy(float)
+    x = d['association'].to_numpy(float)
+    y = d['property'].to_numpy(float)
     what = r.meta.get('property') or 'the property'
+    p = concordance(x, y)
     slope = np.polyfit(y - y.mean(), x, 1)[0] if np.ptp(y) else math.nan
-    p, toward = _larger(concordance(x, y), *names)
-    return Size(p, f'of these words, the one with the larger {what} leans more {toward}',
+    return Size(max(p, 1 - p), f'of these words, the one with the larger {what} leans more {_toward(p, *names)}',
                 (f'r² = {r.value ** 2:.2f}', f'{10 * slope:+.2f} standard deviations of a word for 10 more of {what}'))
 
 # %% ../../nbs/auditing/03_readings.ipynb #acf66637
-def _preferred(r):
-    "The size of a preference between the sentences of pairs."
-    first = r.value >= .5
-    which = ('stereotype', 'antistereotype')[::1 if first else -1]
-    more = [f'without what is said of anybody {100 * (e.value if first else 1 - e.value):.0f} %'
-            for e in r.also if e.name == 'corrected ratio']
-    return Size(max(r.value, 1 - r.value), 'of sentences, the {} is more probable than the {}'.format(*which), tuple(more))
+def _size_of_preference(r):
+    "The size of a preference between the sentences of pairs: how many prefer the one that more of them prefer."
+    if r.value >= .5:
+        preferred, other = 'stereotype', 'antistereotype'
+    else:
+        preferred, other = 'antistereotype', 'stereotype'
+    facts = []
+    for e in r.also:
+        if e.name == 'corrected ratio':
+            share = e.value if preferred == 'stereotype' else 1 - e.value
+            facts.append(f'without what is said of anybody {100 * share:.0f} %')
+    return Size(max(r.value, 1 - r.value), f'of sentences, the {preferred} is more probable than the {other}', tuple(facts))
 
 # %% ../../nbs/auditing/03_readings.ipynb #78938654
 def practical_size(result, # a Result
                   )->Size:
     "The size of a result over pairs of its words, or an empty `Size` if its details are of another kind."
+    if 'wins' in result.meta:
+        return _size_of_preference(result)
     d: Any = result.details
-    columns, names = set() if d is None else set(d), list(result.meta.get('names') or ())
-    if 'wins' in result.meta: return _preferred(result)
+    columns = set() if d is None else set(d)
+    names = list(result.meta.get('names') or ())
     if {'association', 'property'} <= columns and len(d):
-        return _follows(d, result, names if len(names) == 2 else ['A', 'B'])
+        return _size_of_correlation(d, result, names if len(names) == 2 else ['A', 'B'])
     if {'association', 'set'} <= columns and d['set'].nunique() == 2:
-        return _lists(d, names if len(names) == 4 else [*dict.fromkeys(d['set']), 'A', 'B'])
+        return _size_of_difference(d, names if len(names) == 4 else [*dict.fromkeys(d['set']), 'A', 'B'])
     return Size()
 
 # %% ../../nbs/auditing/03_readings.ipynb #7813fec8
@@ -114,50 +135,69 @@ def reading(p, # p, adjusted; None or NaN if there is none
             probability=math.nan, # from practical_size
            )->str: # a key of READINGS
     "What may be said of a result, from its p, its placebo p-values and its size."
-    known = [q for q in placebo if q is not None and not math.isnan(q)]
     if p is None or math.isnan(p):
         return 'no test'
     if p >= .05:
-        return 'large but unsure' if abs(probability - .5) >= LARGE - .5 else 'not shown'
+        is_large = abs(probability - .5) >= LARGE - .5
+        return 'large but unsure' if is_large else 'not shown'
+    known = [q for q in placebo if q is not None and not math.isnan(q)]
     if any(q >= .05 for q in known):
         return 'reached by placebos'
-    return 'stands out' if known and len(known) == len(placebo) else 'not compared'
+    compared_with_all = bool(known) and len(known) == len(placebo)
+    return 'stands out' if compared_with_all else 'not compared'
 
 # %% ../../nbs/auditing/03_readings.ipynb #b9883d08
 _DRAWN = re.compile(r'(\d[\d\s]{0,30}?)\s(?:random|unrelated|directions)\b')
 
 
-def _at_floor(p, method):
+def _is_at_floor(p, method):
     "Whether p is the smallest that its draws could give: none of them reached the value."
-    drawn = _DRAWN.match(method or '')
-    return drawn is not None and p is not None and p * (1 + int(re.sub(r'\s', '', drawn[1]))) < 1.5
+    drawn = _DRAWN.match(method or '')          # the number of draws is in no field of a result
+    if drawn is None or p is None:
+        return False
+    n = int(re.sub(r'\s', '', drawn[1]))
+    return p * (n + 1) < 1.5
 
 # %% ../../nbs/auditing/03_readings.ipynb #1e1ba822
 def p_text(row, # of a summary_table, as a dictionary
            column='p', # or "p_holm", "p_bh", "placebo: p", …
           )->str:
     "A p-value as a report prints it: '≤ 1.0e-5' if it is the smallest that its random draws could give."
-    p = row.get(column)
-    return '≤ ' * (column in row.get('floors', ())) + format_p(p)
+    text = format_p(row.get(column))
+    is_bound = column in row.get('floors', ())
+    return f'≤ {text}' if is_bound else text
 
 # %% ../../nbs/auditing/03_readings.ipynb #37acdf45
 def summary_table(results, # Results
                  ): # a DataFrame
     "`results_table` with the size in words, the value over the 95 % point of placebos, and the reading."
-    t, sizes = results_table(results).copy(), [practical_size(r) for r in results]       # a copy is in one piece
-    placebos = [[e for e in r.also if e.name in PLACEBOS] for r in results]
-    far = [max((e.value - r.null for e in es if e.value), default=math.nan) for r, es in zip(results, placebos)]
-    t['measure'] = [r.meta.get('measure') or r.metric for r in results]
-    t['placebo'], t['probability'] = far, [s.probability for s in sizes]
-    t['size'] = [s.words() for s in sizes]
-    t['sides'] = [[PLACEBOS[e.name] for e in es if e.pvalue is not None] for es in placebos]
-    t['floors'] = [[f'{e.name}: p' for e in es if _at_floor(e.pvalue, e.method)]
-                   + ['p', 'p_holm', 'p_bh'] * _at_floor(r.pvalue, r.method) for r, es in zip(results, placebos)]
-    t['against placebos'] = [abs(r.value - r.null) / q if q > 0 else math.nan for r, q in zip(results, far)]
-    t['reading'] = [reading(p, [e.pvalue for e in es], s.probability)
-                    for p, es, s in zip(t['p_holm'], placebos, sizes)]
-    t['label'] = [r.label for r in results]
+    t = results_table(results).copy()           # a copy is in one piece
+    rows = [_summary(r, p_holm) for r, p_holm in zip(results, t['p_holm'])]
+    for column in _SUMMARY:
+        t[column] = [row[column] for row in rows]
     return t
+
+_SUMMARY = ('measure', 'placebo', 'probability', 'size', 'sides', 'floors', 'against placebos', 'reading', 'label',
+            'missing words')
+
+def _summary(r, p_holm):
+    "What `summary_table` knows of a result beyond `results_table`."
+    placebos = [e for e in r.also if e.name in PLACEBOS]
+    farthest = max((e.value - r.null for e in placebos if e.value), default=math.nan)
+    size = practical_size(r)
+    floors = [f'{e.name}: p' for e in placebos if _is_at_floor(e.pvalue, e.method)]
+    if _is_at_floor(r.pvalue, r.method):
+        floors += ['p', 'p_holm', 'p_bh']
+    return {'measure': r.meta.get('measure') or r.metric,
+            'placebo': farthest, # how far from the null the 95 % point of placebos is
+            'probability': size.probability,
+            'size': size.words(),
+            'sides': [PLACEBOS[e.name] for e in placebos if e.pvalue is not None], # replaced by placebos
+            'floors': floors, # columns of p-values that are bounds
+            'against placebos': abs(r.value - r.null) / farthest if farthest > 0 else math.nan,
+            'reading': reading(p_holm, [e.pvalue for e in placebos], size.probability),
+            'label': r.label,
+            'missing words': list(r.meta.get('missing') or [])}
 
 # %% ../../nbs/auditing/03_readings.ipynb #b658a574
 class Agreement(NamedTuple):
@@ -172,73 +212,118 @@ class Agreement(NamedTuple):
     same_words: bool # whether all were measured with the same words
 
 # %% ../../nbs/auditing/03_readings.ipynb #8d1c865e
-def _asked(r):
+def _words_of(r):
     "The words that a result was measured with."
-    words = r.meta.get('words') or {}
-    rows = () if r.details is None or 'word' not in r.details else r.details['word'].tolist()
-    return sorted(map(str, [*(w for s in words.values() for w in s), *rows]))
+    found = []
+    for words in (r.meta.get('words') or {}).values():
+        found += words
+    if r.details is not None and 'word' in r.details:
+        found += r.details['word'].tolist()
+    return sorted(map(str, found))
 
 # %% ../../nbs/auditing/03_readings.ipynb #b1d6c134
 def consistency(results, # Results
                )->list: # an Agreement for each query of two subjects or more
     "Sign agreement and range of each query over subjects."
-    groups: dict = {}
-    for r, p in zip(results, results_table(results)['p_holm']):
+    queries: dict = {}
+    for r, p_holm in zip(results, results_table(results)['p_holm']):
         if math.isfinite(r.value):
-            groups.setdefault((r.metric, r.label), []).append((r, p))
-    out = []
-    for (metric, label), rows in groups.items():
-        values = [r.value - r.null for r, _ in rows]
-        if (n := len({r.subject for r, _ in rows})) > 1 and any(values):          # at the null there is no sign
-            same = max(sum(v > 0 for v in values), sum(v < 0 for v in values))
-            raw, kept = [r.value for r, _ in rows], sum(p < .05 for _, p in rows)
-            words = {tuple(_asked(r)) for r, _ in rows}
-            out.append(Agreement(label, metric, n, same, min(raw), max(raw), kept, len(words) == 1))
-    return out
+            queries.setdefault((r.metric, r.label), []).append((r, p_holm))
+    agreements = []
+    for (metric, label), found in queries.items():
+        subjects = {r.subject for r, _ in found}
+        values = [r.value for r, _ in found]
+        above = sum(r.value > r.null for r, _ in found)
+        below = sum(r.value < r.null for r, _ in found)
+        if len(subjects) < 2 or not above + below:                # at the null there is no sign
+            continue
+        kept = sum(p_holm < .05 for _, p_holm in found)
+        word_lists = {tuple(_words_of(r)) for r, _ in found}
+        agreements.append(Agreement(label, metric, len(subjects), max(above, below), min(values), max(values), kept,
+                                    len(word_lists) == 1))
+    return agreements
 
-# %% ../../nbs/auditing/03_readings.ipynb #00349dae
-def _plural(n, one, many=''):
-    return f'{n} {one if n == 1 else many or one + "s"}'
+# %% ../../nbs/auditing/03_readings.ipynb #630fb09c
+def findings(results, # Results
+            )->list: # of sentences
+    "A sentence for each subject and measure."
+    groups: dict = {}
+    for r in results:
+        groups.setdefault((r.subject, r.metric), []).append(r)
+    return [_finding(subject, group) if len(group) > 1 else _single_finding(group[0])
+            for (subject, _), group in groups.items()]
 
+def _single_finding(r):
+    "The sentence of a measure with one result."
+    text = f'{r.subject}: {r.metric} = {r.value:z.2f}'
+    if not math.isnan(r.low):
+        text += f' [{r.low:z.2f}, {r.high:z.2f}]'
+    text += f' over {r.n}'
+    if r.pvalue is not None:
+        text += f', p {format_p(r.pvalue)}'
+    placebos = [e.p_text for e in r.also if e.name in PLACEBOS and e.pvalue is not None]
+    if placebos:
+        text += f', placebo p {", ".join(placebos)}'
+    return text
 
-def _verb(n, one, many):
-    return one if n == 1 else many
-
-
-def _names(names, most=5):
-    "The first few names, and how many more there are."
-    names = list(dict.fromkeys(names))
-    return ', '.join(names[:most]) + f' and {len(names) - most} more' * (len(names) > most)
+# %% ../../nbs/auditing/03_readings.ipynb #1f552aea
+def _finding(subject, results):
+    "How many tests reach .05, how many after Holm, and how many of these beyond both placebos where there are any."
+    t = results_table(results)
+    text = (f'{subject}: {(t["p"] < .05).sum()} of {t["p"].notna().sum()} associations have p < .05, '
+            f'{(t["p_holm"] < .05).sum()} after adjustment for the tests of one battery')
+    placebos = t[[c for c in t if c.removesuffix(': p') in PLACEBOS]]
+    compared = placebos.notna().all(axis=1) & bool(placebos.size)
+    if not compared.any():
+        return f'{text}; none could be compared with placebos'
+    beyond = compared & (t['p_holm'] < .05) & (placebos.max(axis=1) < .05)
+    names = t['name'].where(t['name'] != '', t['query'])[beyond]
+    text += f'; of these, {len(names)} also beyond their placebos (each placebo p < .05)'
+    if len(names):
+        text += f': {", ".join(names)}'
+    if not compared.all():
+        text += f'; {(~compared).sum()} could not be compared with placebos'
+    return text
 
 # %% ../../nbs/auditing/03_readings.ipynb #6f714940
-def _agreeing(again):
+def _agreement_sentence(agreements):
     "How many queries have one sign in all subjects, and in how many of them p is small as well."
-    same = [x for x in again if x.same_side == x.subjects]
+    same = [x for x in agreements if x.same_side == x.subjects]
     sure = sum(x.kept == x.subjects for x in same)
-    return (f'Of {_plural(len(again), "query", "queries")} asked of two subjects or more, {len(same)} '
-            f'{_verb(len(same), "has", "have")} one sign in all of them, {sure} with p below .05 in each; '
+    has = 'has' if len(same) == 1 else 'have'
+    return (f'Of {plural(len(agreements), "query", "queries")} asked of two subjects or more, {len(same)} '
+            f'{has} one sign in all of them, {sure} with p below .05 in each; '
             'subjects may share a source, and are then no independent witnesses.')
 
 # %% ../../nbs/auditing/03_readings.ipynb #6e4e7e5a
 def headline(audit, # an Audit
             )->str:
     "What an audit found, in two or three sentences."
-    t, again = summary_table(audit.results), consistency(audit.results)
+    t = summary_table(audit.results)
     if not len(t):
         return 'Nothing was measured.'
-    many, count = _plural(t['subject'].nunique(), 'subject'), t['reading'].value_counts().to_dict()
-    if count.get('no test', 0) == len(t):
-        return f'{_plural(len(t), "value")} in {many}, and no test of them.'
-    beyond, alike = (count.get(k, 0) for k in ('stands out', 'reached by placebos'))
-    queries = t['label'][t['reading'] == 'stands out'].nunique()
-    kept = beyond + alike + count.get('not compared', 0)
-    said = [f'Of {_plural(len(t) - count.get("no test", 0), "association")} tested in {many}, {kept} '
-            f'{_verb(kept, "holds", "hold")} (p below .05 after Holm’s adjustment); {beyond} of these'
-            + f' ({_plural(queries, "query", "queries")})' * (queries < beyond)
-            + f' {_verb(beyond, "is", "are")} also larger than nearly all placebos: unrelated topics, or random directions.']
-    if alike:
-        said.append(f'{_plural(alike, "association")} with a small p {_verb(alike, "is", "are")} not clearly larger '
-                    'than placebos (placebo p of .05 or more).')
-    if again:
-        said.append(_agreeing(again))
-    return ' '.join(said)
+    n_with = {name: int((t['reading'] == name).sum()) for name in READINGS}
+    subjects = plural(t['subject'].nunique(), 'subject')
+    tested = len(t) - n_with['no test']
+    if not tested:
+        return f'{plural(len(t), "value")} in {subjects}, and no test of them.'
+    beyond = n_with['stands out']
+    reached = n_with['reached by placebos']
+    sentences = [_count_sentence(tested, subjects, beyond + reached + n_with['not compared'], beyond,
+                                 t['label'][t['reading'] == 'stands out'].nunique())]
+    if reached:
+        sentences.append(f'{plural(reached, "association")} with a small p {"is" if reached == 1 else "are"} not clearly '
+                         'larger than placebos (placebo p of .05 or more).')
+    agreements = consistency(audit.results)
+    if agreements:
+        sentences.append(_agreement_sentence(agreements))
+    return ' '.join(sentences)
+
+def _count_sentence(tested, subjects, kept, beyond, queries):
+    "How many associations hold, and how many of these are beyond placebos: `beyond` results of so many queries."
+    hold = 'holds' if kept == 1 else 'hold'
+    are = 'is' if beyond == 1 else 'are'
+    of_queries = f' ({plural(queries, "query", "queries")})' if queries < beyond else ''
+    return (f'Of {plural(tested, "association")} tested in {subjects}, {kept} {hold} (p below .05 after Holm’s '
+            f'adjustment); {beyond} of these{of_queries} {are} also larger than nearly all placebos: unrelated topics, '
+            'or random directions.')
