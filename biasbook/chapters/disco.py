@@ -70,13 +70,14 @@ class _Vocabulary(Scorer):
         return len(ids), 1, len(ids)
 
     def _forward(self, items):
-        model, (part, _) = self.checkpoint.model, self._head
+        model = self.checkpoint.model
+        body = self._head.body
         inputs = {'input_ids': self._tensor([ids for ids, _ in items])}
         pick = self._tensor(range(len(items))), self._tensor([place for _, place in items])
-        if part is None:
+        if body is None:
             logits = model(**inputs).logits[pick]
         else:
-            logits = logits_of_picked(model, part, pick, inputs)
+            logits = logits_of_picked(model, body, pick, inputs)
         return list(logits.double().log_softmax(-1).cpu().numpy())
 
 # %% ../../nbs/02d_disco.ipynb #337381bf
