@@ -27,7 +27,7 @@ from .sentencefiles import checked_rows
 from ..core.store import Store, store_key
 from ..vectors.wordvectors import load_vectors
 from .cache import VectorStore, export_kept, import_kept
-from .providers import PROVIDERS, Reply, check_texts, checked_subject
+from .providers import PROVIDERS, Reply, check_request_texts, checked_subject
 
 # %% ../../nbs/embedders/05_load.ipynb #1a3c91c4
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Embedder(_Fetching):
         """Vectors of sentences, from the store where they are there. What had finished is kept.
 
         ValueError for what cannot be embedded or a foreign store, ProviderError for what a provider does."""
-        few, index = unique(texts := check_texts(texts))
+        few, index = unique(texts := check_request_texts(texts))
         with self._kept() as kept:
             found = kept.get(few)
             missing = [t for t, v in found.items() if v is None]

@@ -25,29 +25,47 @@ def make_batches(sizes, # tokens of each item
                  most, # most reads of a batch
                 )->list[list[int]]: # numbers of the items; a single item may exceed both limits
     "Batches of items of one group: the group with the longest item first, and in it the longest."
+    longest_in_group: dict = {}
+    for group, size in zip(groups, sizes):
+        longest_in_group[group] = max(size, longest_in_group.get(group, 0))
+
+    def place_in_order(i):
+        return -longest_in_group[groups[i]], groups[i], -sizes[i]
+
     batches: list[list[int]] = []
-    longest, read, group, top = 0, 0, None, dict(sorted(zip(groups, sizes), key=lambda x: x[1]))
-    for i in sorted(range(len(sizes)), key=lambda i: (-top[groups[i]], groups[i], -sizes[i])):
-        fits = (batches and groups[i] == group and (len(batches[-1]) + 1) * longest <= budget
-                and read + reads[i] <= most
-                and (sizes[i] == longest or len(batches[-1]) * longest < budget / 4))
-        if not fits:
+    longest = 0                                 # tokens of the first item of the last batch
+    reads_of_batch = 0
+    group_of_batch = None
+    for i in sorted(range(len(sizes)), key=place_in_order):
+        count = len(batches[-1]) if batches else 0
+        same_group = batches and groups[i] == group_of_batch
+        within_limits = (count + 1) * longest <= budget and reads_of_batch + reads[i] <= most
+        as_long = sizes[i] == longest
+        a_quarter_full = count * longest >= budget / 4
+        if not (same_group and within_limits and (as_long or not a_quarter_full)):
             batches.append([])
-            longest, read, group = sizes[i], 0, groups[i]
+            longest = sizes[i]
+            reads_of_batch = 0
+            group_of_batch = groups[i]
         batches[-1].append(i)
-        read += reads[i]
+        reads_of_batch += reads[i]
     return batches
 
 # %% ../../nbs/models/02_scorer.ipynb #7716a93b
-def _no_room(e):
+def is_out_of_memory(error):
     "Is this error one of memory?"
-    said = str(e).lower()
-    return isinstance(e, MemoryError) or isinstance(e, RuntimeError) and any(
-        words in said for words in ('out of memory', "can't allocate memory", 'not enough memory'))
+    if isinstance(error, MemoryError):
+        return True
+    message = str(error).lower()
+    phrases = 'out of memory', "can't allocate memory", 'not enough memory'
+    return isinstance(error, RuntimeError) and any(phrase in message for phrase in phrases)
 
-def _free():
+
+def free_gpu_memory():
     "Give cached memory of a GPU back, where there is one."
-    if (torch := sys.modules.get('torch')) and torch.cuda.is_available(): torch.cuda.empty_cache()
+    torch = sys.modules.get('torch')
+    if torch and torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 # %% ../../nbs/models/02_scorer.ipynb #c939f939
 def run_batches(items, # what forward takes
@@ -57,47 +75,59 @@ def run_batches(items, # what forward takes
                ): # the results in the order of the items, and the budget that was enough
     "`forward` over all items in batches. MemoryError for an item that does not fit alone."
     from tqdm import tqdm
-    results, todo, said = [None] * len(items), list(range(len(items))), False
+    results = [None] * len(items)
+    todo = list(range(len(items)))
+    warned = False
+
+    def of_those_left(values):
+        return [values[i] for i in todo]
+
     with tqdm(total=len(items), disable=not progress) as bar:
         while todo:
-            of = lambda x: [x[i] for i in todo]
-            batches = make_batches(of(sizes), of(reads), of(groups), budget, most)
-            todo, budget, most = _until_full([[todo[j] for j in b] for b in batches], items, forward, results,
-                                             sizes, budget, most, bar)
-            if todo and not said:
+            numbers = make_batches(of_those_left(sizes), of_those_left(reads), of_those_left(groups), budget, most)
+            batches = [[todo[k] for k in batch] for batch in numbers]
+            done = _run_until_full(batches, items, forward, results, sizes, bar)
+            if done == len(batches):
+                break
+            full = batches[done]
+            budget = max(1, min(budget, len(full) * max(sizes[i] for i in full)) // 2)
+            most = max(1, most // 2)
+            todo = [i for batch in batches[done:] for i in batch]
+            if not warned:
                 warnings.warn(f'out of memory: going on with batches of at most {budget} tokens')
-                said = True
+                warned = True
     return results, budget
 
 # %% ../../nbs/models/02_scorer.ipynb #6dd53c67
-def _until_full(batches, items, forward, results, sizes, budget, most, bar):
-    "Run batches until one is too large; what is left, and limits of half the size."
-    for k, batch in enumerate(batches):
+def _run_until_full(batches, items, forward, results, sizes, bar):
+    "Run batches until one does not fit into memory, and write into `results`. How many were done."
+    for done, batch in enumerate(batches):
         try:
-            for i, result in zip(batch, forward([items[i] for i in batch]), strict=True): results[i] = result
+            for i, result in zip(batch, forward([items[i] for i in batch]), strict=True):
+                results[i] = result
         except (RuntimeError, MemoryError) as e:
-            if not _no_room(e): raise
+            if not is_out_of_memory(e):
+                raise
             if len(batch) == 1:
                 raise MemoryError(f'a text of {sizes[batch[0]]} tokens does not fit into memory; shorten it, '
                                   'or take dtype="bfloat16", another device or a smaller model') from e
-            budget = max(1, min(budget, len(batch) * max(sizes[i] for i in batch)) // 2)
         else:
             bar.update(len(batch))
             continue
-        _free()                                 # after the except clause, which holds the tensors
-        return [i for b in batches[k:] for i in b], budget, max(1, most // 2)
-    return [], budget, most
+        free_gpu_memory()                       # after the except clause, which holds the tensors
+        return done
+    return len(batches)
 
 # %% ../../nbs/models/02_scorer.ipynb #bb83ac86
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .checkpoints import Checkpoint
-from .checkpoints import _libraries
+from ..core.checks import check_same_length, check_texts, check_whole, shown
 from ..core.store import Store, store_key
-from .tokens import _no_mask, _short, _texts, encode
+from .checkpoints import Checkpoint, import_torch
+from .tokens import check_no_mask, encode
 
 # %% ../../nbs/models/02_scorer.ipynb #89a7bdd2
 class Scored(NamedTuple):
@@ -111,169 +141,146 @@ class Scored(NamedTuple):
         return np.array([len(p) for p in self.parts], int)
 
 # %% ../../nbs/models/02_scorer.ipynb #1ab03ba5
-def _scored(values, lengths):
-    "Flat values, cut into texts of these lengths."
-    parts = np.split(np.asarray(values, float), np.cumsum(lengths)[:-1]) if lengths else []
+def split_scores(values, # (n,) nats, those of one text after those of another
+                 lengths, # how many of them each text has
+                )->Scored:
+    "Flat values, cut into texts."
+    if not lengths:
+        return Scored(np.array([], float), [])
+    parts = np.split(np.asarray(values, float), np.cumsum(lengths)[:-1])
     return Scored(np.array([p.sum() for p in parts], float), parts)
 
+
+def pair_with_prompts(prompts, # a list of texts, or one string that serves for all completions
+                      completions, # a list of texts, or one
+                     )->tuple[list[str], list[str]]: # two lists of one length
+    "The prompt of each completion, and the completions."
+    completions = check_texts(completions, 'completions')
+    if isinstance(prompts, str):
+        return [prompts] * len(completions), completions
+    prompts = check_texts(prompts, 'prompts')
+    check_same_length(prompts=prompts, completions=completions)
+    return prompts, completions
+
 # %% ../../nbs/models/02_scorer.ipynb #dcd2dead
-def _with_part(model, part, pick, inputs):
-    "The logits (k, V) of a model whose `part` gives on only the states that are picked."
-    def hook(module, args, output):
+def logits_of_picked(model:Any, # of transformers
+                     part:Any, # of the model, which gives the states
+                     pick, # rows and columns of the states, two tensors of length k
+                     inputs:dict, # of the model
+                    ): # (k, V)
+    "The logits of a model whose `part` gives on only the states that are picked."
+    def keep_picked(module, args, output):
         states = output[0][pick][None]
-        return (states, *output[1:]) if isinstance(output, tuple) else type(output)(last_hidden_state=states)
-    handle = part.register_forward_hook(hook)
+        if isinstance(output, tuple):
+            return (states, *output[1:])
+        return type(output)(last_hidden_state=states)
+
+    handle = part.register_forward_hook(keep_picked)
     try:
         return model(**inputs).logits[0]
     finally:
         handle.remove()
 
 # %% ../../nbs/models/02_scorer.ipynb #45605d70
-def _trial(model, kind):
-    "Five tokens, and two of their places."
-    torch, _ = _libraries()
+class _Trial(NamedTuple):
+    "An input by which a way of computing is tried out."
+    inputs: dict # five tokens
+    pick: tuple # rows and columns of two of them
+
+
+def _make_trial(model, kind):
+    "A trial for this kind of model."
+    torch, _ = import_torch()
     ids = torch.arange(5, 10, device=model.device)[None] % model.get_input_embeddings().num_embeddings
-    return ({'input_ids': ids, **({'decoder_input_ids': ids} if kind == 'seq2seq' else {})},
-            (torch.tensor([0, 0]), torch.tensor([1, 3])))
+    inputs = {'input_ids': ids}
+    if kind == 'seq2seq':
+        inputs['decoder_input_ids'] = ids
+    return _Trial(inputs, (torch.tensor([0, 0]), torch.tensor([1, 3])))
 
-def _tolerance(model): return .1 if '16' in str(model.dtype) else 1e-3
 
-def _part(model, kind):
+def _same_logits(model, found, whole):
+    "Are these the same numbers, to the precision of the model?"
+    torch, _ = import_torch()
+    tolerance = .1 if '16' in str(model.dtype) else 1e-3
+    return found.shape == whole.shape and torch.allclose(found, whole, tolerance, tolerance, True)
+
+
+def _find_body(model, kind):
     "The part of a model that its head follows, found by trying; None if none gives the same logits."
-    torch, _ = _libraries()
-    (inputs, pick), tolerance = _trial(model, kind), _tolerance(model)
-    whole = model(**inputs).logits[pick].float()
-    decoder = model.get_decoder() if hasattr(model, 'get_decoder') else None
-    for part in (p for p in (model.base_model, decoder) if p is not None and p is not model):
+    trial = _make_trial(model, kind)
+    whole = model(**trial.inputs).logits[trial.pick].float()
+    parts = [model.base_model]
+    if hasattr(model, 'get_decoder'):
+        parts.append(model.get_decoder())
+    for part in parts:
+        if part is None or part is model:
+            continue
         try:
-            got = _with_part(model, part, pick, inputs).float()
+            found = logits_of_picked(model, part, trial.pick, trial.inputs).float()
         except (RuntimeError, TypeError, AttributeError, IndexError) as e:
-            if _no_room(e): raise               # that says nothing about the part
+            if is_out_of_memory(e):
+                raise                           # that says nothing about the part
             continue                            # a model that does more with its states than we know
-        if got.shape == whole.shape and torch.allclose(got, whole, tolerance, tolerance, True): return part
+        if _same_logits(model, found, whole):
+            return part
     return None
 
 # %% ../../nbs/models/02_scorer.ipynb #1636d461
-def _states(model, part, last, pick, inputs):
+def _states_before(last, model, body, pick, inputs):
     "What the last matrix `last` of a model gets at the places that are picked, (k, width)."
     seen = []
-    def hook(module, args):
-        seen.append(args[0][0])
-        return args[0][:, :0],                  # and it has nothing to do
-    handle = last.register_forward_pre_hook(hook)
+
+    def keep_input(module, args):
+        states = args[0]
+        seen.append(states[0])
+        nothing = states[:, :0]                 # so that the matrix has nothing to do
+        return (nothing,)
+
+    handle = last.register_forward_pre_hook(keep_input)
     try:
-        _with_part(model, part, pick, inputs)
+        logits_of_picked(model, body, pick, inputs)
     finally:
         handle.remove()
     return seen[0]
 
 # %% ../../nbs/models/02_scorer.ipynb #588d23c6
-def _sliced(states, last, tokens, at, size):
+def _logits_in_slices(states, last, tokens, at, size):
     "Logits of `tokens`, each at one (`at`) of the states, and log of the sum of exponentials of each state."
-    torch, _ = _libraries()
-    W, b = last.weight, last.bias
+    torch, _ = import_torch()
     norm = torch.full((len(states),), -torch.inf, device=states.device)
     wanted = torch.zeros(len(tokens), device=states.device)
-    for k in range(0, len(W), size):
-        z = torch.nn.functional.linear(states, W[k:k + size], None if b is None else b[k:k + size]).float()
+    for k in range(0, len(last.weight), size):
+        weight = last.weight[k:k + size]
+        bias = None if last.bias is None else last.bias[k:k + size]
+        logits = torch.nn.functional.linear(states, weight, bias).float()
         here = (tokens >= k) & (tokens < k + size)
-        wanted[here] = z[at[here], tokens[here] - k]
-        norm = torch.logaddexp(norm, torch.logsumexp(z, -1))
+        wanted[here] = logits[at[here], tokens[here] - k]
+        norm = torch.logaddexp(norm, torch.logsumexp(logits, -1))
     return wanted, norm
 
 # %% ../../nbs/models/02_scorer.ipynb #3651e148
-def _last(model, part, kind):
+def _find_last_matrix(model, body, kind):
     "The last matrix of a model, if its logits are the products with it and nothing more; else None."
-    torch, _ = _libraries()
-    last, (inputs, pick) = model.get_output_embeddings(), _trial(model, kind)
-    if part is None or not isinstance(last, torch.nn.Linear): return None
-    whole = _with_part(model, part, pick, inputs)
-    got = last(_states(model, part, last, pick, inputs))
-    tolerance = _tolerance(model)
-    return last if got.shape == whole.shape and torch.allclose(got, whole, tolerance, tolerance, True) else None
+    torch, _ = import_torch()
+    last = model.get_output_embeddings()
+    if body is None or not isinstance(last, torch.nn.Linear):
+        return None
+    trial = _make_trial(model, kind)
+    whole = logits_of_picked(model, body, trial.pick, trial.inputs)
+    found = last(_states_before(last, model, body, trial.pick, trial.inputs))
+    return last if _same_logits(model, found, whole) else None
 
-# %% ../../nbs/models/02_scorer.ipynb #c158f85e
-class _Kept:
-    "Scores in a store, for those who want one."
-    checkpoint: Checkpoint
-    store: Store | None
+# %% ../../nbs/models/02_scorer.ipynb #0ba74bf4
+class _Head(NamedTuple):
+    "The last step of a model; None for what cannot be used."
+    body: Any # the part of the model that its head follows
+    last: Any # its last matrix
+
+
+class Scorer:
+    "A language model that gives log-probabilities in nats: what `load_model` returns, of one of three kinds."
     _shape: tuple = (-1,)                       # of the numbers of one item
-    def _key(self, item): return store_key(scores=self.checkpoint.fingerprint, item=item)
 
-    def _kept(self, items):
-        "Those items that are in the store, with their results."
-        if self.store is None: return {}
-        keys = {item: self._key(item) for item in items}
-        there = self.store.get(keys.values())
-        return {i: np.frombuffer(there[k]).reshape(self._shape) for i, k in keys.items() if k in there}
-
-    def _keep(self, items, results):
-        "Put results into the store, if there is one."
-        if self.store is not None:
-            self.store.put({self._key(i): r.tobytes() for i, r in zip(items, results)}, 'scores')
-
-# %% ../../nbs/models/02_scorer.ipynb #8a8902b1
-class _Core(_Kept):
-    "One batch of items: forward, check, and store."
-    def _cost(self, item): raise NotImplementedError        # tokens, of these read, group
-    def _forward(self, items): raise NotImplementedError    # an array for each item
-
-    def _run(self, items):
-        "The results of one batch; ValueError for numbers that are not finite."
-        torch, _ = _libraries()
-        c = self.checkpoint
-        with torch.inference_mode(): results = self._forward(items)
-        for item, r in zip(items, results):
-            if np.isnan(r).any() or np.isposinf(r).any():
-                text = _short(c.tokenizer.decode(item[0]))
-                raise ValueError(f'{c.name} gives NaN or infinite numbers for {text}: its weights are damaged, '
-                                 f'or numbers overflow (in {c.dtype}, on {c.device})')
-        self._keep(items, results)
-        return results
-
-# %% ../../nbs/models/02_scorer.ipynb #2115eed8
-class _Headed(_Core):
-    "The last step of a model, found once."
-    @cached_property
-    def _head(self):
-        "The part of the model that its head follows, and its last matrix; None for what cannot be used."
-        torch, _ = _libraries()
-        c = self.checkpoint
-        try:
-            with torch.inference_mode():
-                part = _part(c.model, c.kind)
-                return part, _last(c.model, part, c.kind)
-        except RuntimeError as e:
-            if not _no_room(e): raise
-            raise MemoryError(f'five tokens do not fit into memory beside {self.checkpoint.name}; make room, '
-                              'or take dtype="bfloat16", another device or a smaller model') from e
-
-# %% ../../nbs/models/02_scorer.ipynb #5ff19e07
-class _Reader(_Headed):
-    "The logits of a batch, only where they are read."
-    _slice: int = 4096                          # rows of the last matrix at a time
-
-    def _tensor(self, numbers):
-        torch, _ = _libraries()
-        return torch.tensor(numbers, dtype=torch.long, device=self.checkpoint.device)
-
-    def _read(self, rows, columns, tokens, at, **inputs):
-        "Logit and log of the sum of exponentials, (n, 2), of `tokens`, each at one (`at`) of the places."
-        torch, _ = _libraries()
-        model, (part, last) = self.checkpoint.model, self._head
-        pick = self._tensor(rows), self._tensor(columns)
-        tokens, at = self._tensor(tokens), self._tensor(at)
-        if last is not None:
-            wanted, norm = _sliced(_states(model, part, last, pick, inputs), last, tokens, at, self._slice)
-        else:
-            z = model(**inputs).logits[pick] if part is None else _with_part(model, part, pick, inputs)
-            wanted = z[at, tokens].float()
-            norm = torch.cat([torch.logsumexp(x.float(), -1) for x in z.split(64)])
-        return torch.stack([wanted, norm[at]], 1).cpu().numpy().astype(float)
-
-# %% ../../nbs/models/02_scorer.ipynb #36c0e7e6
-class _Opened(_Reader):
-    "A checkpoint with the options of a scorer."
     def __init__(self,
                  checkpoint:Checkpoint, # from load_checkpoint
                  *,
@@ -281,30 +288,35 @@ class _Opened(_Reader):
                  budget:int|None=None, # most tokens of a batch; by default 1024, on a GPU 32768
                  progress:bool=False, # show a bar
                 ):
-        self.checkpoint, self.store, self.progress = checkpoint, store, progress
-        self.name, self.kind, self.tokenizer = checkpoint.name, checkpoint.kind, checkpoint.tokenizer
-        if budget is not None and (not isinstance(budget, (int, np.integer)) or budget < 1):
-            raise ValueError(f'budget must be a whole number of tokens, at least 1, but is {budget!r}')
-        small, vocabulary = checkpoint.device == 'cpu', checkpoint.model.get_input_embeddings().num_embeddings
-        self.budget = budget or 2 ** (10 if small else 15)
-        self._most = max(1, 2 ** (25 if small else 28) // vocabulary)
-        self._slice = 4096 if small else vocabulary
+        self.checkpoint = checkpoint
+        self.store = store
+        self.progress = progress
+        self.name = checkpoint.name
+        self.kind = checkpoint.kind
+        self.tokenizer = checkpoint.tokenizer
+        if budget is not None:
+            budget = check_whole(budget, 'budget', least=1)
+        vocabulary = checkpoint.model.get_input_embeddings().num_embeddings
+        if checkpoint.device == 'cpu':
+            self.budget = budget or 2**10
+            self._most = max(1, 2**25 // vocabulary)            # reads of a batch
+            self._slice = 4096                                  # rows of the last matrix at a time
+        else:
+            self.budget = budget or 2**15
+            self._most = max(1, 2**28 // vocabulary)
+            self._slice = vocabulary
 
-    meta = property(lambda self: self.checkpoint.meta)
-    fingerprint = property(lambda self: self.checkpoint.fingerprint)
-    def __repr__(self): return repr(self.checkpoint)
+    @property
+    def meta(self):
+        return self.checkpoint.meta
 
-# %% ../../nbs/models/02_scorer.ipynb #2773cb90
-class _Encoder(_Opened):
-    "Texts as the numbers that this model sees."
-    def _encode(self, texts, unknown, special=True, room=0):
-        for text in (texts := _texts(texts)): _no_mask(self.tokenizer, text, self.kind, self.name)
-        limit = self.checkpoint.limit and self.checkpoint.limit - room
-        return encode(self.tokenizer, texts, special=special, limit=limit, unknown=unknown)
+    @property
+    def fingerprint(self):
+        return self.checkpoint.fingerprint
 
-# %% ../../nbs/models/02_scorer.ipynb #0ba74bf4
-class Scorer(_Encoder):
-    "A language model that gives log-probabilities in nats: what `load_model` returns, of one of three kinds."
+    def __repr__(self):
+        return repr(self.checkpoint)
+
     def score(self,
               items, # tuples of plain data, as the kind of model takes them
              )->list[np.ndarray]: # for each item its numbers
@@ -313,17 +325,111 @@ class Scorer(_Encoder):
             raise ValueError(f'the weights of {self.name} were changed after loading, and a store would mix '
                              'their scores with those of the file; '
                              'leave store out, or save the model and load that')
-        with self.checkpoint.lock: return self._all(items)
+        with self.checkpoint.lock:
+            return self._score_all(items)
 
-    def _all(self, items):
+    def _score_all(self, items):
         "The scores of all items, while no other thread uses the model."
         self.checkpoint.model.eval()
-        few, index = unique(items)
-        found = self._kept(few)
-        todo = [item for item in few if item not in found]
-        sizes, reads, groups = zip(*map(self._cost, todo)) if todo else ((), (), ())
-        if self._head[0] is None: reads = sizes                # the head is then everywhere
-        results, self.budget = run_batches(todo, self._run, sizes, reads, groups, self.budget, self._most,
-                                           self.progress)
+        different, index = unique(items)
+        found = self._read_store(different)
+        todo = [item for item in different if item not in found]
+        costs = [self._cost(item) for item in todo]
+        sizes = [size for size, _, _ in costs]
+        reads = [read for _, read, _ in costs]
+        groups = [group for _, _, group in costs]
+        if self._head.body is None:
+            reads = sizes                       # the head is then everywhere
+        results, self.budget = run_batches(todo, self._run, sizes, reads, groups, self.budget, self._most, self.progress)
         found.update(zip(todo, results))
-        return [found[few[i]] for i in index]
+        return [found[different[i]] for i in index]
+
+    # each kind of model has its own
+
+    def _cost(self, item):
+        "How many tokens an item is, how many of these are read, and its group."
+        raise NotImplementedError
+
+    def _forward(self, items):
+        "One forward pass: an array for each item."
+        raise NotImplementedError
+
+    # the store
+
+    def _key(self, item):
+        return store_key(scores=self.checkpoint.fingerprint, item=item)
+
+    def _read_store(self, items):
+        "Those items that are in the store, with their results."
+        if self.store is None:
+            return {}
+        keys = {item: self._key(item) for item in items}
+        there = self.store.get(keys.values())
+        return {item: np.frombuffer(there[key]).reshape(self._shape) for item, key in keys.items() if key in there}
+
+    def _write_store(self, items, results):
+        "Put results into the store, if there is one."
+        if self.store is not None:
+            self.store.put({self._key(item): result.tobytes() for item, result in zip(items, results)}, 'scores')
+
+    # the model
+
+    def _run(self, items):
+        "The results of one batch; ValueError for numbers that are not finite."
+        torch, _ = import_torch()
+        checkpoint = self.checkpoint
+        with torch.inference_mode():
+            results = self._forward(items)
+        for item, result in zip(items, results):
+            if np.isnan(result).any() or np.isposinf(result).any():
+                text = shown(checkpoint.tokenizer.decode(item[0]), 60)
+                raise ValueError(f'{checkpoint.name} gives NaN or infinite numbers for {text}: its weights are damaged, '
+                                 f'or numbers overflow (in {checkpoint.dtype}, on {checkpoint.device})')
+        self._write_store(items, results)
+        return results
+
+    @cached_property
+    def _head(self):
+        "The last step of the model, found once by trying."
+        torch, _ = import_torch()
+        model, kind = self.checkpoint.model, self.checkpoint.kind
+        try:
+            with torch.inference_mode():
+                body = _find_body(model, kind)
+                return _Head(body, _find_last_matrix(model, body, kind))
+        except RuntimeError as e:
+            if not is_out_of_memory(e):
+                raise
+            raise MemoryError(f'five tokens do not fit into memory beside {self.checkpoint.name}; make room, '
+                              'or take dtype="bfloat16", another device or a smaller model') from e
+
+    def _read(self, rows, columns, tokens, at, **inputs):
+        "Logit and log of the sum of exponentials, (n, 2), of `tokens`, each at one (`at`) of the places."
+        torch, _ = import_torch()
+        model, head = self.checkpoint.model, self._head
+        pick = self._tensor(rows), self._tensor(columns)
+        tokens = self._tensor(tokens)
+        at = self._tensor(at)
+        if head.last is not None:
+            states = _states_before(head.last, model, head.body, pick, inputs)
+            wanted, norm = _logits_in_slices(states, head.last, tokens, at, self._slice)
+        else:
+            if head.body is None:
+                logits = model(**inputs).logits[pick]
+            else:
+                logits = logits_of_picked(model, head.body, pick, inputs)
+            wanted = logits[at, tokens].float()
+            norm = torch.cat([torch.logsumexp(some.float(), -1) for some in logits.split(64)])
+        return torch.stack([wanted, norm[at]], 1).cpu().numpy().astype(float)
+
+    def _tensor(self, numbers):
+        torch, _ = import_torch()
+        return torch.tensor(numbers, dtype=torch.long, device=self.checkpoint.device)
+
+    def _encode(self, texts, unknown, special=True, room=0):
+        "Texts as the numbers that this model sees, with `room` for so many tokens more."
+        texts = check_texts(texts)
+        for text in texts:
+            check_no_mask(self.tokenizer, text, self.kind, self.name)
+        limit = self.checkpoint.limit and self.checkpoint.limit - room
+        return encode(self.tokenizer, texts, special=special, limit=limit, unknown=unknown)
