@@ -318,8 +318,8 @@ def _fill_result(model, templates, words, lists, metric, query, method, compat, 
     n = ' + '.join(map(str, sizes))
     return Result(metric=metric, subject=model.name, query=f'{query} × {a}{between}{b}', value=main.value,
                   low=math.nan if main.low is None else main.low,
-                  high=math.nan if main.high is None else main.high, confidence_level=level, pvalue=main.pvalue, method=main.method,
-                  n=f'{n} target' if sizes == [1] else f'{n} targets', also=also, details=table, meta=meta)
+                  high=math.nan if main.high is None else main.high, confidence_level=level,
+                  pvalue=main.pvalue, method=main.method, n=f'{n} target' if sizes == [1] else f'{n} targets', also=also, details=table, meta=meta)
 
 # %% ../../nbs/02_maskfill.ipynb #f60357d3
 def fill_bias(model, # a MaskedScorer
