@@ -97,8 +97,8 @@ def cbs_scores(corrected, # (templates, attributes, groups): log-probability les
                   f'{format_count(n_resamples)} times')
     also += _ranges(x)
     return Result(metric='CBS', subject='arrays', query='groups × attributes', value=value, null=0.,
-                  low=low, high=high, confidence_level=confidence_level, pvalue=p, alternative=alternative, method=method,
-                  n=f'{A} attributes', also=tuple(also), meta={'digits': 3, 'ddof': 1, 'seed': random_state})
+                  low=low, high=high, confidence_level=confidence_level, pvalue=p, alternative=alternative,
+                  method=method, n=f'{A} attributes', also=tuple(also), meta={'digits': 3, 'ddof': 1, 'seed': random_state})
 
 # %% ../../nbs/02c_cbs.ipynb #432c3db7
 def check_masked(model, # what was given
