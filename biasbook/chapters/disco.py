@@ -19,7 +19,8 @@ from ..stats.intervals import mean_interval
 from ..results.result import Estimate, Result
 from ..models.scorer import Scorer, logits_of_picked
 from ..models.tokens import pieces
-from .cbs import check_masked, check_templates
+from ..stimuli.templates import check_templates
+from .cbs import check_masked
 
 # %% ../../nbs/02d_disco.ipynb #022823bb
 def _candidates(tokenizer, fills, first):
@@ -218,7 +219,7 @@ def disco(model, # a masked language model, from load_model
          )->Result: # with details: a row a fill of a template
     "Discovery of correlations (Webster et al. 2020, doi:10.48550/arXiv.2010.06032). ValueError, TypeError: no model."
     check_masked(model)
-    templates = check_templates(templates)
+    templates = check_templates(templates, ('group', 'target'))
     terms = _check_terms(terms)
     for template in templates:
         _check_article(template)
