@@ -19,7 +19,8 @@ from ..stats.intervals import mean_interval
 from ..results.result import Estimate, Result
 from ..models.scorer import Scorer, logits_of_picked
 from ..models.tokens import pieces
-from .cbs import check_masked, check_templates
+from ..stimuli.templates import check_templates
+from .cbs import check_masked
 
 # %% ../../nbs/02d_disco.ipynb #022823bb
 def _candidates(tokenizer, fills, first):
@@ -70,13 +71,14 @@ class _Vocabulary(Scorer):
         return len(ids), 1, len(ids)
 
     def _forward(self, items):
-        model, (part, _) = self.checkpoint.model, self._head
+        model = self.checkpoint.model
+        body = self._head.body
         inputs = {'input_ids': self._tensor([ids for ids, _ in items])}
         pick = self._tensor(range(len(items))), self._tensor([place for _, place in items])
-        if part is None:
+        if body is None:
             logits = model(**inputs).logits[pick]
         else:
-            logits = logits_of_picked(model, part, pick, inputs)
+            logits = logits_of_picked(model, body, pick, inputs)
         return list(logits.double().log_softmax(-1).cpu().numpy())
 
 # %% ../../nbs/02d_disco.ipynb #337381bf
@@ -217,7 +219,7 @@ def disco(model, # a masked language model, from load_model
          )->Result: # with details: a row a fill of a template
     "Discovery of correlations (Webster et al. 2020, doi:10.48550/arXiv.2010.06032). ValueError, TypeError: no model."
     check_masked(model)
-    templates = check_templates(templates)
+    templates = check_templates(templates, ('group', 'target'))
     terms = _check_terms(terms)
     for template in templates:
         _check_article(template)

@@ -241,7 +241,7 @@ def _mean_estimate(name, parts, level, given='templates'):
     two_lists = len(parts) == 2
     if min(map(len, parts)) < 2 or not np.isfinite(np.concatenate(parts)).all():
         mean = parts[0].mean() - parts[1].mean() if two_lists else parts[0].mean()
-        return Estimate(name, float(mean), math.nan, math.nan)
+        return Estimate(name, float(mean))
     zeros = [np.zeros(len(part)) for part in parts]
     if two_lists:
         change = difference_change(zeros, parts, level)
@@ -316,9 +316,11 @@ def _fill_result(model, templates, words, lists, metric, query, method, compat, 
             'missing': [], 'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     between = ' | ' if '/' in a + b else '/'            # a slash separates the words of a group
     n = ' + '.join(map(str, sizes))
+    units = 'target' if sizes == [1] else 'targets'
     return Result(metric=metric, subject=model.name, query=f'{query} × {a}{between}{b}', value=main.value,
-                  low=main.low, high=main.high, confidence_level=level, pvalue=main.pvalue, method=main.method,
-                  n=f'{n} target' if sizes == [1] else f'{n} targets', also=also, details=table, meta=meta)
+                  low=math.nan if main.low is None else main.low,
+                  high=math.nan if main.high is None else main.high, confidence_level=level,
+                  pvalue=main.pvalue, method=main.method, n=f'{n} {units}', also=also, details=table, meta=meta)
 
 # %% ../../nbs/02_maskfill.ipynb #f60357d3
 def fill_bias(model, # a MaskedScorer

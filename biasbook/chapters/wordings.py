@@ -157,10 +157,10 @@ def _plain(template):
     "The text of a template with its slots as {name}, however they were spelled."
     text = ''
     done = 0
-    for start, end, slot, capital in template._slots:
-        name = slot[0].upper() + slot[1:] if capital else slot
-        text += template.text[done:start] + '{' + name + '}'
-        done = end
+    for slot in template.places:
+        name = slot.name[0].upper() + slot.name[1:] if slot.capital else slot.name
+        text += template.text[done:slot.start] + '{' + name + '}'
+        done = slot.end
     return text + template.text[done:]
 
 # %% ../../nbs/02b_wordings.ipynb #9141e60f
