@@ -92,7 +92,7 @@ def occupation_gap(subject, # word vectors, Associations, or a kind of subject t
 
     A WEFAT (Caliskan et al. 2017, doi:10.1126/science.aal4230). ValueError if the subject lacks more than half
     of them, TypeError for an unknown kind of subject."""
-    core = dict(alternative=alternative, n_resamples=n_resamples, rng=random_state, confidence_level=confidence_level)
+    core = dict(alternative=alternative, n_resamples=n_resamples, random_state=random_state, confidence_level=confidence_level)
     check_wefat_options(**core)
     share = _shares(occupations)
     found, least = _found(subject, share, options), max(8, math.ceil(len(share) / 2))
@@ -105,7 +105,7 @@ def occupation_gap(subject, # word vectors, Associations, or a kind of subject t
 # %% ../../nbs/00c_occupation_gap.ipynb #758e333c
 def occupation_gaps(subjects, # a list of subjects, each as in occupation_gap
                     occupations=None, # occupation -> share of women; by default those of occupation_shares
-                    **options, # as in occupation_gap: alternative, n_resamples, rng, confidence_level
+                    **options, # as in occupation_gap: alternative, n_resamples, random_state, confidence_level
                    )->list: # one Result a subject, all over the same words
     "`occupation_gap` over the occupations that all subjects have. ValueError if these are fewer than 8."
     if not isinstance(subjects, (list, tuple)):
