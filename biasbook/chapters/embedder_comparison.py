@@ -8,78 +8,108 @@ __all__ = ['LEVELS', 'bias_forest', 'bias_bars', 'consistency_table', 'study_emb
 # %% ../../nbs/04a_embedder_comparison.ipynb #2577c335
 from collections import Counter
 from dataclasses import asdict
-from itertools import product
 from textwrap import fill
-from typing import Any
+from typing import Any, NamedTuple
 
-from .embedding_api import _asked, _sentences
-from ..stats.contrasts import size_in_words
-from ..stats.effects import _level
+from .embedding_api import resolve_study, study_sentences
+from .weat import weat_direction
+from ..core.checks import check_fraction, check_mapping
 from ..embedders.load import Embedder, as_embedder, load_embedder
-from ..results.result import format_p, results_table
-from ..stimuli.studies import Study, load_study
-from ..stimuli.studies import _mapping
 from ..embedders.providers import provider_of
-from .weat import _direction
+from ..results.result import format_p, results_table
+from ..stats.contrasts import size_in_words
+from ..stimuli.studies import Study, load_study
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #c3a6e746
-def _checked(results):
-    "ValueError unless these are results of `embedding_bias` that can stand side by side."
+def _check_one_kind(results):
+    "ValueError unless these are results of `embedding_bias`, by one unit and at one level."
     if not isinstance(results, (list, tuple)) or not results:
         raise ValueError('there are no results; embedding_bias gives a list of them')
-    for r in results:
-        if 'embedding bias d' not in getattr(r, 'metric', ''):
-            raise ValueError(f'{getattr(r, "metric", type(r).__name__)!r} is no result of embedding_bias')
+    for result in results:
+        if 'embedding bias d' not in getattr(result, 'metric', ''):
+            metric = getattr(result, 'metric', type(result).__name__)
+            raise ValueError(f'{metric!r} is no result of embedding_bias')
     kinds = dict.fromkeys(f'{r.metric} by the {r.meta["unit"]}, at level {r.confidence_level}' for r in results)
     if len(kinds) > 1:
         raise ValueError(f'{" and ".join(kinds)} cannot stand side by side; take one kind at a time')
-    asked = Counter((r.subject, r.query) for r in results)
-    for (subject, query), n in asked.items():
-        if n > 1: raise ValueError(f'{n} results of {subject} for {query}: give each embedder its own name')
-    for subject, query in product(*map(dict.fromkeys, zip(*asked))):
-        if (subject, query) not in asked:
-            raise ValueError(f'{subject} has no result for {query}: ask all embedders for the same contrasts')
-    for query in dict.fromkeys(r.query for r in results):
-        used = {(r.n, *r.details.word, *(t['template'] for t in r.meta['templates']),
-                 *sum(r.meta['attributes'].values(), [])) for r in results if r.query == query}
-        if len(used) > 1: raise ValueError(f'{query}: other words, pairs or templates for some; ask all alike')
+
+
+def _what_was_asked(result):
+    "The words, units, templates and attributes of a result."
+    templates = [row['template'] for row in result.meta['templates']]
+    attributes = [word for words in result.meta['attributes'].values() for word in words]
+    return result.n, *result.details.word, *templates, *attributes
+
+
+def _check_comparable(results):
+    "ValueError unless these are results of `embedding_bias` that can stand side by side."
+    _check_one_kind(results)
+    times = Counter((result.subject, result.query) for result in results)
+    for (subject, query), n in times.items():
+        if n > 1:
+            raise ValueError(f'{n} results of {subject} for {query}: give each embedder its own name')
+    queries = dict.fromkeys(result.query for result in results)
+    for subject in dict.fromkeys(result.subject for result in results):
+        for query in queries:
+            if (subject, query) not in times:
+                raise ValueError(f'{subject} has no result for {query}: ask all embedders for the same contrasts')
+    for query in queries:
+        asked = {_what_was_asked(result) for result in results if result.query == query}
+        if len(asked) > 1:
+            raise ValueError(f'{query}: other words, pairs or templates for some; ask all alike')
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #be7c6a4a
 def _shown(results, width=7.):
     "A row a result: what figures and tables show of it. `covers`: the interval has 0 in it, or there is none."
-    _checked(results)
-    if not width >= 3: raise ValueError(f'width is {width!r}: give 3 inches or more')
+    _check_comparable(results)
+    if not width >= 3:
+        raise ValueError(f'width is {width!r}: give 3 inches or more')
     t = results_table(results)
-    t['covers'] = ~((t.low > 0) | (t.high < 0))
+    excludes_0 = (t.low > 0) | (t.high < 0)
+    t['covers'] = ~excludes_0
     t['size'] = [size_in_words(d) for d in t.value]
-    t['names'] = [tuple(r.meta['names']) for r in results]
+    t['names'] = [tuple(result.meta['names']) for result in results]
     t['raw'] = t['raw difference: value']
     return t[['subject', 'query', 'value', 'low', 'high', 'covers', 'raw', 'p', 'p_holm', 'size', 'n', 'names']]
 
-def _number(x): return f'{x:z.2f}'.replace('-', '−')
 
-def _p(p): return '0' if p == 0 else format_p(p)
+def _number(x):
+    return f'{x:z.2f}'.replace('-', '−')
+
+
+def _p(p):
+    return '0' if p == 0 else format_p(p)
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #9977f1b9
-def _unit(t):
+def _axis_label(t):
     "The quantity and its unit of analysis."
     units = ' or '.join(dict.fromkeys(t['n']))
     return f'Cohen’s d over {units}; right of 0: first side more toward first group'
 
-def _labelled(ax, text, width, more=0.):
+
+def _set_label(ax, text, width, more=0.):
     "The x label in as many lines as it takes; the figure grows below by these and by so many inches more."
-    text, fig, at = fill(text, int(11.5 * width)), ax.figure, ax.get_position()
-    more, old = more + .15 * text.count('\n'), fig.get_figheight()
-    fig.set_figheight(new := old + more)
-    fig.subplots_adjust(bottom=(at.y0 * old + more) / new, top=1 - (1 - at.y1) * old / new)
+    text = fill(text, int(11.5 * width))
+    fig = ax.figure
+    box = ax.get_position()
+    more += .15 * text.count('\n')
+    old_height = fig.get_figheight()
+    height = old_height + more
+    fig.set_figheight(height)
+    fig.subplots_adjust(bottom=(box.y0 * old_height + more) / height, top=1 - (1 - box.y1) * old_height / height)
     ax.set_xlabel(text, parse_math=False, fontsize=8.5)
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #3d768347
-def _aligned(rows, columns):
+def _align(rows, columns):
     "Rows of short texts, each column as wide as its longest, in spaces as wide as digits."
-    d, *wide = [max(map(len, column)) for column in zip(*rows)][:columns]
-    return ['   '.join([row[0].rjust(d, '\u2007'), *(x.ljust(w, '\u2007') for x, w in zip(row[1:], wide))])
-            for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows)][:columns]
+    lines = []
+    for row in rows:
+        cells = [row[0].rjust(widths[0], '\u2007')]
+        for text, width in zip(row[1:], widths[1:]):
+            cells.append(text.ljust(width, '\u2007'))
+        lines.append('   '.join(cells))
+    return lines
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #1eb048a7
 def bias_forest(results, # of embedding_bias: several embedders, the same contrasts
@@ -88,8 +118,8 @@ def bias_forest(results, # of embedding_bias: several embedders, the same contra
     "Each d with its interval, p and Holm's p, by contrast. ValueError for what cannot stand side by side."
     from biasbook.results.plots import subjects_plot
     t = _shown(results, width)
-    rows = zip(map(_number, t.value), map(_p, t['p']), map(_p, t.p_holm))
-    head, *notes = _aligned([('d', 'p ', 'Holm'), *rows], 2 if width < 6 else 3)
+    rows = list(zip(map(_number, t.value), map(_p, t['p']), map(_p, t.p_holm)))
+    head, *notes = _align([('d', 'p ', 'Holm'), *rows], 2 if width < 6 else 3)
     level = f'{results[0].confidence_level:.0%}'.replace('%', ' %')
     filled = 'No intervals' if t.low.isna().all() else f'Filled: the {level} interval is without 0'
     ax = subjects_plot(list(t['query']), list(t.subject), t.value, t.low, t.high, sure=~t.covers, width=width,
@@ -97,61 +127,79 @@ def bias_forest(results, # of embedding_bias: several embedders, the same contra
     ax.annotate(head, (1, -.02), (5, 0), xycoords=('axes fraction', 'data'), textcoords='offset points',
                 va='top', fontsize=8.5)
     ax.axvspan(-.2, .2, color='#E2E2E2', lw=0, zorder=0)
-    _labelled(ax, f'{_unit(t)}. Grey: |d| < .2. {filled}', width)
+    _set_label(ax, f'{_axis_label(t)}. Grey: |d| < .2. {filled}', width)
     return ax
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #f1ec4cb1
+class _Look(NamedTuple):
+    least: float # of |d|
+    color: str
+    hatch: str
+
+
 LEVELS = { # name of |d|: from where on, colour, hatch
-    'negligible': (0., '#0072B2', ''), 'small': (.2, '#009E73', '//'),
-    'medium': (.5, '#F0E442', '..'), 'large': (.8, '#D55E00', 'xx')}
+    'negligible': _Look(0., '#0072B2', ''), 'small': _Look(.2, '#009E73', '//'),
+    'medium': _Look(.5, '#F0E442', '..'), 'large': _Look(.8, '#D55E00', 'xx')}
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #60d26873
-def _paint(size, pale):
+def _bar_style(size, pale):
     "Face, hatch and edge of a bar."
     from matplotlib.colors import to_rgb
-    _, color, hatch = LEVELS[size]
-    face = tuple(.75 + .25 * c for c in to_rgb(color)) if pale else color
-    return {'facecolor': face, 'hatch': hatch, 'edgecolor': '#A0A0A0' if pale else '#222222', 'lw': .8}
+    look = LEVELS[size]
+    face = tuple(.75 + .25 * part for part in to_rgb(look.color)) if pale else look.color
+    return {'facecolor': face, 'hatch': look.hatch, 'edgecolor': '#A0A0A0' if pale else '#222222', 'lw': .8}
+
 
 def _legend(fig, narrow):
     "What colours and hatches mean, below the axes."
     from matplotlib.patches import Patch
-    said = {name: f'from {low:g}'.replace('0.', '.') if low else '< .2' for name, (low, *_) in LEVELS.items()}
-    keys = [Patch(label=f'{name}: |d| {which}', **_paint(name, False)) for name, which in said.items()]
-    pale = Patch(fc='#EBEBEB', ec='#A0A0A0', label='pale: interval covers 0, or there is none')
-    fig.legend(handles=[*keys, pale], loc='lower left', ncols=1 if narrow else 3, fontsize=8, frameon=False)
+    keys = []
+    for name, look in LEVELS.items():
+        begins = f'from {look.least:g}'.replace('0.', '.') if look.least else '< .2'
+        keys.append(Patch(label=f'{name}: |d| {begins}', **_bar_style(name, False)))
+    keys.append(Patch(fc='#EBEBEB', ec='#A0A0A0', label='pale: interval covers 0, or there is none'))
+    fig.legend(handles=keys, loc='lower left', ncols=1 if narrow else 3, fontsize=8, frameon=False)
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #7e10123d
-def _thresholds(ax, bottom, inch):
+def _draw_thresholds(ax, bottom, inch):
     "Lines where a name begins, from `bottom` to 0, and their values above; `inch`: how much of d is an inch."
-    for x in (e * sign for e, *_ in LEVELS.values() if e for sign in (1, -1)):
-        ax.vlines(x, bottom, 0, color='#7F7F7F', lw=.8, ls=':', zorder=0)
-        if inch < 1.5 or abs(x) == .8:                                  # the others would run together
-            ax.text(x, .02 + .11 * (abs(x) == .5), f'{x:.1f}'.replace('-', '−').replace('0.', '.'),
-                    ha='center', fontsize=7.5, color='#444444')
+    for look in LEVELS.values():
+        if not look.least:
+            continue
+        for x in (look.least, -look.least):
+            ax.vlines(x, bottom, 0, color='#7F7F7F', lw=.8, ls=':', zorder=0)
+            has_room = inch < 1.5 or look.least == .8               # else the values would run together
+            if has_room:
+                y = .13 if look.least == .5 else .02
+                ax.text(x, y, f'{x:.1f}'.replace('-', '−').replace('0.', '.'), ha='center', fontsize=7.5,
+                        color='#444444')
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #3b3ffcfb
 def _bar_axes(t, notes, width):
     "Axes for the bars, thresholds drawn and named, and the height of each row."
     import matplotlib.pyplot as plt
-    from biasbook.results.plots import _clipped, _headings, _heights
-    heads, at, bottom = _heights(list(t['query']), list(t.subject), int(11 * (width - .2)))
-    most, room = 26 if width >= 6 else 16, .12 + .06 * max(map(len, notes))
-    left = .25 + .068 * min(most, max(map(len, t.subject)))
-    low, high = min(-.85, t.value.min()), max(.85, t.value.max())
-    before, after = room * (t.value.min() < 0), room * (t.value.max() >= 0)
+    from biasbook.results.plots import clip_middle, draw_headings, row_heights
+    heights = row_heights(list(t['query']), list(t.subject), int(11 * (width - .2)))
+    longest_name = 26 if width >= 6 else 16
+    left = .25 + .068 * min(longest_name, max(map(len, t.subject)))
+    room_for_note = .12 + .06 * max(map(len, notes))
+    before = room_for_note if t.value.min() < 0 else 0.
+    after = room_for_note if t.value.max() >= 0 else 0.
+    low = min(-.85, t.value.min())
+    high = max(.85, t.value.max())
     inch = (high - low) / max(width - left - .1 - before - after, .5)
-    fig, ax = plt.subplots(figsize=(width, (height := .85 - bottom)), layout='none')
+    height = .85 - heights.bottom
+    fig, ax = plt.subplots(figsize=(width, height), layout='none')
     fig.subplots_adjust(left / width, .55 / height, 1 - .1 / width, 1 - .05 / height)
-    ax.set(xlim=(low - before * inch, high + after * inch), ylim=(bottom, .25), yticks=[])
+    ax.set(xlim=(low - before * inch, high + after * inch), ylim=(heights.bottom, .25), yticks=[])
     ax.spines['left'].set_visible(False)
-    ax.vlines(0, bottom, 0, color='#222222', lw=1)
-    _thresholds(ax, bottom, inch)
-    _headings(ax, heads, left)
-    for subject, y in zip(t.subject, at):
-        ax.annotate(_clipped(subject, most), (0, y), (-5, 0), xycoords=('axes fraction', 'data'), va='center',
-                    textcoords='offset points', ha='right', fontsize=8.5, parse_math=False)
-    return ax, at
+    ax.vlines(0, heights.bottom, 0, color='#222222', lw=1)
+    _draw_thresholds(ax, heights.bottom, inch)
+    draw_headings(ax, heights.headings, left)
+    for subject, y in zip(t.subject, heights.rows):
+        ax.annotate(clip_middle(subject, longest_name), (0, y), (-5, 0), xycoords=('axes fraction', 'data'),
+                    va='center', textcoords='offset points', ha='right', fontsize=8.5, parse_math=False)
+    return ax, heights.rows
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #5968d2c8
 def bias_bars(results, # of embedding_bias: several embedders, the same contrasts
@@ -162,74 +210,103 @@ def bias_bars(results, # of embedding_bias: several embedders, the same contrast
     import matplotlib as mpl
     from biasbook.results.plots import style
     t = _shown(results, width)
-    notes = [_number(d) + f', p {_p(p)}' * (width >= 6) for d, p in zip(t.value, t['p'])]
+    narrow = width < 6
+    notes = [_number(d) if narrow else f'{_number(d)}, p {_p(p)}' for d, p in zip(t.value, t['p'])]
     with style(), mpl.rc_context({'hatch.linewidth': .5}):
-        ax, at = _bar_axes(t, notes, width)
-        for r, y, note in zip(t.itertuples(), at, notes):
-            ax.barh(y, r.value, .155, **_paint(r.size, r.covers))
-            right = r.value >= 0
-            ax.annotate(note, (r.value, y), (4 if right else -4, 0), textcoords='offset points', va='center',
-                        ha='left' if right else 'right', fontsize=8, parse_math=False,
+        ax, heights = _bar_axes(t, notes, width)
+        for row, y, note in zip(t.itertuples(), heights, notes):
+            ax.barh(y, row.value, .155, **_bar_style(row.size, row.covers))
+            is_right = row.value >= 0
+            ax.annotate(note, (row.value, y), (4 if is_right else -4, 0), textcoords='offset points', va='center',
+                        ha='left' if is_right else 'right', fontsize=8, parse_math=False,
                         bbox={'fc': 'white', 'ec': 'none', 'pad': .6})
-        _labelled(ax, _unit(t), width, legend * (.5 if width >= 6 else .95))
-        if legend: _legend(ax.figure, width < 6)
+        room_for_legend = .95 if narrow else .5
+        _set_label(ax, _axis_label(t), width, room_for_legend if legend else 0.)
+        if legend:
+            _legend(ax.figure, narrow)
     return ax
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #74ea11d6
-def _verdict(names, n, above, below, sure_above, sure_below):
+class _Counts(NamedTuple):
+    "How many embedders point which way."
+    above: int # d above 0
+    below: int # d below 0
+    holm_above: int # and a small p after Holm
+    holm_below: int
+
+
+def _verdict(names, n, counts):
     "In words, which way n embedders point and how many of them with a small p; one with d = 0 points nowhere."
-    _, _, one, other = names
-    if n < 2: return 'one embedder: nothing to compare'
-    if above and below:
-        return (f'no common direction: {above} of {n} toward {one}, {sure_above} after Holm; '
-                f'{below} toward {other}, {sure_below} after Holm')
-    return f'{_direction(above - below, *names)}; {above + below} of {n}, {sure_above + sure_below} after Holm'
+    _, _, first, second = names
+    if n < 2:
+        return 'one embedder: nothing to compare'
+    if counts.above and counts.below:
+        return (f'no common direction: {counts.above} of {n} toward {first}, {counts.holm_above} after Holm; '
+                f'{counts.below} toward {second}, {counts.holm_below} after Holm')
+    direction = weat_direction(counts.above - counts.below, *names)
+    return f'{direction}; {counts.above + counts.below} of {n}, {counts.holm_above + counts.holm_below} after Holm'
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #3331affb
 def consistency_table(results, # of embedding_bias: several embedders, the same contrasts
-                      confidence_level=.05, # what p, adjusted by Holm within one embedder, must be below
+                      level=.05, # what p, adjusted by Holm within one embedder, must be below
                      )->Any: # DataFrame, a row a contrast
     "How many embedders point which way, with ranges and a verdict. ValueError as `bias_forest`."
     import pandas as pd
-    _level('level', confidence_level)
+    check_fraction(level, 'level', usual=.05)
     rows = []
     for query, t in _shown(results).groupby('query', sort=False):
-        above, below, sure = t.value > 0, t.value < 0, t.p_holm < confidence_level
-        counts = [int(x.sum()) for x in (above, below, above & sure, below & sure)]
-        rows.append({'contrast': query, 'embedders': len(t),
-                     **dict(zip(('above', 'below', 'holm_above', 'holm_below'), counts)),
+        above = t.value > 0
+        below = t.value < 0
+        is_sure = t.p_holm < level
+        counts = _Counts(int(above.sum()), int(below.sum()), int((above & is_sure).sum()), int((below & is_sure).sum()))
+        rows.append({'contrast': query, 'embedders': len(t), **counts._asdict(),
                      'd_low': t.value.min(), 'd_high': t.value.max(), 'raw_low': t.raw.min(),
-                     'raw_high': t.raw.max(), 'verdict': _verdict(t.names.iloc[0], len(t), *counts)})
+                     'raw_high': t.raw.max(), 'verdict': _verdict(t.names.iloc[0], len(t), counts)})
     return pd.DataFrame(rows)
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #221577da
 _FIELDS = 'name', 'provider', 'model', 'key', 'endpoint'
+_NEEDED = 'name', 'provider', 'model'
 
-def _opened(m, options):
+
+def _base_url(endpoint, provider):
+    "The address without the path that the client adds; None where the study names none."
+    url = endpoint.rstrip('/')
+    return url.removesuffix(provider_of(provider).path) or url or None
+
+
+def _open_model(entry, options):
     "The embedder of one entry of a study's models; ValueError names it."
-    m = _mapping(m, what := 'a model of the study', _FIELDS)
-    m = _mapping({k: v for k, v in m.items() if v not in ('', None)}, what, (), _FIELDS[:3])
-    if odd := [k for k, v in m.items() if not isinstance(v, str)]:
-        raise ValueError(f'{what}: {odd[0]} is no text')
+    what = 'a model of the study'
+    entry = check_mapping(entry, what, _FIELDS)
+    filled = {key: value for key, value in entry.items() if value not in ('', None)}
+    check_mapping(filled, what, needed=_NEEDED)
+    for key, value in filled.items():
+        if not isinstance(value, str):
+            raise ValueError(f'{what}: {key} is no text')
+    name, provider = filled['name'], filled['provider']
     try:
-        end = m.get('endpoint', '').rstrip('/')
-        url = end.removesuffix(provider_of(m['provider']).path) or end
-        own = {'key': m.get('key'), 'base_url': url or None}
-        e = load_embedder(f"{m['provider']}:{m['model']}", **{**own, **options})
-    except ValueError as error: raise ValueError(f"{m['name']}: {error}") from None
-    return Embedder(e.source, m['name'], e.store)
+        own = {'key': filled.get('key'), 'base_url': _base_url(filled.get('endpoint', ''), provider)}
+        embedder = load_embedder(f'{provider}:{filled["model"]}', **{**own, **options})
+    except ValueError as error:
+        raise ValueError(f'{name}: {error}') from None
+    return Embedder(embedder.source, name, embedder.store)
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #66869b53
 def study_embedders(study, # a Study with models, or the folder of one
                     **options, # of load_embedder, the same for each: store, batch, per_minute, …
                    )->list: # an Embedder a model, under the study's name for it
     "The models of a study, opened; keys are needed only to embed. ValueError names the model that cannot be."
-    if not (models := (study if isinstance(study, Study) else load_study(study)).models):
+    if not isinstance(study, Study):
+        study = load_study(study)
+    if not study.models:
         raise ValueError('the study has no models; give a folder with models_config.json, or replace(study, '
                          'models=[{"name": …, "provider": …, "model": …}])')
-    embedders = [_opened(m, options) for m in models]
-    if twice := [name for name, n in Counter(e.name for e in embedders).items() if n > 1]:
-        raise ValueError(f'several models of the study are called {twice[0]!r}: give each its own name')
+    embedders = [_open_model(entry, options) for entry in study.models]
+    times = Counter(embedder.name for embedder in embedders)
+    for name, n in times.items():
+        if n > 1:
+            raise ValueError(f'several models of the study are called {name!r}: give each its own name')
     return embedders
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #4b4774c2
@@ -243,6 +320,10 @@ def plan_table(embedders, # of study_embedders, or names such as "st:all-MiniLM-
     import pandas as pd
     if not isinstance(embedders, (list, tuple)) or not embedders:
         raise ValueError('give a list of embedders or of their names, one or more')
-    texts = [text for some in _sentences(*_asked(spec, contrasts, sides)) for text in some.sentence]
-    plans = [(e, e.embed(texts, dry_run=True)) for e in map(as_embedder, embedders)]
-    return pd.DataFrame([{'embedder': e.name, **asdict(plan)} for e, plan in plans])
+    targets, attributes = study_sentences(resolve_study(spec, contrasts, sides))
+    texts = [*targets.sentence, *attributes.sentence]
+    rows = []
+    for embedder in map(as_embedder, embedders):
+        plan = embedder.embed(texts, dry_run=True)
+        rows.append({'embedder': embedder.name, **asdict(plan)})
+    return pd.DataFrame(rows)

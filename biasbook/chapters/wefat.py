@@ -20,33 +20,24 @@ from ..core.checks import (ALTERNATIVES, MissingWords, TooFewWords, WrongKind, c
 from ..results.result import Estimate, Result, library_versions
 from ..stats.effects import check_scores, pearson
 from ..stats.intervals import jackknife_interval, jackknife_intervals
-from ..stats.permutation import permutation_pvalue, scale_by_power_of_two
+from ..stats.permutation import is_as_extreme, permutation_pvalue, scale_by_power_of_two
 from ..vectors.topics import draws_error, given_list, matched_draws, topic_pool
 from ..vectors.wordvectors import Selection, as_vectors, cosine, one_thread
 
 # %% ../../nbs/00b_wefat.ipynb #17c0171b
-def _are_as_extreme(values, r, alternative):
-    "Which values are at least as extreme as r?"
-    if alternative == 'greater':
-        return values >= r - 1e-12
-    if alternative == 'less':
-        return -values >= -r - 1e-12
-    return np.abs(values) >= abs(r) - 1e-12
-
-
 def _order_pvalue(x, y, r, alternative, n_resamples, seed):
     "p over the orders of y, and how it was got: all up to nine, else drawn, with the given one among them."
     n = len(y)
     if n <= 9:
         orders = np.array(list(permutations(range(n))))
-        reached = _are_as_extreme(pearson(x, y[orders]), r, alternative)
+        reached = is_as_extreme(pearson(x, y[orders]), r, alternative)
         return float(reached.mean()), f'exact, {format_count(len(orders))} orders'
     rng = np.random.default_rng(seed)
     count = 0
     for start in range(0, n_resamples, 10_000):
         block = min(10_000, n_resamples - start)
         shuffled = rng.permuted(np.tile(y, (block, 1)), axis=1)
-        count += int(_are_as_extreme(pearson(x, shuffled), r, alternative).sum())
+        count += int(is_as_extreme(pearson(x, shuffled), r, alternative).sum())
     return (1 + count) / (1 + n_resamples), f'{format_count(n_resamples)} random orders, seed {seed}'
 
 # %% ../../nbs/00b_wefat.ipynb #8367860d
@@ -399,7 +390,7 @@ def _placebo_estimates(found, property, r):
     if not len(found.topics):
         return [Estimate('placebo attributes', None, method=found.topics_method)]
     topics_r = pearson(found.topics, scale_by_power_of_two(property))
-    reached = _are_as_extreme(topics_r, r, 'two-sided')
+    reached = is_as_extreme(topics_r, r, 'two-sided')
     p = (1 + int(reached.sum())) / (1 + len(topics_r))
     p_error = None if found.topics_draw is None else draws_error(reached, found.topics_draw)
     return [Estimate('placebo attributes', float(np.quantile(np.abs(topics_r), .95)), pvalue=p,
