@@ -268,7 +268,7 @@ from typing import Any
 import numpy as np
 
 from .quality import analogy_answers, pair_interval
-from .changes import accuracy_change, correlation_change, difference_change, mean_change, rank_change
+from ..stats.intervals import accuracy_change, correlation_change, difference_change, mean_change, rank_change
 from .what_remains import _left_out, chance_accuracy, cluster_bias
 from ..vectors.directions import Direction, _count, as_direction, bias_direction, professions
 from ..stats.effects import _level

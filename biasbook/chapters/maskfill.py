@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from .. import __version__
-from .changes import difference_change, mean_change
+from ..stats.intervals import difference_change, mean_change
 from .wefat import Associations
 from ..core.registry import data_path
 from ..stats.effects import _level

@@ -11,7 +11,7 @@ import re
 
 import numpy as np
 
-from .changes import _estimate, mean_change
+from ..stats.intervals import estimate_of_change as _estimate, mean_change
 from ..core.registry import fetch
 from ..stats.effects import _level
 from ..stats.intervals import _jackknife

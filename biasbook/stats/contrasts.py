@@ -8,54 +8,70 @@ __all__ = ['word_scores', 'contrast_estimates', 'size_in_words', 'PublishedContr
 
 # %% ../../nbs/stats/05_contrasts.ipynb #e4ead238
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from .effects import (_level, _whole, cohen_d, hedges_g, noncentral_t_interval,
-                                          weat_effect_size)
+from ..core.checks import check_choice, check_fraction, check_seed, check_whole, plural
+from .effects import cohen_d, hedges_g, noncentral_t_interval, weat_effect_size
+from .estimate import Estimate
+from .intervals import jackknife_variance, t_interval
 from .permutation import permutation_pvalue, sign_flip_pvalue
-from ..results.result import Estimate
 
 # %% ../../nbs/stats/05_contrasts.ipynb #976cf4ba
-def _table(name, s):
-    "`s` with a row per word and a column per template, or an error that names it"
-    s = np.array(s, float)
-    if s.ndim != 2 or not s.size:
-        raise ValueError(f'{name} has shape {s.shape}: give a row per word and a column per template')
-    if bad := int(np.isinf(s).sum()):
-        raise ValueError(f'{name} has {bad} infinite among {s.size} scores: leave these out first')
-    return s
+def _check_table(scores, name):
+    "A row per word and a column per template, as floats; ValueError that names the table"
+    scores = np.array(scores, float)
+    if scores.ndim != 2 or not scores.size:
+        raise ValueError(f'{name} has shape {scores.shape}: give a row per word and a column per template')
+    infinite = int(np.isinf(scores).sum())
+    if infinite:
+        raise ValueError(f'{name} has {infinite} infinite among {scores.size} scores: leave these out first')
+    return scores
 
-def _tables(x, y, paired):
+
+def _check_tables(x, y, paired):
     "Both tables with the same templates; those that do not fit both words of a pair are NaN in both"
-    x, y, words = _table('x', x), _table('y', y), 'pairs' if paired else 'words'
+    x = _check_table(x, 'x')
+    y = _check_table(y, 'y')
     if x.shape[1] != y.shape[1]:
         raise ValueError(f'x has {x.shape[1]} templates and y has {y.shape[1]}: '
                          'give the same ones, with NaN where a word does not fit')
     if paired and len(x) != len(y):
         raise ValueError(f'{len(x)} and {len(y)} words are no pairs: give one row of y for each of x')
-    if paired: x, y = (np.where(np.isnan(x + y), math.nan, s) for s in (x, y))
-    for name, s in (('x', x), ('y', y)):
-        if rows := np.flatnonzero(np.isnan(s).all(1)).tolist():
-            raise ValueError(f'{words} in rows {rows} of {name} have no score in any template: leave these out')
+    if paired:
+        no_fit = np.isnan(x + y)
+        x = np.where(no_fit, math.nan, x)
+        y = np.where(no_fit, math.nan, y)
+    units = 'pairs' if paired else 'words'
+    for name, scores in (('x', x), ('y', y)):
+        empty = np.flatnonzero(np.isnan(scores).all(1)).tolist()
+        if empty:
+            raise ValueError(f'{units} in rows {empty} of {name} have no score in any template: leave these out')
     return x, y
+
+
+def _scores_of(table):
+    "All scores of a table, without those that are missing"
+    return table[~np.isnan(table)]
 
 # %% ../../nbs/stats/05_contrasts.ipynb #811c31b4
 def _additive(s, n):
     "Least squares of `s` = word + template where there is a score: each word's mean over all templates"
     from scipy.sparse.csgraph import connected_components
     here = (~np.isnan(s)).astype(float)
-    parts, part = connected_components(here @ here.T)
-    if parts > 1:
+    count, part = connected_components(here @ here.T)
+    if count > 1:
         rows = np.array([f'x[{i}]' if i < n else f'y[{i - n}]' for i in range(len(s))])
-        named = ' | '.join(', '.join(rows[part == k]) for k in range(parts))
-        raise ValueError(f'{parts} parts of the words share no template ({named}): '
+        parts = [', '.join(rows[part == k]) for k in range(count)]
+        raise ValueError(f'{count} parts of the words share no template ({" | ".join(parts)}): '
                          'contrast each part by itself, or plain means with adjust=False')
-    s, share = np.nan_to_num(s), here / here.sum(0)
-    laplacian = np.diag(here.sum(1)) - share @ here.T
+    s = np.nan_to_num(s)
+    share = here / here.sum(0)
+    laplacian = np.diag(here.sum(1)) - share @ here.T   # the normal equations, with the templates solved for
     a = np.linalg.lstsq(laplacian, s.sum(1) - share @ s.sum(0), rcond=None)[0]
-    return a + ((s.sum(0) - a @ here) / here.sum(0)).mean()
+    b = (s.sum(0) - a @ here) / here.sum(0)
+    return a + b.mean()
 
 # %% ../../nbs/stats/05_contrasts.ipynb #8efef307
 def word_scores(x, # scores of the first group: a row per word, a column per template; NaN: no fit
@@ -68,54 +84,94 @@ def word_scores(x, # scores of the first group: a row per word, a column per tem
 
     Raises ValueError on infinite scores, other templates, unequal pairs, a word without any score, and, where
     scores are missing, on words that no template connects."""
-    x, y = _tables(x, y, paired)
+    x, y = _check_tables(x, y, paired)
     s = np.concatenate((x, y))
-    s = s[:, ~np.isnan(s).all(0)]
-    means = _additive(s, len(x)) if adjust and np.isnan(s).any() else np.nanmean(s, 1)
+    s = s[:, ~np.isnan(s).all(0)]                       # without templates that no word fits
+    if adjust and np.isnan(s).any():
+        means = _additive(s, len(x))
+    else:
+        means = np.nanmean(s, 1)
     return means[:len(x)], means[len(x):]
 
 # %% ../../nbs/stats/05_contrasts.ipynb #a0b5e693
-def _size(lists):
-    "(Cohen's d, '') of the lists that `lists()` gives, or (NaN, why there is none)"
-    try: return cohen_d(*lists()), ''
-    except ValueError as e: return math.nan, f'no d: {e}'
+class _CohenD(NamedTuple):
+    d: float # NaN where it is not defined
+    why_not: str # why there is none
 
-def _half(level, df, se):
-    "Half the width of a t interval; NaN without degrees of freedom"
-    from scipy.special import stdtrit
-    return float(stdtrit(df, .5 + level / 2)) * se if df > 0 else math.nan
 
-def _independent(x, y, level, units):
+def _cohen_d(x, y):
+    try:
+        return _CohenD(cohen_d(x, y), '')
+    except ValueError as e:
+        return _CohenD(math.nan, f'no d: {e}')
+
+
+def _independent(x, y, confidence_level, units):
     "Estimates for two independent lists"
-    n, m, test, (d, no) = len(x), len(y), permutation_pvalue(x, y), _size(lambda: (x, y))
-    p, how, df, diff = test.pvalue, f'{test.method}; {n} + {m} {units}', n + m - 2, float(x.mean() - y.mean())
-    low, high = (math.nan, math.nan) if no else noncentral_t_interval(d, n, m, level)
-    g = math.nan if no else hedges_g(x, y)
-    half = _half(level, df, math.sqrt((x.var() * n + y.var() * m) / max(df, 1) * (1 / n + 1 / m)))
-    return (Estimate('Cohen d', d, low, high, p, f"{how}; {no or 'noncentral t interval'}"),
-            Estimate('Hedges g', g, method=no or 'Cohen d unbiased' if df > 1 else 'no g: 4 words are needed'),
-            Estimate('raw difference', diff, diff - half, diff + half, p,
-                     f"{how}; {f't interval with {df} df' if df > 0 else 'no interval: two words'}"))
+    n, m = len(x), len(y)
+    df = n + m - 2
+    test = permutation_pvalue(x, y)
+    tested = f'{test.method}; {n} + {m} {units}'
+
+    d, no_d = _cohen_d(x, y)
+    if no_d:
+        low, high, of_d = math.nan, math.nan, no_d
+        g, of_g = math.nan, no_d
+    else:
+        low, high = noncentral_t_interval(d, n, m, confidence_level)
+        of_d = 'noncentral t interval'
+        g, of_g = hedges_g(x, y), 'Cohen d unbiased'
+    if df <= 1:
+        of_g = 'no g: 4 words are needed'
+
+    difference = float(x.mean() - y.mean())
+    pooled_variance = (x.var() * n + y.var() * m) / max(df, 1)
+    ends = t_interval(difference, math.sqrt(pooled_variance * (1 / n + 1 / m)), df, confidence_level)
+    of_difference = f't interval with {df} df' if df > 0 else 'no interval: two words'
+    return (Estimate('Cohen d', d, low, high, test.pvalue, f'{tested}; {of_d}'),
+            Estimate('Hedges g', g, method=of_g),
+            Estimate('raw difference', difference, *ends, test.pvalue, f'{tested}; {of_difference}'))
 
 # %% ../../nbs/stats/05_contrasts.ipynb #e7c5909e
-def _jackknife(d, x, y, level):
-    "Half the width of the delete-one-pair interval of `d`, and how it was got or why there is none"
-    n = len(x)
-    if n < 4: return math.nan, f'no interval: {n} pairs, 4 are needed'
-    rest = np.array([_size(lambda: (np.delete(x, i), np.delete(y, i)))[0] for i in range(n)])
-    if np.isnan(rest).any(): return math.nan, 'no interval: without one of the pairs there is no d'
-    return _half(level, n - 1, math.sqrt(n - 1) * float(rest.std())), 'delete-one-pair jackknife interval'
+class _PairedInterval(NamedTuple):
+    low: float # NaN where there is no interval
+    high: float
+    method: str # how it was got, or why there is none
 
-def _pairs(x, y, level, units):
+
+def _paired_interval(d, x, y, confidence_level):
+    "The delete-one-pair interval of `d`"
+    n = len(x)
+    if n < 4:
+        return _PairedInterval(math.nan, math.nan, f'no interval: {n} pairs, 4 are needed')
+    without = np.array([_cohen_d(np.delete(x, i), np.delete(y, i)).d for i in range(n)])
+    if np.isnan(without).any():
+        return _PairedInterval(math.nan, math.nan, 'no interval: without one of the pairs there is no d')
+    low, high = t_interval(d, math.sqrt(jackknife_variance(without)), n - 1, confidence_level)
+    return _PairedInterval(low, high, 'delete-one-pair jackknife interval')
+
+
+def _pairs(x, y, confidence_level, units):
     "Estimates for declared pairs"
-    n, gaps, (d, no) = len(x), x - y, _size(lambda: (x, y))
-    gaps[np.abs(gaps) <= 1e-12 * np.maximum(np.abs(x), np.abs(y))] = 0 # equal but for rounding
-    test, mean, se = sign_flip_pvalue(gaps), float(gaps.mean()), float(gaps.std()) / math.sqrt(max(n - 1, 1))
-    how, wide = f"{test.method}; {n} pair{'s' * (n > 1)} of {units}", _half(level, n - 1, se)
-    half, jack = (math.nan, no) if no else _jackknife(d, x, y, level)
-    return (Estimate('Cohen d', d, d - half, d + half, test.pvalue, f'{how}; {jack}'),
-            Estimate('raw difference', mean, mean - wide, mean + wide, test.pvalue,
-                     f"{how}; {f't interval with {n - 1} df' if n > 1 else 'no interval: one pair'}"))
+    n = len(x)
+    gaps = x - y
+    equal_but_for_rounding = np.abs(gaps) <= 1e-12 * np.maximum(np.abs(x), np.abs(y))
+    gaps[equal_but_for_rounding] = 0
+    test = sign_flip_pvalue(gaps)
+    tested = f'{test.method}; {plural(n, "pair")} of {units}'
+
+    d, no_d = _cohen_d(x, y)
+    if no_d:
+        low, high, of_d = math.nan, math.nan, no_d
+    else:
+        low, high, of_d = _paired_interval(d, x, y, confidence_level)
+
+    mean = float(gaps.mean())
+    se = float(gaps.std()) / math.sqrt(max(n - 1, 1))
+    ends = t_interval(mean, se, n - 1, confidence_level)
+    of_mean = f't interval with {n - 1} df' if n > 1 else 'no interval: one pair'
+    return (Estimate('Cohen d', d, low, high, test.pvalue, f'{tested}; {of_d}'),
+            Estimate('raw difference', mean, *ends, test.pvalue, f'{tested}; {of_mean}'))
 
 # %% ../../nbs/stats/05_contrasts.ipynb #a9801a6e
 def contrast_estimates(x, # scores of the first group: a row per word, a column per template; NaN: no fit
@@ -129,19 +185,31 @@ def contrast_estimates(x, # scores of the first group: a row per word, a column 
     """Cohen's d and raw difference of two groups of words, with p-values; Steiger (2004), Hedges (1981).
 
     Raises ValueError where `word_scores` does, on another unit and on a level outside 0 to 1."""
-    _level('confidence_level', confidence_level)
-    if unit == 'word': lists = word_scores(x, y, paired=paired, adjust=adjust)
-    elif unit == 'sentence': lists = tuple(s[~np.isnan(s)] for s in _tables(x, y, paired))
-    else: raise ValueError(f"unit is {unit!r}: use 'word', or 'sentence' to count each score")
-    units = 'words' if unit == 'word' else 'sentences as if independent'
-    estimates: Any = _pairs if paired else _independent
-    return estimates(*lists, confidence_level, units)
+    check_fraction(confidence_level)
+    check_choice(unit, 'unit', ('word', 'sentence'))
+    if unit == 'word':
+        first, second = word_scores(x, y, paired=paired, adjust=adjust)
+        units = 'words'
+    else:
+        first, second = (_scores_of(table) for table in _check_tables(x, y, paired))
+        units = 'sentences as if independent'
+    if paired:
+        return _pairs(first, second, confidence_level, units)
+    return _independent(first, second, confidence_level, units)
 
 # %% ../../nbs/stats/05_contrasts.ipynb #756d010a
 def size_in_words(d)->str: # Cohen's d
     "Name of |d| by the thresholds .2, .5 and .8, each of which belongs to the larger name; ValueError on NaN"
-    if math.isnan(d): raise ValueError('d is nan: there is no size to name')
-    return ('negligible', 'small', 'medium', 'large')[sum(abs(d) >= edge for edge in (.2, .5, .8))]
+    if math.isnan(d):
+        raise ValueError('d is nan: there is no size to name')
+    size = abs(d)
+    if size >= .8:
+        return 'large'
+    if size >= .5:
+        return 'medium'
+    if size >= .2:
+        return 'small'
+    return 'negligible'
 
 # %% ../../nbs/stats/05_contrasts.ipynb #a28949d6
 class PublishedContrast(NamedTuple):
@@ -166,31 +234,46 @@ def published_contrast(x, # scores of the first group: a row per word, a column 
     """The procedure of bluedot_project: repeated as it was published, not recommended.
 
     Raises ValueError as `word_scores` and `cohen_d`, on another unit or deviation, no shuffles and no seed."""
-    if unit not in ('sentence', 'word') or deviation not in ('pooled', 'all') or not _whole(n_resamples, 1):
-        raise ValueError(f"unit is {unit!r}, deviation {deviation!r} and n_resamples {n_resamples!r}: "
-                         "use 'sentence' or 'word', 'pooled' or 'all', and 1 or more")
-    if not isinstance(random_state, np.random.Generator) and not _whole(random_state, 0):
-        raise ValueError(f'rng is {random_state!r}: give a whole number from 0 up, or a generator')
-    x, y = (s[~np.isnan(s)] if unit == 'sentence' else np.nanmean(s, 1) for s in _tables(x, y, False))
-    d = (cohen_d if deviation == 'pooled' else weat_effect_size)(x, y)
+    check_choice(unit, 'unit', ('word', 'sentence'))
+    check_choice(deviation, 'deviation', ('pooled', 'all'))
+    check_whole(n_resamples, 'n_resamples', least=1)
+    check_seed(random_state, generator=True)
+    x, y = _check_tables(x, y, False)
+    if unit == 'sentence':
+        x, y = _scores_of(x), _scores_of(y)
+    else:
+        x, y = np.nanmean(x, 1), np.nanmean(y, 1)
+    effect_size = cohen_d if deviation == 'pooled' else weat_effect_size
+    d = effect_size(x, y)
     gaps, shuffled = _shuffled(x, y, n_resamples, np.random.default_rng(random_state), deviation)
-    p = float(np.mean(np.abs(gaps) >= abs(x.mean() - y.mean()) * (1 - 1e-9)))
-    low, high = (float(q) for q in np.quantile(shuffled, (.025, .975), method='inverted_cdf'))
-    how = (f'bluedot_project: {len(x)} + {len(y)} {unit}s as units, {deviation} deviation, '
-           f'k/R over {n_resamples} shuffles; the percentiles are the null band')
-    return PublishedContrast(d, size_in_words(d), p, low, high, (len(x), len(y)), how)
+    reached = np.abs(gaps) >= abs(x.mean() - y.mean()) * (1 - 1e-9)
+    low, high = np.quantile(shuffled, (.025, .975), method='inverted_cdf')
+    method = (f'bluedot_project: {len(x)} + {len(y)} {unit}s as units, {deviation} deviation, '
+              f'k/R over {n_resamples} shuffles; the percentiles are the null band')
+    return PublishedContrast(d, size_in_words(d), pvalue=float(reached.mean()), band_low=float(low),
+                             band_high=float(high), n=(len(x), len(y)), method=method)
 
 # %% ../../nbs/stats/05_contrasts.ipynb #e37da8e5
-def _shuffled(x, y, reps, rng, deviation):
-    "Differences of means and effect sizes of `reps` random relabellings"
-    n, m, s, parts = len(x), len(y), np.concatenate((x, y)), []
-    N, s, block = n + m, s - s.mean(), max(1, 2_000_000 // (n + m))
-    for start in range(0, reps, block):
-        rows = rng.permuted(np.tile(s, (min(block, reps - start), 1)), axis=1)
+def _shuffled(x, y, n_resamples, rng, deviation):
+    "Differences of means and effect sizes of random relabellings"
+    n, m = len(x), len(y)
+    N = n + m
+    s = np.concatenate((x, y))
+    s = s - s.mean()
+    block = max(1, 2_000_000 // N)                      # relabellings at a time
+    parts = []
+    for start in range(0, n_resamples, block):
+        rows = np.tile(s, (min(block, n_resamples - start), 1))
+        rows = rng.permuted(rows, axis=1)
         parts.append(rows[:, :n].mean(1) - rows[:, n:].mean(1))
-    gaps, squares, df = np.concatenate(parts), np.full(reps, s @ s), N - 1
-    if deviation == 'pooled': squares, df = squares - n * m / N * gaps ** 2, N - 2
-    with np.errstate(divide='ignore'): return gaps, gaps / np.sqrt(np.maximum(squares, 0) / df)
+    D = np.concatenate(parts)
+    all_squares = s @ s
+    if deviation == 'pooled':
+        variance = np.maximum(all_squares - n * m / N * D ** 2, 0) / (N - 2)
+    else:
+        variance = np.full(n_resamples, all_squares) / (N - 1)
+    with np.errstate(divide='ignore'):
+        return D, D / np.sqrt(variance)
 
 # %% ../../nbs/stats/05_contrasts.ipynb #cce00f42
 class TemplateContrasts(NamedTuple):
@@ -212,14 +295,29 @@ def by_template(x, # scores of the first group: a row per word, a column per tem
     """Cohen's d in each template, and of the word scores with each template left out.
 
     Raises ValueError where `word_scores` does, but for words that no template connects: there d is NaN."""
-    x, y = _tables(x, y, paired)
-    lists = [tuple(s[~np.isnan(s)] for s in pair) for pair in zip(x.T, y.T)]
-    def cut(t): return _size(lambda: word_scores(np.delete(x, t, 1), np.delete(y, t, 1), adjust=adjust))[0]
-    without = np.array([cut(t) for t in range(len(lists))])
-    known = without[~np.isnan(without)].tolist() or [math.nan]
-    return TemplateContrasts(np.array([_size(lambda: pair)[0] for pair in lists]),
-        np.array([a.mean() - b.mean() if len(a) and len(b) else math.nan for a, b in lists]),
-        np.array([[len(a), len(b)] for a, b in lists]), without, min(known), max(known))
+    x, y = _check_tables(x, y, paired)
+    templates = range(x.shape[1])
+    d = []
+    difference = []
+    words = []
+    without = []
+    for t in templates:
+        first, second = _scores_of(x[:, t]), _scores_of(y[:, t])
+        d.append(_cohen_d(first, second).d)
+        difference.append(first.mean() - second.mean() if len(first) and len(second) else math.nan)
+        words.append([len(first), len(second)])
+        without.append(_cohen_d_without(x, y, t, adjust))
+    known = [value for value in without if not math.isnan(value)]
+    return TemplateContrasts(np.array(d), np.array(difference), np.array(words), np.array(without),
+                             low=min(known, default=math.nan), high=max(known, default=math.nan))
+
+
+def _cohen_d_without(x, y, template, adjust):
+    "Cohen's d of the word scores without one template; NaN where there is none"
+    try:
+        return cohen_d(*word_scores(np.delete(x, template, 1), np.delete(y, template, 1), adjust=adjust))
+    except ValueError:
+        return math.nan
 
 # %% ../../nbs/stats/05_contrasts.ipynb #6dc3fd5b
 class VarianceSplit(NamedTuple):
@@ -236,15 +334,22 @@ def variance_split(x, # scores of the first group: a row per word, a column per 
     """Two-way analysis of variance without replication, the words split by group.
 
     Raises ValueError where `word_scores` does, on missing scores and when all scores are equal."""
-    x, y = _tables(x, y, False)
-    s, n = np.concatenate((x, y)), len(x)
-    if holes := np.flatnonzero(np.isnan(s).any(0)).tolist():
+    x, y = _check_tables(x, y, False)
+    s = np.concatenate((x, y))
+    n = len(x)
+    holes = np.flatnonzero(np.isnan(s).any(0)).tolist()
+    if holes:
         raise ValueError(f'{int(np.isnan(s).sum())} of {s.size} scores are missing, in templates {holes}: '
                          'leave these templates out')
     if np.ptp(s) <= 1e-12 * np.abs(s).max():
         raise ValueError(f'all {s.size} scores are equal: nothing to split')
     s = s - s.mean()
-    words, group = s.mean(1), np.repeat([s[:n].mean(), s[n:].mean()], [n, len(s) - n])
-    parts = [np.sum((s * 0 + part) ** 2) for part in (
-        s.mean(0), group[:, None], (words - group)[:, None], s - s.mean(0) - words[:, None])]
-    return VarianceSplit(*(float(part / (s ** 2).sum()) for part in parts))
+    templates = s.mean(0)
+    words = s.mean(1)[:, None]
+    groups = np.repeat([s[:n].mean(), s[n:].mean()], [n, len(s) - n])[:, None]
+
+    def share(part): # of the squares of all scores
+        return float(np.sum(np.broadcast_to(part, s.shape) ** 2) / (s ** 2).sum())
+
+    return VarianceSplit(templates=share(templates), groups=share(groups), words=share(words - groups),
+                         rest=share(s - templates - words))
