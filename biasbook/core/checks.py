@@ -322,7 +322,7 @@ def check_fraction(value, # what was given
         raise ValueError(f'{name} must be {wanted}, but is {shown(value)}')
     return value
 
-# %% ../../nbs/core/00_checks.ipynb #1767b10a
+# %% ../../nbs/core/00_checks.ipynb #a86b5412
 LARGEST_SEED = 2**32 - 1 # of numpy's RandomState, which scikit-learn uses
 
 def check_seed(value, # what was given
@@ -345,7 +345,7 @@ def check_seeds(value, # what was given
     seeds = list(value)
     if not seeds:
         raise ValueError(f'{name} must be a list of whole numbers, such as range(5), but is empty')
-    return [check_seed(seed, f'a seed of {name}', most=LARGEST_SEED) for seed in seeds]
+    return [check_seed(seed, 'a seed', most=LARGEST_SEED) for seed in seeds]
 
 # %% ../../nbs/core/00_checks.ipynb #c5d37f6f
 def check_list(value, # what was given

@@ -51,8 +51,8 @@ def text_vectors(folder, path):
 
 
 def matrix_cache(folder, path):
-    from biasbook.vectors.files import _kept
-    kept = _kept(path, [0, 0, 0])
+    from biasbook.vectors.files import CacheEntry, read_cached
+    kept = read_cached(CacheEntry(path, [0, 0, 0]))
     if kept:
         _, listed, rows = kept
         assert all(isinstance(word, str) for word in listed) and rows.dtype == 'float32'
