@@ -7,50 +7,69 @@ __all__ = ['leave_one_out', 'influence_sentence', 'influence_plot', 'fewest_word
 
 # %% ../../nbs/00a_influence.ipynb #c5f5e130
 import math
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from ..stats.effects import _number, weat_effect_size
-from ..stats.permutation import permutation_pvalue
-from ..results.result import format_p
-from ..stimuli.words import weat_queries
-from ..vectors.wordvectors import cosine
-from ..vectors.wordvectors import as_vectors
-from .weat import _query, weat
+from .weat import weat
+from ..core.checks import check_fraction, check_list, is_whole, listed
+from ..results.result import Estimate, Result, format_p
+from ..stats.effects import weat_effect_size
+from ..stats.intervals import jackknife_variance, satterthwaite, t_interval
+from ..stats.permutation import permutation_pvalue, sign_flip_pvalue
+from ..stimuli.words import as_query, weat_queries
+from ..vectors.wordvectors import as_vectors, cosine
 
 # %% ../../nbs/00a_influence.ipynb #0665335f
-# the matrices of cosines that have a set, its axis there, and how many words it must keep
-_WHERE = {'X': ((0, 1), 0, 2), 'Y': ((2, 3), 0, 2), 'A': ((0, 2), 1, 1), 'B': ((1, 3), 1, 1)}
 _ROUNDING = 1e-6 # of a cosine, where vectors are in single precision
 
 
-def _drop(cos, k, i):
-    "The four matrices (X, A), (X, B), (Y, A), (Y, B) without word number i of the set k."
-    hit, axis, _ = _WHERE[k]
-    return [np.delete(c, i, axis) if j in hit else c for j, c in enumerate(cos)]
+class _MeasuredQuery(NamedTuple):
+    result: Result # of weat
+    sets: dict # the words of X, Y, A and B
+    cosines: dict # 'XA', 'XB', 'YA', 'YB': one row a target word, one column an attribute word
 
 
-def _measured(vectors, query, level, options):
-    "The `weat` of a query, its four sets of words and its four matrices of cosines."
-    if not _number(level) or not 0 < level < 1:
-        raise ValueError(f'level is {level!r}; pass a p-value between 0 and 1, such as .05')
+def _measure(vectors, query, level, options):
+    "The `weat` of a query, with its words and their cosines."
+    check_fraction(level, 'level', usual=.05)
     vectors = as_vectors(vectors)
-    r = weat(vectors, query, placebo=False, **options)
-    sets = {k: list(words) for k, words in r.meta['words'].items()}
-    return r, sets, [cosine(vectors[sets[t]], vectors[sets[a]]) for t in 'XY' for a in 'AB']
+    result = weat(vectors, query, placebo=False, **options)
+    sets = {letter: list(words) for letter, words in result.meta['words'].items()}
+    rows = {letter: vectors[words] for letter, words in sets.items()}
+    cosines = {target + attribute: cosine(rows[target], rows[attribute]) for target in 'XY' for attribute in 'AB'}
+    return _MeasuredQuery(result, sets, cosines)
+
+
+def _drop_word(cosines, letter, i):
+    "The cosines without word number i of a set: without its row, if it is a target, or without its column."
+    axis = 0 if letter in 'XY' else 1
+    return {pair: np.delete(cos, i, axis) if letter in pair else cos for pair, cos in cosines.items()}
 
 # %% ../../nbs/00a_influence.ipynb #7a0b14a9
-def _without(r, cos, k, i, pvalues=True):
-    "d and p without word number i of the set k, and '', or NaN and the reason."
-    hit, axis, least = _WHERE[k]
-    if cos[hit[0]].shape[axis] <= least:
-        return math.nan, math.nan, 'their sets would be too small'
-    xa, xb, ya, yb = _drop(cos, k, i)
-    s = xa.mean(1) - xb.mean(1), ya.mean(1) - yb.mean(1)
-    if np.ptp(np.concatenate(s)) < _ROUNDING:
-        return math.nan, math.nan, 'all associations would be equal'
-    p = permutation_pvalue(*s, r.alternative).pvalue if pvalues else math.nan
-    return weat_effect_size(*s, r.meta['ddof']), p, ''
+class _WithoutWord(NamedTuple):
+    d: float # NaN where the word cannot be left out
+    p: float
+    kept_because: str # why it cannot be left out, or ''
+
+
+def _measure_without(result, cosines, letter, i, pvalues=True):
+    "d and p without word number i of a set."
+    if letter in 'XY':
+        size, least = len(cosines[letter + 'A']), 2
+    else:
+        size, least = cosines['X' + letter].shape[1], 1
+    if size <= least:
+        return _WithoutWord(math.nan, math.nan, 'their sets would be too small')
+    left = _drop_word(cosines, letter, i)
+    s_x = left['XA'].mean(1) - left['XB'].mean(1)
+    s_y = left['YA'].mean(1) - left['YB'].mean(1)
+    if np.ptp(np.concatenate([s_x, s_y])) < _ROUNDING:
+        return _WithoutWord(math.nan, math.nan, 'all associations would be equal')
+    d = weat_effect_size(s_x, s_y, result.meta['ddof'])
+    p = permutation_pvalue(s_x, s_y, result.alternative).pvalue if pvalues else math.nan
+    return _WithoutWord(d, p, '')
 
 # %% ../../nbs/00a_influence.ipynb #d7328fac
 def leave_one_out(vectors, # anything that as_vectors takes
@@ -58,62 +77,77 @@ def leave_one_out(vectors, # anything that as_vectors takes
                   *,
                   level=.05, # a word without which p is on the other side of it crosses
                   pvalues=True, # False: d only, which takes seconds, not minutes, with hundreds of words
-                  **options, # missing, ddof and alternative, as in weat
+                  **options, # on_missing, ddof and alternative, as in weat
                  ): # a DataFrame, a row a word: word, set, d without it, change, p, flips_sign, crosses
     """d and exact p without each word of all four sets, largest change of d first; ValueError as for `weat`.
 
     A word that cannot be left out has NaN. `attrs` has d and p of all words, and which are `kept`, and why."""
-    r, sets, cos = _measured(vectors, query, level, options)
     import pandas as pd
+    result, sets, cosines = _measure(vectors, query, level, options)
     rows, kept = [], {}
-    for k, name in zip('XYAB', r.meta['names']):
-        for i, word in enumerate(sets[k]):
-            d, p, why = _without(r, cos, k, i, pvalues)
-            kept.update({word: why} if why else {})
-            rows.append({'word': word, 'set': name, 'd': d, 'change': d - r.value, 'p': p,
-                         'flips_sign': d * r.value < 0,
-                         'crosses': p == p and (p < level) != (r.pvalue < level)}) # NaN is not equal to itself
+    for letter, name in zip('XYAB', result.meta['names']):
+        for i, word in enumerate(sets[letter]):
+            without = _measure_without(result, cosines, letter, i, pvalues)
+            if without.kept_because:
+                kept[word] = without.kept_because
+            crosses = not math.isnan(without.p) and (without.p < level) != (result.pvalue < level)
+            rows.append({'word': word, 'set': name, 'd': without.d, 'change': without.d - result.value, 'p': without.p,
+                         'flips_sign': without.d * result.value < 0, 'crosses': crosses})
     table = pd.DataFrame(rows).sort_values('change', key=lambda c: -c.abs(), kind='stable', ignore_index=True)
-    table.attrs.update(subject=r.subject, query=r.query, d=r.value, p=r.pvalue, level=level, kept=kept,
-                       rows=len(rows))
+    table.attrs.update(subject=result.subject, query=result.query, d=result.value, p=result.pvalue, level=level,
+                       kept=kept, rows=len(rows))
     return table
 
 # %% ../../nbs/00a_influence.ipynb #af951a60
-def _some(words, most=4):
-    "The first few words by name, the others by their number."
-    return ', '.join(words[:most]) + f' and {len(words) - most} more' * (len(words) > most)
-
-
-def _of_all(table, whole=True):
-    "What `leave_one_out` says of all words; ValueError for a table that has lost it, or rows."
-    of_all = getattr(table, 'attrs', {})
-    if 'kept' not in of_all:
+def _of_all_words(table):
+    "What `leave_one_out` says of all words; ValueError for a table that has lost it."
+    attrs = getattr(table, 'attrs', {})
+    if 'kept' not in attrs:
         raise ValueError(f'this {type(table).__name__} has no d of all words in attrs; pass a table as '
                          'leave_one_out returned it')
-    if whole and len(table) != of_all['rows']:
-        raise ValueError(f'the table has {len(table)} of its {of_all["rows"]} rows, but the sentence speaks of '
-                         'all words; pass it as leave_one_out returned it')
-    return of_all
+    return attrs
+
+
+def _about_sign(table):
+    if table['d'].isna().all():
+        return 'no word could be left out'
+    flips = table['word'][table['flips_sign']].tolist()
+    return f'the sign flips without {listed(flips, 4)}' if flips else 'no single word flips the sign'
+
+
+def _about_level(table, of_all):
+    "Which words carry p across the level; '' where no word could be left out."
+    level = f'{of_all["level"]:g}'.lstrip('0')
+    is_below = of_all['p'] < of_all['level']
+    crosses = table[table['crosses']]
+    p = table['p'].dropna()
+    if len(crosses):
+        words = listed([f'{word} ({format_p(p)})' for word, p in zip(crosses['word'], crosses['p'])], 4)
+        moves = 'rises' if is_below else 'falls'
+        return f'p {moves} across {level} without {words}'
+    if not len(p):
+        return ''
+    stays = f'below {level}' if is_below else f'at {level} or above'
+    return f'p stays {stays} whichever word goes ({format_p(p.min())} to {format_p(p.max())})'
 
 # %% ../../nbs/00a_influence.ipynb #1f691920
 def influence_sentence(table, # from leave_one_out, with all rows
                       )->str:
     "What leaving out one word does to a result: the sign, the side of the level, and the words behind it."
-    of_all = _of_all(table)
-    flips, crosses = table['word'][table['flips_sign']].tolist(), table[table['crosses']]
-    p, level, below = table['p'].dropna(), f'{of_all["level"]:g}'.lstrip('0'), of_all['p'] < of_all['level']
-    said = [f'{of_all["query"]} in {of_all["subject"]}: d = {of_all["d"]:.2f}, p = {format_p(of_all["p"])}',
-            'no word could be left out' if table['d'].isna().all() else
-            f'the sign flips without {_some(flips)}' if flips else 'no single word flips the sign']
-    if len(crosses):
-        words = _some([f'{w} ({format_p(p)})' for w, p in zip(crosses['word'], crosses['p'])])
-        said.append(f'p {"rises" if below else "falls"} across {level} without {words}')
-    elif len(p):
-        stays = f'below {level}' if below else f'at {level} or above'
-        said.append(f'p stays {stays} whichever word goes ({format_p(p.min())} to {format_p(p.max())})')
-    for why in dict.fromkeys(of_all['kept'].values()):
-        said.append(f'not left out, since {why}: {", ".join(w for w, y in of_all["kept"].items() if y == why)}')
-    return '; '.join(said)
+    of_all = _of_all_words(table)
+    if len(table) != of_all['rows']:
+        raise ValueError(f'the table has {len(table)} of its {of_all["rows"]} rows, but the sentence speaks of '
+                         'all words; pass it as leave_one_out returned it')
+    clauses = [f'{of_all["query"]} in {of_all["subject"]}: d = {of_all["d"]:.2f}, p = {format_p(of_all["p"])}',
+               _about_sign(table)]
+    about_level = _about_level(table, of_all)
+    if about_level:
+        clauses.append(about_level)
+    kept = of_all['kept']
+    for reason in dict.fromkeys(kept.values()):
+        words = [word for word, its_reason in kept.items() if its_reason == reason]
+        clauses.append(f'not left out, since {reason}: {", ".join(words)}')
+    return '; '.join(clauses)
 
 # %% ../../nbs/00a_influence.ipynb #9392d222
 def influence_plot(table, # from leave_one_out
@@ -123,13 +157,22 @@ def influence_plot(table, # from leave_one_out
                   ):
     "d without each of the words that move it most, as a bar from d of all words, with p; returns the axes."
     from biasbook.results.plots import COLORS, forest_plot
-    top, d = table[table['d'].notna()].head(n), _of_all(table, whole=False)['d']
+    d = _of_all_words(table)['d']
+    top = table[table['d'].notna()].head(n)
     if not len(top):
         raise ValueError('there is nothing to draw: no word of the table could be left out')
-    notes = [f'p {format_p(p)}' * (p == p) + ', crosses' * c + ', flips' * f
-             for p, c, f in zip(top['p'], top['crosses'], top['flips_sign'])]
-    ax = forest_plot([f'{w} ({s})' for w, s in zip(top['word'], top['set'])], top['d'],
-                     top['d'].clip(upper=d), top['d'].clip(lower=d), notes=notes,
+    labels, notes = [], []
+    for row in top.itertuples():
+        labels.append(f'{row.word} ({row.set})')
+        parts = []
+        if not math.isnan(row.p):
+            parts.append(f'p {format_p(row.p)}')
+        if row.crosses:
+            parts.append('crosses')
+        if row.flips_sign:
+            parts.append('flips')
+        notes.append(', '.join(parts))
+    ax = forest_plot(labels, top['d'], top['d'].clip(upper=d), top['d'].clip(lower=d), notes=notes,
                      xlabel=f'WEAT d without the word (all words: {d:.2f})', title=title, ax=ax)
     ax.axvline(d, color=COLORS['vermillion'], lw=1.5, zorder=0)
     return ax
@@ -139,24 +182,36 @@ def fewest_words(vectors, # anything that as_vectors takes
                  query, # a Query or the name of a published test
                  *,
                  level=.05, # stop when p has crossed it
-                 **options, # missing, ddof and alternative, as in weat
+                 **options, # on_missing, ddof and alternative, as in weat
                 ): # a DataFrame, a row a word taken: word, set, d and p after it, crosses
     """Take the word that moves d most, one by one, until p crosses a level (after Broderick et al. 2020).
 
     Greedy: at most so many are needed. If no word can go, the last `crosses` is False. ValueError as `weat`."""
     import pandas as pd
-    r, sets, cos = _measured(vectors, query, level, options)
-    p, rows, below, names = r.pvalue, [], r.pvalue < level, dict(zip('XYAB', r.meta['names']))
-    up = {'greater': True, 'less': False, 'two-sided': r.value >= 0}[r.alternative]
-    while (p < level) == below:
-        d = {(k, i): _without(r, cos, k, i, pvalues=False)[0] for k in 'XYAB' for i in range(len(sets[k]))}
-        spare = [at for at in d if math.isfinite(d[at])]
-        if not spare:
+    result, sets, cosines = _measure(vectors, query, level, options)
+    names = dict(zip('XYAB', result.meta['names']))
+    was_below = result.pvalue < level
+    if result.alternative == 'two-sided':
+        p_falls_with_d = result.value >= 0
+    else:
+        p_falls_with_d = result.alternative == 'greater'
+    d_must_fall = p_falls_with_d == was_below
+    rows, p = [], result.pvalue
+    while (p < level) == was_below:
+        d_without = {}
+        for letter in 'XYAB':
+            for i in range(len(sets[letter])):
+                without = _measure_without(result, cosines, letter, i, pvalues=False)
+                if not without.kept_because:
+                    d_without[letter, i] = without.d
+        if not d_without:
             break
-        k, i = (min if up == below else max)(spare, key=d.__getitem__)
-        d, p, _ = _without(r, cos, k, i)
-        cos, word = _drop(cos, k, i), sets[k].pop(i)
-        rows.append({'word': word, 'set': names[k], 'd': d, 'p': p, 'crosses': (p < level) != below})
+        farthest = min if d_must_fall else max
+        letter, i = farthest(d_without, key=d_without.__getitem__)
+        d, p, _ = _measure_without(result, cosines, letter, i)
+        cosines = _drop_word(cosines, letter, i)
+        rows.append({'word': sets[letter].pop(i), 'set': names[letter], 'd': d, 'p': p,
+                     'crosses': (p < level) != was_below})
     return pd.DataFrame(rows, columns=['word', 'set', 'd', 'p', 'crosses'])
 
 # %% ../../nbs/00a_influence.ipynb #dfd80066
@@ -169,151 +224,185 @@ def list_agreement(vectors, # anything that as_vectors takes
 
     ValueError for an edition that is not known, and for none."""
     import pandas as pd
-    vectors, rows, lists = as_vectors(vectors), [], [lists] if isinstance(lists, str) else list(lists)
-    if not lists:
-        raise ValueError('lists is empty; name editions, such as "paper" and "full"')
-    for queries in zip(*map(weat_queries, lists)):
-        results = [weat(vectors, q, on_missing='drop', ddof=ddof, placebo=False) for q in queries]
-        lost: dict[str, list] = {}
-        for w in dict.fromkeys(w for r in results for w in r.meta['missing']):
-            where = [e for e, r in zip(lists, results) if w in r.meta['missing']]
-            lost.setdefault(', '.join(where) if len(where) < len(lists) else 'all', []).append(w)
-        d, p = [r.value for r in results], [r.pvalue for r in results if r.pvalue is not None]
-        words = {w for q in queries for w in q.words}
-        rows.append({'name': queries[0].name, 'query': queries[0].label, **dict(zip(lists, d)),
+    vectors = as_vectors(vectors)
+    editions = check_list([lists] if isinstance(lists, str) else lists, 'lists', 'editions',
+                          example='["paper", "full"]', least=1)
+    rows = []
+    for queries in zip(*map(weat_queries, editions)):
+        results = [weat(vectors, query, on_missing='drop', ddof=ddof, placebo=False) for query in queries]
+        words = {word for query in queries for word in query.words}
+        editions_lacking = {}                   # a missing word: the editions that have it in their lists
+        for edition, result in zip(editions, results):
+            for word in result.meta['missing']:
+                editions_lacking.setdefault(word, []).append(edition)
+        missing = {}                            # some editions, in words: what is missing in just these
+        for word, lacking in editions_lacking.items():
+            where = 'all' if len(lacking) == len(editions) else ', '.join(lacking)
+            missing.setdefault(where, []).append(word)
+        d = [r.value for r in results]
+        p = [r.pvalue for r in results if r.pvalue is not None]
+        rows.append({'name': queries[0].name, 'query': queries[0].label, **dict(zip(editions, d)),
                      'spread': max(d) - min(d), 'interval_width': results[0].high - results[0].low,
                      'lowest_p': min(p), 'highest_p': max(p),
-                     'words': f'{len(words) - sum(map(len, lost.values()))} of {len(words)}',
-                     'missing': '; '.join(f'{", ".join(words)} ({where})' for where, words in lost.items())})
+                     'words': f'{len(words) - len(editions_lacking)} of {len(words)}',
+                     'missing': '; '.join(f'{", ".join(lost)} ({where})' for where, lost in missing.items())})
     return pd.DataFrame(rows)
 
-# %% ../../nbs/00a_influence.ipynb #ac2c2e2c
-import math
-from dataclasses import replace
-
-import numpy as np
-
-from ..stats.effects import weat_effect_size
-from ..stats.permutation import sign_flip_pvalue
-from ..results.result import Estimate, Result
-from ..vectors.wordvectors import as_vectors
-from .weat import _query
-
 # %% ../../nbs/00a_influence.ipynb #c6885404
-def _contributions(a, b, ddof):
-    "What each word adds to d(b) - d(a), from the associations of X and Y in each; 0 where it may be rounding."
-    w = np.repeat([1 / len(a[0]), -1 / len(a[1])], [len(a[0]), len(a[1])])
-    s = [np.concatenate(x) for x in (a, b)]
-    one, two = ((x - x.mean()) / x.std(ddof=ddof) for x in s)
-    u = w * (two - one) - (w @ one + w @ two) / 4 * (two ** 2 - one ** 2) / (len(w) - ddof)
-    return np.where(np.abs(u) > np.abs(w) * _ROUNDING / min(x.std(ddof=ddof) for x in s), u, 0)
+class _TargetScores(NamedTuple):
+    "The associations of the target words."
+    x: np.ndarray # of X
+    y: np.ndarray # of Y
+
+    def effect_size(self, ddof):
+        return weat_effect_size(self.x, self.y, ddof)
+
+    def joined(self):
+        return np.concatenate([self.x, self.y])
+
+
+def _contributions(before, after, ddof):
+    "What each word adds to the change of d; 0 where it may be rounding."
+    n_x, n_y = len(before.x), len(before.y)
+    weights = np.repeat([1 / n_x, -1 / n_y], [n_x, n_y])
+    s, t = before.joined(), after.joined()
+    deviations = s.std(ddof=ddof), t.std(ddof=ddof)
+    z = (s - s.mean()) / deviations[0]
+    z_after = (t - t.mean()) / deviations[1]
+    d, d_after = weights @ z, weights @ z_after
+    u = weights * (z_after - z) - (d + d_after) / 4 * (z_after ** 2 - z ** 2) / (len(weights) - ddof)
+    rounding = np.abs(weights) * _ROUNDING / min(deviations)
+    return np.where(np.abs(u) > rounding, u, 0)
 
 # %% ../../nbs/00a_influence.ipynb #b5236944
-def _change(a, b, ddof):
-    "d(b) - d(a), from the associations of X and Y in each."
-    (x_a, y_a), (x_b, y_b) = a, b
-    return weat_effect_size(x_b, y_b, ddof) - weat_effect_size(x_a, y_a, ddof)
+def _change(before, after, ddof):
+    "How d changes."
+    return after.effect_size(ddof) - before.effect_size(ddof)
 
 
-def _change_interval(a, b, ddof, level):
+def _change_interval(before, after, ddof, confidence_level):
     "Jackknife interval of the change over target words, each left out of both; NaN with fewer than 4 in a set."
-    from scipy.special import stdtrit
-    if min(map(len, a)) < 4:
+    if min(len(before.x), len(before.y)) < 4:
         return math.nan, math.nan
-    def without(r, k, i): return [np.delete(s, i) if j == k else s for j, s in enumerate(r)]
-    sets = [np.array([_change(without(a, k, i), without(b, k, i), ddof) for i in range(len(a[k]))])
-            for k in (0, 1)]
-    V = np.array([(len(r) - 1) * r.var() for r in sets])
-    df = V.sum() ** 2 / max(sum(u * u / (len(r) - 1) for u, r in zip(V, sets)), 1e-300)
-    half = float(stdtrit(max(df, 1), .5 + level / 2)) * math.sqrt(V.sum())
-    return _change(a, b, ddof) - half, _change(a, b, ddof) + half
+    without_x, without_y = [], []
+    for i in range(len(before.x)):
+        without_x.append(_change(before._replace(x=np.delete(before.x, i)), after._replace(x=np.delete(after.x, i)), ddof))
+    for i in range(len(before.y)):
+        without_y.append(_change(before._replace(y=np.delete(before.y, i)), after._replace(y=np.delete(after.y, i)), ddof))
+    replicates = [np.array(without_x), np.array(without_y)]
+    variance, df = satterthwaite([jackknife_variance(r) for r in replicates], [len(r) - 1 for r in replicates])
+    return t_interval(_change(before, after, ddof), math.sqrt(variance), max(df, 1), confidence_level)
 
 # %% ../../nbs/00a_influence.ipynb #0e1164e3
-def _incomplete(r):
+def _fault(result):
     "What a WEAT result lacks that a comparison needs, or ''."
-    words, d = r.meta['words'], r.details
-    if not isinstance(words, dict) or not all(isinstance(words.get(k), (list, tuple)) and words[k] for k in 'XYAB'):
+    words, details = result.meta['words'], result.details
+    if not isinstance(words, dict):
         return 'it has no words of X, Y, A and B'
-    if type(r.meta.get('ddof')) is not int:
+    for letter in 'XYAB':
+        if not isinstance(words.get(letter), (list, tuple)) or not words[letter]:
+            return 'it has no words of X, Y, A and B'
+    if not is_whole(result.meta.get('ddof')):
         return 'it has no ddof'
-    if lost := [c for c in ('word', 'set', 'association') if c not in d]:
+    lost = [column for column in ('word', 'set', 'association') if column not in details]
+    if lost:
         return f'its details have no column {", ".join(lost)}'
-    if sorted(map(str, d['word'])) != sorted([*words['X'], *words['Y']]):
+    if sorted(map(str, details['word'])) != sorted([*words['X'], *words['Y']]):
         return 'its details are of other words'
-    return '' if d['association'].dtype.kind in 'fiu' and np.isfinite(d['association']).all() else 'an association is no number'
+    association = details['association']
+    if association.dtype.kind not in 'fiu' or not np.isfinite(association).all():
+        return 'an association is no number'
+    return ''
 
-def _paired(a, b):
-    "The words that two WEAT results share; ValueError if they are not of the same query, measured alike."
-    for r in (a, b):
-        if getattr(r, 'metric', '') != 'WEAT d' or 'words' not in r.meta or r.details is None:
-            raise ValueError(f'compare_weat takes two results of weat, with words and details, '
-                             f'but got {r!r}')
-        if fault := _incomplete(r):
-            raise ValueError(f'the WEAT of {r.query} in {r.subject} is damaged: {fault}; measure it again')
-    for what, one, two in [('ddof', a.meta['ddof'], b.meta['ddof']),
-                           ('confidence_level', a.confidence_level, b.confidence_level)]:
-        if one != two:
-            raise ValueError(f'the results have {what} {one} and {two}; measure both with the same')
-    for k in 'XYAB':
-        one, two = a.meta['words'][k], b.meta['words'][k]
-        if set(one) != set(two):
-            only = [f'{_some([w for w in x if w not in y]) or "none"} only in {r.subject}'
-                    for r, x, y in ((a, one, two), (b, two, one))]
-            raise ValueError(f'the words of {k} differ: {", ".join(only)}; measure both with in_common(query, '
-                             'vectors, others), the query with the words that all of them have')
-    return a.meta['words']
+
+def _check_comparable(a, b):
+    "ValueError unless these are WEAT results of the same query, measured alike."
+    for result in (a, b):
+        is_weat = getattr(result, 'metric', '') == 'WEAT d'
+        if not is_weat or 'words' not in result.meta or result.details is None:
+            raise ValueError(f'compare_weat takes two results of weat, with words and details, but got {result!r}')
+        fault = _fault(result)
+        if fault:
+            raise ValueError(f'the WEAT of {result.query} in {result.subject} is damaged: {fault}; measure it again')
+    if a.meta['ddof'] != b.meta['ddof']:
+        raise ValueError(f'the results have ddof {a.meta["ddof"]} and {b.meta["ddof"]}; measure both with the same')
+    if a.confidence_level != b.confidence_level:
+        raise ValueError(f'the results have confidence_level {a.confidence_level} and {b.confidence_level}; '
+                         'measure both with the same')
+    for letter in 'XYAB':
+        words, others = a.meta['words'][letter], b.meta['words'][letter]
+        if set(words) != set(others):
+            only_a = listed([word for word in words if word not in others], 4) or 'none'
+            only_b = listed([word for word in others if word not in words], 4) or 'none'
+            raise ValueError(f'the words of {letter} differ: {only_a} only in {a.subject}, {only_b} only in '
+                             f'{b.subject}; measure both with in_common(query, vectors, others), the query with the '
+                             'words that all of them have')
 
 # %% ../../nbs/00a_influence.ipynb #bc4fe77b
-def _also_change(a, b, one, two):
+def _further_changes(a, b, before, after):
     "Both effect sizes, and the change of the difference of mean associations."
-    raw, how = [float(x.mean() - y.mean()) for x, y in (one, two)], 'change of the raw difference of means'
-    return (*(Estimate(name, r.value, r.low, r.high, r.pvalue, f'{r.metric} in {r.subject}')
-              for name, r in (('d, a', a), ('d, b', b))),
-            Estimate('difference of means', raw[1] - raw[0], method=how))
+    difference_before = float(before.x.mean() - before.y.mean())
+    difference_after = float(after.x.mean() - after.y.mean())
+    return (Estimate('d, a', a.value, a.low, a.high, a.pvalue, f'{a.metric} in {a.subject}'),
+            Estimate('d, b', b.value, b.low, b.high, b.pvalue, f'{b.metric} in {b.subject}'),
+            Estimate('difference of means', difference_after - difference_before,
+                     method='change of the raw difference of means'))
 
 
 def _change_meta(a, b, moved):
     "The meta of a change, with its direction and what is to be noted; `moved`: it is more than rounding."
-    notes = {f'both results are of vectors with the name {a.subject}': a.subject == b.subject,
-             f'no word moves d by more than rounding, {_ROUNDING:.0e} in a cosine': not moved}
-    return {**{k: a.meta.get(k) for k in ('name', 'battery', 'names', 'words', 'ddof', 'missing', 'versions')},
-            'direction': f'd goes from {a.value:.2f} to {b.value:.2f}',
-            'note': '; '.join(note for note, holds in notes.items() if holds)}
+    notes = []
+    if a.subject == b.subject:
+        notes.append(f'both results are of vectors with the name {a.subject}')
+    if not moved:
+        notes.append(f'no word moves d by more than rounding, {_ROUNDING:.0e} in a cosine')
+    meta = {key: a.meta.get(key) for key in ('name', 'battery', 'names', 'words', 'ddof', 'missing', 'versions')}
+    return {**meta, 'direction': f'd goes from {a.value:.2f} to {b.value:.2f}', 'note': '; '.join(notes)}
 
 # %% ../../nbs/00a_influence.ipynb #8a6d23d2
 def compare_weat(a, # a Result of weat
-                    b, # a Result of weat for the same words in other vectors
-                    *,
-                    alternative='two-sided', # "greater": d is larger in b
-                   )->Result: # value d(b) - d(a); details has a row a target word
+                 b, # a Result of weat for the same words in other vectors
+                 *,
+                 alternative='two-sided', # "greater": d is larger in b
+                )->Result: # value d(b) - d(a); details has a row a target word
     """The change of an effect size between two sets of vectors, over the same target and attribute words.
 
     p from sign flips of paired contributions, interval from a jackknife over target words. ValueError for other
     words, another ddof or confidence level, and results that are no WEAT of words."""
-    words, ddof = _paired(a, b), a.meta['ddof']
-    scores = [r.details.set_index('word')['association'] for r in (a, b)]
-    one, two = ([s.loc[words[k]].to_numpy() for k in 'XY'] for s in scores)
-    u, s_a, s_b = _contributions(one, two, ddof), np.concatenate(one), np.concatenate(two)
-    test = sign_flip_pvalue(u, alternative=alternative)
-    value, (low, high) = b.value - a.value, _change_interval(one, two, ddof, a.confidence_level)
-    if not u.any():
-        value, low, high = 0., abs(0 * low), abs(0 * high)
-    details = a.details[['word', 'set']].assign(association_a=s_a, association_b=s_b, difference=s_b - s_a,
-                                                contribution=u)
+    _check_comparable(a, b)
+    words, ddof = a.meta['words'], a.meta['ddof']
+    score_a = a.details.set_index('word')['association']
+    score_b = b.details.set_index('word')['association']
+    before = _TargetScores(score_a.loc[words['X']].to_numpy(), score_a.loc[words['Y']].to_numpy())
+    after = _TargetScores(score_b.loc[words['X']].to_numpy(), score_b.loc[words['Y']].to_numpy())
+    contributions = _contributions(before, after, ddof)
+    moved = contributions.any()
+    test = sign_flip_pvalue(contributions, alternative=alternative)
+    value = b.value - a.value
+    low, high = _change_interval(before, after, ddof, a.confidence_level)
+    if not moved:
+        value = 0.
+        low, high = (0., 0.) if math.isfinite(low) else (math.nan, math.nan)
+    details = a.details[['word', 'set']].assign(
+        association_a=before.joined(), association_b=after.joined(), difference=after.joined() - before.joined(),
+        contribution=contributions)
     return Result('change of WEAT d', f'{a.subject} → {b.subject}', a.query, value, low=low, high=high,
                   confidence_level=a.confidence_level, pvalue=test.pvalue, alternative=alternative,
                   method=test.method.replace('exact, ', 'all counted: '), n=f'{a.n}, each in both',
-                  also=_also_change(a, b, one, two), details=details, meta=_change_meta(a, b, u.any()))
+                  also=_further_changes(a, b, before, after), details=details, meta=_change_meta(a, b, moved))
 
 # %% ../../nbs/00a_influence.ipynb #00601108
 def in_common(query, # a Query or the name of a published test
               *vectors, # two or more, each anything that as_vectors takes
              ): # a Query
     "The query with the words that all these vectors have; `source` names the others. ValueError: too few left."
-    query = _query(query)
+    query = as_query(query)
     if not vectors:
         raise ValueError('in_common needs vectors after the query, such as in_common("weat7", one, two)')
-    missing = {w for x in vectors for w in as_vectors(x).missing(query.words)}
-    lost = [w for w in query.words if w in missing]
-    kept = {k: [w for w in getattr(query, k) if w not in lost] for k in 'XYAB'}
-    return replace(query, **kept, source=query.source + f'; without {", ".join(lost)}' * bool(lost))
+    missing = set()
+    for each in vectors:
+        missing.update(as_vectors(each).missing(query.words))
+    lost = [word for word in query.words if word in missing]
+    kept = {letter: [word for word in getattr(query, letter) if word not in missing] for letter in 'XYAB'}
+    source = f'{query.source}; without {", ".join(lost)}' if lost else query.source
+    return replace(query, **kept, source=source)

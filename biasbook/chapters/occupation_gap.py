@@ -10,12 +10,12 @@ import math
 from dataclasses import replace
 from functools import cache, singledispatch
 
-from .wefat import Associations, _options, _property
+from .wefat import Associations, check_wefat_options, check_property
 from ..core.registry import data_path
 from ..results.result import Result
 from ..stimuli.words import weat_query
 from ..vectors.wordvectors import as_vectors
-from .wefat import _correlated, vector_associations
+from .wefat import correlation_result, vector_associations
 
 # %% ../../nbs/00c_occupation_gap.ipynb #7ba37829
 @cache
@@ -76,7 +76,7 @@ def _found(subject, share, options):
 
 def _shares(occupations):
     "The given shares, or those of the fifty."
-    return _property(occupation_shares() if occupations is None else occupations)
+    return check_property(occupation_shares() if occupations is None else occupations)
 
 # %% ../../nbs/00c_occupation_gap.ipynb #b277b320
 def occupation_gap(subject, # word vectors, Associations, or a kind of subject that a chapter has registered
@@ -93,10 +93,10 @@ def occupation_gap(subject, # word vectors, Associations, or a kind of subject t
     A WEFAT (Caliskan et al. 2017, doi:10.1126/science.aal4230). ValueError if the subject lacks more than half
     of them, TypeError for an unknown kind of subject."""
     core = dict(alternative=alternative, n_resamples=n_resamples, rng=random_state, confidence_level=confidence_level)
-    _options(**core)
+    check_wefat_options(**core)
     share = _shares(occupations)
     found, least = _found(subject, share, options), max(8, math.ceil(len(share) / 2))
-    r = _correlated(found, share, ('female', 'male'), _table()['label'], least, core)
+    r = correlation_result(found, share, ('female', 'male'), _table()['label'], least, core)
     bundled = share in (occupation_shares('wefat'), occupation_shares('winogender'))
     source = {'source': f'{_table()["source"]}, doi:{_table()["doi"]}'} if bundled else {}
     return replace(r, metric='occupation gap r', meta={**r.meta, 'name': 'occupation gap',
@@ -112,7 +112,7 @@ def occupation_gaps(subjects, # a list of subjects, each as in occupation_gap
         raise ValueError(f'subjects must be a list, but is {type(subjects).__name__}; write [subject, other]')
     if not subjects:
         raise ValueError('subjects is empty; give one subject or more')
-    _options(**options)
+    check_wefat_options(**options)
     share = _shares(occupations)
     found = [_found(s, share, {}) for s in subjects]
     common = {w: y for w, y in share.items() if all(w in f.words for f in found)}

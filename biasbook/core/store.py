@@ -14,6 +14,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+from .checks import listed
 from .registry import cache_dir
 
 # %% ../../nbs/core/03_store.ipynb #8c090bc6
@@ -40,7 +41,7 @@ def _unknown_format(path):
 
 
 @contextmanager
-def _naming(path):
+def _database_errors(path):
     "SQLite's errors, as OSError (disk, permission, lock) or ValueError (damage), with what to do."
     def damaged(error):
         return ValueError(f'{path.name} is damaged or no store ({error}); move it away, and a new one is made')
@@ -59,7 +60,7 @@ def _naming(path):
         raise damaged(e) from e
 
 # %% ../../nbs/core/03_store.ipynb #5e52598b
-def _made(db):
+def _make_table(db):
     "Mark a new file and make its table, under a lock, since another process may do the same now."
     db.execute('PRAGMA page_size = 32768')               # of a file that is still empty
     db.execute('BEGIN IMMEDIATE')
@@ -71,23 +72,23 @@ def _made(db):
     db.execute('COMMIT')
 
 
-def _known(db, path):
+def _check_is_store(db, path):
     "ValueError unless the file has the mark of a store, its table and no more: no trigger, no view."
     marks = db.execute('PRAGMA application_id').fetchall()
-    made = db.execute("SELECT sql FROM sqlite_master WHERE name NOT GLOB 'sqlite_*'").fetchall()
-    if (marks, made) != ([(_MARK,)], [(_TABLE,)]):
+    tables = db.execute("SELECT sql FROM sqlite_master WHERE name NOT GLOB 'sqlite_*'").fetchall()
+    if marks != [(_MARK,)] or tables != [(_TABLE,)]:
         raise ValueError(f'{path.name} is a database of another program, not a store; name another file')
 
 # %% ../../nbs/core/03_store.ipynb #fada0ed3
 def _connect(path):
     "A connection to a store that is made if it is not there; ValueError for a database of something else."
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _naming(path):
+    with _database_errors(path):
         db = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
         try:
             if db.execute('PRAGMA application_id').fetchone() != (_MARK,):
-                _made(db)
-            _known(db, path)
+                _make_table(db)
+            _check_is_store(db, path)
             for attempt in range(200):                   # SQLite does not wait for this lock by itself
                 try:
                     db.execute('PRAGMA journal_mode = WAL')
@@ -108,74 +109,100 @@ def _digest(key, value):
     "Eight bytes that depend on the key and on every byte of its value."
     return hashlib.blake2b(value, digest_size=8, key=key.encode()[:64]).digest()
 
-# %% ../../nbs/core/03_store.ipynb #649695dc
-class _Reading:
-    "Bytes by key in one SQLite file."
-    def __init__(self, path=None): # by default store.sqlite in cache_dir()
+# %% ../../nbs/core/03_store.ipynb #1f45526d
+class Store:
+    """Bytes by key in one SQLite file: `get(keys)`, `put(items, kind)`, `put_kinds(kinds)`.
+
+    OSError for disk and permission, ValueError for a damaged or foreign file."""
+    closed = False
+
+    def __init__(self,
+                 path=None, # by default store.sqlite in cache_dir()
+                ):
         self.path = Path(path) if path else cache_dir() / 'store.sqlite'
-        self._db, self._lock = _connect(self.path), threading.Lock()
+        self._db = _connect(self.path)
+        self._lock = threading.Lock()
+
     def get(self, keys):
         "Those of these keys that are there, with their bytes; a damaged value counts as absent and is removed."
-        keys, found, bad = list(dict.fromkeys(keys)), {}, []
-        with self._lock, _naming(self.path):
-            for i in range(0, len(keys), 500):
-                some = keys[i:i + 500]
-                sql = f'SELECT key, check_, value FROM items WHERE key IN ({",".join("?" * len(some))})'
+        keys = list(dict.fromkeys(keys))
+        found = {}
+        damaged = []
+        with self._lock, _database_errors(self.path):
+            for start in range(0, len(keys), 500):
+                some = keys[start:start + 500]
+                places = ','.join('?' for _ in some)
+                sql = f'SELECT key, check_, value FROM items WHERE key IN ({places})'
                 for key, check, value in self._db.execute(sql, some):
-                    if isinstance(value, bytes) and _digest(key, value) == check: found[key] = value
-                    else: bad.append((key,))
-            if bad: self._db.executemany('DELETE FROM items WHERE key = ?', bad)
+                    if isinstance(value, bytes) and _digest(key, value) == check:
+                        found[key] = value
+                    else:
+                        damaged.append((key,))
+            if damaged:
+                self._db.executemany('DELETE FROM items WHERE key = ?', damaged)
         return found
 
-# %% ../../nbs/core/03_store.ipynb #717e556d
-class _Items(_Reading):
-    "The same, and writing."
     def put(self, items, kind=''):
         "Keep all of these (key -> bytes) in one transaction, or none; a key that is there keeps its value."
         self.put_kinds({kind: items})
+
     def put_kinds(self, kinds):
         "The same for values of several kinds (kind -> {key: bytes}), all in one transaction."
-        every = [(key, kind, value) for kind, items in kinds.items() for key, value in items.items()]
-        if odd := [key for key, _, value in every if not isinstance(value, bytes)]:
-            raise TypeError(f'values must be bytes, but these are not: {", ".join(map(repr, odd[:5]))}')
-        rows = [(key, kind, _digest(key, value), value) for key, kind, value in every]
-        with self._lock, _naming(self.path):
+        rows = []
+        not_bytes = []
+        for kind, items in kinds.items():
+            for key, value in items.items():
+                if isinstance(value, bytes):
+                    rows.append((key, kind, _digest(key, value), value))
+                else:
+                    not_bytes.append(key)
+        if not_bytes:
+            raise TypeError(f'values must be bytes, but these are not: {listed(map(repr, not_bytes))}')
+        with self._lock, _database_errors(self.path):
             self._db.execute('BEGIN IMMEDIATE')
             try:
                 self._db.executemany('INSERT OR IGNORE INTO items VALUES (?, ?, ?, ?)', rows)
                 self._db.execute('COMMIT')
             except BaseException:
-                if self._db.in_transaction: self._db.execute('ROLLBACK')
+                if self._db.in_transaction:
+                    self._db.execute('ROLLBACK')
                 raise
 
-# %% ../../nbs/core/03_store.ipynb #1f45526d
-class Store(_Items):
-    """Bytes by key in one SQLite file: `get(keys)`, `put(items, kind)`, `put_kinds(kinds)`.
-
-    OSError for disk and permission, ValueError for a damaged or foreign file."""
-    closed = False
     def kinds(self):
         "How many values there are of each kind, and their bytes."
-        with self._lock, _naming(self.path):
-            return {k: (n, b) for k, n, b in self._db.execute(
-                'SELECT kind, count(*), sum(length(value)) FROM items GROUP BY kind ORDER BY kind')}
+        sql = 'SELECT kind, count(*), sum(length(value)) FROM items GROUP BY kind ORDER BY kind'
+        with self._lock, _database_errors(self.path):
+            return {kind: (count, size) for kind, count, size in self._db.execute(sql)}
+
     def keys(self, kind):
         "The keys of all values of this kind, in their order as text; a damaged key, which is no text, is passed over."
         sql = "SELECT key FROM items WHERE kind = ? AND typeof(key) = 'text' ORDER BY key"
-        with self._lock, _naming(self.path):
-            return [k for k, in self._db.execute(sql, (kind,))]
+        with self._lock, _database_errors(self.path):
+            return [key for key, in self._db.execute(sql, (kind,))]
+
     def clear(self, kind):
         "Forget all values of this kind, and give their room back to the disk."
-        with self._lock, _naming(self.path):
+        with self._lock, _database_errors(self.path):
             self._db.execute('DELETE FROM items WHERE kind = ?', (kind,))
             self._db.execute('VACUUM')
+
     def close(self):
         self._db.close()
         self.closed = True
-    def __len__(self): return sum(n for n, _ in self.kinds().values())
-    def __contains__(self, key): return key in self.get([key])
-    def __enter__(self): return self
-    def __exit__(self, *_): self.close()
+
+    def __len__(self):
+        return sum(count for count, _ in self.kinds().values())
+
+    def __contains__(self, key):
+        return key in self.get([key])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
     def __repr__(self):
-        if not hasattr(self, '_lock'): return 'Store that was not opened'       # its file was refused
+        if not hasattr(self, '_lock'):          # its file was refused
+            return 'Store that was not opened'
         return f'{self.path.name}: {"closed" if self.closed else f"{len(self)} values"}'

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['DRAWS', 'MOST_LISTS', 'LEAST_LISTS', 'LEAST_PAIRS', 'LEAST_WORDS', 'TopicPool', 'TopicList', 'topic_lists',
-           'unrelated', 'unrelated_pairs', 'given_list', 'matched_draws', 'matched_how', 'draws_error', 'topic_pool']
+           'unrelated', 'unrelated_pairs', 'given_list', 'TopicDraw', 'matched_draws', 'matched_how', 'draws_error',
+           'topic_pool']
 
 # %% ../../nbs/vectors/02_topics.ipynb #4c41057b
 from itertools import islice
@@ -12,45 +13,43 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .wordvectors import even_rows, one_thread
+from .wordvectors import one_thread, unit_rows
 
 # %% ../../nbs/vectors/02_topics.ipynb #4ecf6077
-def _unit(rows):
-    "Rows of length 1, float32; a zero row stays zero."
-    rows = even_rows(rows)
-    length = np.sqrt(np.einsum('nd,nd->n', rows, rows, dtype=float))
-    return (rows / np.where(length > 0, length, 1)[:, None]).astype(np.float32)
-
-
 def _coherence(unit):
     "Mean cosine over the pairs of rows of length 1."
-    total, n = unit.sum(0, dtype=float), len(unit)
+    total = unit.sum(0, dtype=float)
+    n = len(unit)
     return float((total @ total - n) / (n * (n - 1)))
 
 
-def _chosen(words, limit):
+def sample_words(words, limit):
     """Numbers of the first words of letters, or of an even sample where the words are in alphabetical order.
 
     The order of rows decides which words are chosen; the chosen ones come in the order of their letters."""
-    rows = np.array([i for i, w in enumerate(words) if w.isalpha()], int)
-    names = [words[i] for i in rows[:1000]]
-    folded = [w.casefold() for w in names]
-    if len(rows) > limit and (names == sorted(names) or folded == sorted(folded)):
-        rows = rows[np.linspace(0, len(rows) - 1, limit).astype(int)]
+    rows = np.array([i for i, word in enumerate(words) if word.isalpha()], int)
+    first = [words[i] for i in rows[:1000]]
+    folded = [word.casefold() for word in first]
+    is_alphabetical = first == sorted(first) or folded == sorted(folded)
+    if len(rows) > limit and is_alphabetical:
+        even = np.linspace(0, len(rows) - 1, limit).astype(int)
+        rows = rows[even]
     return np.array(sorted(rows[:limit], key=lambda i: words[i]), int)
 
 # %% ../../nbs/vectors/02_topics.ipynb #82abeefb
 def _near(unit, k, block=1000):
     "Numbers and cosines of the k nearest other rows of each row, nearest first."
-    parts = []
+    numbers, cosines = [], []
     for start in range(0, len(unit), block):
-        with one_thread: cos = unit[start:start + block] @ unit.T
-        cos[np.arange(len(cos)), start + np.arange(len(cos))] = -2
+        with one_thread:
+            cos = unit[start:start + block] @ unit.T
+        in_block = np.arange(len(cos))
+        cos[in_block, start + in_block] = -2                                # a row is not its own neighbour
         nearest = np.argpartition(cos, len(unit) - k, axis=1)[:, len(unit) - k:].astype(np.int32)
-        near = np.take_along_axis(cos, nearest, 1)
-        order = np.argsort(-near, axis=1)
-        parts.append((np.take_along_axis(nearest, order, 1), np.take_along_axis(near, order, 1)))
-    numbers, cosines = zip(*parts)
+        nearest_cos = np.take_along_axis(cos, nearest, axis=1)
+        order = np.argsort(-nearest_cos, axis=1)
+        numbers.append(np.take_along_axis(nearest, order, axis=1))
+        cosines.append(np.take_along_axis(nearest_cos, order, axis=1))
     return np.concatenate(numbers), np.concatenate(cosines)
 
 # %% ../../nbs/vectors/02_topics.ipynb #7eeacad6
@@ -61,17 +60,21 @@ class TopicPool:
                  limit=10_000, # how many words at the most
                  near=64, # neighbours that are kept for each word, with their cosines
                 ):
-        rows = _chosen(vectors.words, limit)
+        rows = sample_words(vectors.words, limit)
         rows = rows[vectors.vectors[rows].any(1)]
-        self.words, self.name = [vectors.words[i] for i in rows], vectors.name
-        self.unit = _unit(vectors.vectors[rows])
-        self.folded = [w.casefold() for w in self.words]
         n = len(rows)
-        self.background = _coherence(self.unit) if n > 1 else 0.
-        empty = np.empty((n, 0), int), np.empty((n, 0))
-        self.neighbors: np.ndarray
-        self.near: np.ndarray
-        self.neighbors, self.near = _near(self.unit, min(near, n - 1)) if n > 1 else empty
+        self.words = [vectors.words[i] for i in rows]
+        self.name = vectors.name
+        self.folded = [word.casefold() for word in self.words]
+        self.unit = np.empty((0, vectors.dim), np.float32)
+        self.background = 0. # the mean cosine of two words
+        self.neighbors = np.empty((n, 0), int) # numbers of the nearest words of each word
+        self.near = np.empty((n, 0)) # their cosines
+        if n:
+            self.unit = unit_rows(vectors.vectors[rows]).astype(np.float32)
+        if n > 1:
+            self.background = _coherence(self.unit)
+            self.neighbors, self.near = _near(self.unit, min(near, n - 1))
         self.orders: dict = {} # a centre: the numbers of all words, nearest first, once they were needed
         self.balls: dict = {} # a size: the coherence of each word with its nearest ones, once it was needed
 
@@ -83,15 +86,21 @@ class TopicPool:
 
 # %% ../../nbs/vectors/02_topics.ipynb #c94de252
 def _thin(unit, order, size, wanted):
-    "Every k-th word of `order`, with k by bisection so that the coherence comes nearest to the wanted one."
-    low, high, best = 1, max(1, (len(order) - 1) // (size - 1)), None
+    "Every k-th word of `order`, with k by bisection so that the coherence comes nearest to the wanted one; and that."
+    low = 1
+    high = max(1, (len(order) - 1) // (size - 1))
+    best, best_error = None, np.inf
     while low <= high:
         k = (low + high) // 2
         taken = order[:(size - 1) * k + 1:k]
-        reached = _coherence(unit[taken])
-        if best is None or abs(reached - wanted) < abs(best[1] - wanted):
-            best = taken, reached
-        low, high = (k + 1, high) if reached > wanted else (low, k - 1)
+        coherence = _coherence(unit[taken])
+        error = abs(coherence - wanted)
+        if error < best_error:
+            best, best_error = (taken, coherence), error
+        if coherence > wanted:
+            low = k + 1
+        else:
+            high = k - 1
     return best
 
 # %% ../../nbs/vectors/02_topics.ipynb #625fef56
@@ -105,9 +114,11 @@ class TopicList(NamedTuple):
 def _order(pool, centres, block, most=4000):
     "How all words lie around some centres, at most a block: the same bits whatever else is in it. The pool keeps it."
     rows = np.resize(centres, block)                      # one shape for all, so that no row depends on the others
-    with one_thread: cos = pool.unit[rows] @ pool.unit.T
-    cos[np.arange(block), rows] = 2
-    if len(pool.orders) > most: pool.orders.clear()       # 80 MB for 10 000 words
+    with one_thread:
+        cos = pool.unit[rows] @ pool.unit.T
+    cos[np.arange(block), rows] = 2                       # each centre comes first
+    if len(pool.orders) > most:
+        pool.orders.clear()                               # 80 MB for 10 000 words
     orders = np.argsort(-cos[:len(centres)], axis=1).astype(np.min_scalar_type(len(pool)))
     found = dict(zip(centres, orders))
     pool.orders.update(found)
@@ -121,29 +132,40 @@ def _balls(pool, size, block=200):
     if size not in pool.balls:
         centres = np.arange(len(pool))[:, None]
         members = np.concatenate([centres, pool.neighbors[:, :size - 1]], axis=1)
-        sums = [pool.unit[members[i:i + block]].sum(1, dtype=float) for i in range(0, len(pool), block)]
-        squares = np.concatenate([np.einsum('nd,nd->n', s, s) for s in sums])
-        pool.balls[size] = (squares - size) / (size * (size - 1))
+        squares = []
+        for start in range(0, len(pool), block):
+            totals = pool.unit[members[start:start + block]].sum(1, dtype=float)
+            squares.append(np.einsum('nd,nd->n', totals, totals))
+        pool.balls[size] = (np.concatenate(squares) - size) / (size * (size - 1))
     return pool.balls[size]
+
+
+def _is_promising(pool, centre, free, size, least, untouched):
+    "Is this word free, and do its nearest free words cohere enough? `untouched` are the `_balls` of this size."
+    if not free[centre]:
+        return False
+    nearest = pool.neighbors[centre]
+    if untouched is not None and free[nearest[:size - 1]].all():
+        return untouched[centre] >= least
+    nearest = nearest[free[nearest]][:size - 1]
+    if len(nearest) < size - 1:                           # too few are kept; `_around` looks at all words
+        return True
+    return _coherence(pool.unit[[centre, *nearest]]) >= least
 
 
 def _promising(pool, centres, free, size, least, block=32):
     "Centres whose nearest free words cohere enough, with all words in the order of their nearness."
     untouched = _balls(pool, size)
-    def known(centre):
-        nearest = pool.neighbors[centre]
-        if untouched is not None and free[nearest[:size - 1]].all():
-            return free[centre] and untouched[centre] >= least
-        nearest = nearest[free[nearest]][:size - 1]
-        few = len(nearest) < size - 1                     # then `_around` looks at all words
-        return free[centre] and (few or _coherence(pool.unit[[centre, *nearest]]) >= least)
+    def is_promising(centre):
+        return _is_promising(pool, centre, free, size, least, untouched)
     for at, centre in enumerate(centres):
-        if known(centre):
-            order = pool.orders.get(centre)               # another thread may clear them
-            if order is None:
-                ahead = (c for c in centres[at + 1:] if c not in pool.orders and known(c))
-                order = _order(pool, [centre, *islice(ahead, block - 1)], block)[centre]
-            yield order
+        if not is_promising(centre):
+            continue
+        order = pool.orders.get(centre)                   # another thread may clear them
+        if order is None:
+            ahead = (c for c in centres[at + 1:] if c not in pool.orders and is_promising(c))
+            order = _order(pool, [centre, *islice(ahead, block - 1)], block)[centre]
+        yield order
 
 # %% ../../nbs/vectors/02_topics.ipynb #7ccdf19f
 def topic_lists(pool, # a TopicPool
@@ -157,19 +179,21 @@ def topic_lists(pool, # a TopicPool
     "Disjoint lists of neighbouring words at a given coherence. ValueError for lists of less than 2 words."
     if size < 2:
         raise ValueError(f'a topic list needs at least 2 words, not {size}: one word has no coherence')
-    out, banned = list[TopicList](), {w.casefold() for w in exclude}
-    free = np.array([w not in banned for w in pool.folded], bool)
+    excluded = {word.casefold() for word in exclude}
+    free = np.array([word not in excluded for word in pool.folded], bool)
     tight = pool.near[:, :size - 1].mean(1) if pool.near.size else np.empty(0)
     centres = np.random.default_rng(random_state).permutation(len(tight))
     likely = centres[tight[centres] >= wanted - tolerance].tolist()
+    lists: list[TopicList] = []
     for order in _promising(pool, likely, free, size, wanted - tolerance):
-        if len(out) == most or free.sum() < size: break
+        if len(lists) == most or free.sum() < size:
+            break
         taken = _around(pool.unit, order[free[order]], size, wanted, tolerance)
         if taken is not None:
             free[taken] = False
             unit = pool.unit[taken]
-            out.append(TopicList([pool.words[i] for i in taken], _coherence(unit), unit))
-    return out
+            lists.append(TopicList([pool.words[i] for i in taken], _coherence(unit), unit))
+    return lists
 
 # %% ../../nbs/vectors/02_topics.ipynb #9dec97ad
 def _around(unit, order, size, wanted, tolerance):
@@ -185,11 +209,15 @@ def unrelated(pool, # the TopicPool, whose background counts as no relation
               second, # TopicLists; may be the same lists
              )->np.ndarray: # true or false, one row a list of first, one column a list of second
     "Which lists share no word and lie at most half as near each other as their own words do."
-    means = [np.array([t.unit.mean(0, dtype=float) for t in lists]) for lists in (first, second)]
-    within = [np.array([t.coherence for t in lists]) - pool.background for lists in (first, second)]
-    apart = means[0] @ means[1].T - pool.background <= .25 * (within[0][:, None] + within[1])
-    words = [[set(t.words) for t in lists] for lists in (first, second)]
-    return apart & np.array([[s.isdisjoint(t) for t in words[1]] for s in words[0]])
+    first_means = np.array([topic.unit.mean(0, dtype=float) for topic in first])
+    second_means = np.array([topic.unit.mean(0, dtype=float) for topic in second])
+    between = first_means @ second_means.T - pool.background
+    first_within = np.array([topic.coherence for topic in first]) - pool.background
+    second_within = np.array([topic.coherence for topic in second]) - pool.background
+    is_far = between <= .25 * (first_within[:, None] + second_within)
+    second_words = [set(topic.words) for topic in second]
+    share_no_word = [[words.isdisjoint(topic.words) for words in second_words] for topic in first]
+    return is_far & np.array(share_no_word)
 
 # %% ../../nbs/vectors/02_topics.ipynb #38e3a1ca
 def unrelated_pairs(pool, # the TopicPool of both
@@ -197,79 +225,107 @@ def unrelated_pairs(pool, # the TopicPool of both
                     second, # TopicLists; may be the same lists
                    )->list: # pairs (i, j): numbers in first and second
     "The unrelated pairs of lists, each two lists once even if both stand in first and in second."
-    numbers: dict = {}                                    # lists of the same words have one number
-    left, right = ([numbers.setdefault(tuple(t.words), len(numbers)) for t in lists] for lists in (first, second))
+    number_of: dict = {}                                    # lists of the same words have one number
+    for topic in [*first, *second]:
+        number_of.setdefault(tuple(topic.words), len(number_of))
     pairs: dict = {}
     for i, j in np.argwhere(unrelated(pool, first, second)).tolist():
-        pairs.setdefault((min(left[i], right[j]), max(left[i], right[j])), (i, j))
-    return [*pairs.values()]
+        numbers = sorted([number_of[tuple(first[i].words)], number_of[tuple(second[j].words)]])
+        pairs.setdefault(tuple(numbers), (i, j))
+    return list(pairs.values())
 
 # %% ../../nbs/vectors/02_topics.ipynb #32d3ea79
-DRAWS, MOST_LISTS, LEAST_LISTS, LEAST_PAIRS, LEAST_WORDS = 5, 40, 20, 100, 2000
+DRAWS = 5 # how often lists are drawn
+MOST_LISTS = 40 # of each side in a draw
+LEAST_LISTS = 20
+LEAST_PAIRS = 100 # unrelated ones, in a draw
+LEAST_WORDS = 2000 # in the pool
 
 # %% ../../nbs/vectors/02_topics.ipynb #e5b084d3
 def given_list(words, # words of a query
                vectors, # their vectors, one row a word, none of them zero
               )->TopicList:
     "A list of a query in the form of a topic list; a single word coheres with itself."
-    unit = _unit(np.asarray(vectors, np.float32)).astype(float)
+    rows = np.asarray(vectors, np.float32)
+    unit = unit_rows(rows, 'the words of a query').astype(np.float32).astype(float)
     return TopicList(list(words), _coherence(unit) if len(words) > 1 else 1., unit)
 
 # %% ../../nbs/vectors/02_topics.ipynb #6eb1f74b
-def _matched(pool, own, fixed, exclude, tolerance, rng):
+def _matched(pool, own, fixed, exclude, tolerance, seed):
     "Topic lists like each of two lists of the query; unrelated to the two that stay, if the query's own are."
-    out, apart = [], unrelated(pool, own, fixed).all()
-    for k, given in enumerate(own):                       # a seed of its own for each side
-        lists = topic_lists(pool, len(given.words), given.coherence, exclude, tolerance, MOST_LISTS, (rng, k))
-        keep = np.flatnonzero(unrelated(pool, lists, fixed).all(1)) if lists and apart else range(len(lists))
-        out.append([lists[i] for i in keep])
-    return out
+    are_apart = unrelated(pool, own, fixed).all()
+    sides = []
+    for side, given in enumerate(own):                      # a seed of its own for each side
+        lists = topic_lists(pool, len(given.words), given.coherence, exclude, tolerance, MOST_LISTS, (seed, side))
+        if lists and are_apart:
+            keep = np.flatnonzero(unrelated(pool, lists, fixed).all(1))
+            lists = [lists[i] for i in keep]
+        sides.append(lists)
+    return sides
 
 # %% ../../nbs/vectors/02_topics.ipynb #f987021d
+class TopicDraw(NamedTuple):
+    "Topic lists in place of two lists of a query, from one seed."
+    first: list # TopicLists like the first of the two
+    second: list # TopicLists like the second
+    pairs: list # the unrelated pairs (i, j): numbers in first and second
+
+
 def matched_draws(pool, # the TopicPool
                   own, # the two lists of the query that are replaced, as TopicLists
                   fixed, # the two lists of the query that stay
                   exclude, # words that no list may use: all of the query
-                 seeds=range(DRAWS), # one a draw
-                 ): # draws (lists like the first, lists like the second, unrelated pairs), and how in words
+                  seeds=range(DRAWS), # one a draw
+                 ): # a list of TopicDraws, and how they were made, in words
     "Topic lists in place of two lists of a query, a draw a seed; none, and why, where they are too few."
     if len(pool) < LEAST_WORDS:
         return [], (f'{len(pool)} words of letters in these vectors, '
                     f'topic lists are made from {LEAST_WORDS} or more')
-    if min(len(t.words) for t in own) < 2:
+    if min(len(topic.words) for topic in own) < 2:
         return [], 'one word has no coherence that a list could be matched to'
     for tolerance in (.05, .10):
-        lists = [_matched(pool, own, fixed, exclude, tolerance, rng) for rng in seeds]
-        fewest = [min(len(draw[k]) for draw in lists) for k in (0, 1)]
-        if min(fewest) >= LEAST_LISTS: break
+        draws = [_matched(pool, own, fixed, exclude, tolerance, seed) for seed in seeds]
+        fewest = [min(len(sides[k]) for sides in draws) for k in (0, 1)]
+        if min(fewest) >= LEAST_LISTS:
+            break
     else:
         k = int(np.argmin(fewest))
         return [], (f'{fewest[k]} topic lists of {len(own[k].words)} words cohere within .10 of '
                     f'{own[k].coherence:.2f}, {LEAST_LISTS} are needed')
-    draws = [(*two, unrelated_pairs(pool, *two)) for two in lists]
-    if (least := min(len(d[2]) for d in draws)) < LEAST_PAIRS:
-        return [], f'{least} pairs of topic lists are unrelated, {LEAST_PAIRS} are needed'
-    return draws, matched_how(own, draws)
+    made = [TopicDraw(first, second, unrelated_pairs(pool, first, second)) for first, second in draws]
+    fewest_pairs = min(len(draw.pairs) for draw in made)
+    if fewest_pairs < LEAST_PAIRS:
+        return [], f'{fewest_pairs} pairs of topic lists are unrelated, {LEAST_PAIRS} are needed'
+    return made, matched_how(own, made)
 
 # %% ../../nbs/vectors/02_topics.ipynb #05f48bab
 def matched_how(own, # the two lists of the query that are replaced
                 draws, # what `matched_draws` returns first
                )->str:
     "How many lists and pairs, and the coherence that was reached and wanted, in words."
-    fewest = ' and '.join(str(min(len(d[k]) for d in draws)) for k in (0, 1))
-    reached = ' and '.join(f'{np.mean([t.coherence for d in draws for t in d[k]]):.2f}' for k in (0, 1))
-    wanted = ' and '.join(f'{t.coherence:.2f}' for t in own)
-    return (f'{sum(len(d[2]) for d in draws)} unrelated pairs in {len(draws)} draws '
-            f'of at least {fewest} topic lists, mean cosine {reached} ({wanted} in the query)')
+    fewest, reached = [], []
+    for k in (0, 1):
+        sides = [(draw.first, draw.second)[k] for draw in draws]
+        fewest.append(str(min(map(len, sides))))
+        mean = np.mean([topic.coherence for lists in sides for topic in lists])
+        reached.append(f'{mean:.2f}')
+    wanted = [f'{topic.coherence:.2f}' for topic in own]
+    n_pairs = sum(len(draw.pairs) for draw in draws)
+    return (f'{n_pairs} unrelated pairs in {len(draws)} draws of at least {" and ".join(fewest)} topic lists, '
+            f'mean cosine {" and ".join(reached)} ({" and ".join(wanted)} in the query)')
 
 # %% ../../nbs/vectors/02_topics.ipynb #32f3003a
 def draws_error(reached, # true or false: which pairs reach the value
                 draw, # the number of the draw that each pair comes from
                )->float:
     "Monte Carlo error of the share of pairs: from how the draws differ, for pairs of one draw share their lists."
-    numbers = np.unique(draw)
-    shares = [(1 + np.count_nonzero(reached[draw == k])) / (1 + np.count_nonzero(draw == k)) for k in numbers]
-    return float(np.std(shares, ddof=1) / np.sqrt(len(numbers))) if len(numbers) > 1 else float('nan')
+    shares = []
+    for number in np.unique(draw):
+        of_draw = reached[draw == number]
+        shares.append((1 + np.count_nonzero(of_draw)) / (1 + len(of_draw)))
+    if len(shares) < 2:
+        return float('nan')
+    return float(np.std(shares, ddof=1) / np.sqrt(len(shares)))
 
 # %% ../../nbs/vectors/02_topics.ipynb #f9abdf13
 def topic_pool(vectors, # WordVectors
