@@ -9,54 +9,62 @@ __all__ = ['TEMPLATES', 'NOUN_TEMPLATES', 'bare_sentences', 'word_vectors', 'Sen
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from ..core.registry import fetch
-from ..core.inputs import checked_path, file_text, parse_json, shown
-from ..embedders.load import Embedder, as_embedder
-from ..results.result import Result
-from ..stimuli.words import Query, _words, weat_query
-from ..stimuli.templates import as_template
-from ..models.tokens import unknown_words
-from ..vectors.wordvectors import _unit64
-from ..vectors.wordvectors import WordVectors
 from .occupation_gap import occupation_associations
-from .weat import _present, _query, weat
+from .weat import select_query, weat
 from .wefat import vector_associations
+from ..core.checks import as_list, check_choice, check_path, check_words, errors_at, listed, shown
+from ..core.inputs import file_text, parse_json
+from ..core.registry import fetch
+from ..embedders.load import Embedder, as_embedder
+from ..models.tokens import unknown_words
+from ..results.result import Result
+from ..stimuli.templates import as_template
+from ..stimuli.words import Query, as_query, weat_query
+from ..vectors.wordvectors import WordVectors, unit_rows
 
 # %% ../../nbs/04b_seat.ipynb #8597c0a6
 TEMPLATES = ('The word is {target}.', 'They said {target}.', 'It says {target}.')
 
 # %% ../../nbs/04b_seat.ipynb #85ee1f5a
-def _templates(templates):
+def _check_templates(templates):
     "Templates of one slot; ValueError for none, for two slots, and for one that is there twice."
-    several = hasattr(templates, '__iter__') and not isinstance(templates, str)
-    found = [as_template(t) for t in (templates if several else [templates])]
-    if not found: raise ValueError('templates is empty; give one or more, such as "They said {target}."')
-    if many := [t.text for t in found if len(t.slots) > 1]:
-        raise ValueError(f'{many[0]!r} has more than one slot; a word is put into a template of one slot')
-    if len({t.fill(**{t.slots[0]: 'a'}).text for t in found}) < len(found):
+    found = [as_template(template) for template in as_list(templates)]
+    if not found:
+        raise ValueError('templates is empty; give one or more, such as "They said {target}."')
+    for template in found:
+        if len(template.slots) > 1:
+            raise ValueError(f'{template.text!r} has more than one slot; a word is put into a template of one slot')
+    if len({_fill(template, 'a') for template in found}) < len(found):
         raise ValueError('a template is given twice, which would count it as two; keep one of each')
     return found
+
+
+def _fill(template, word):
+    "The sentence that a word makes of a template with one slot."
+    return template.fill(**{template.slots[0]: word}).text
 
 # %% ../../nbs/04b_seat.ipynb #4a87ce9b
 def bare_sentences(words, # a list of words
                    templates=TEMPLATES, # a template with one slot, or a list of them
                   )->dict: # word: its sentences, one a template
     "Each word in each template. ValueError for no list, no template, not one slot, a brace or mask in a word."
-    found = _templates(templates)
-    return {w: [t.fill(**{t.slots[0]: w}).text for t in found] for w in _words(words, 'words')}
+    templates = _check_templates(templates)
+    return {word: [_fill(template, word) for template in templates] for word in check_words(words)}
 
 # %% ../../nbs/04b_seat.ipynb #f6c77113
-def _listed(sentences):
+def _check_sentences(sentences):
     "The sentences of each word as a list; ValueError for none, and for one that stands twice."
     if not isinstance(sentences, dict) or not sentences:
         raise ValueError('sentences must be a dict, of one word or more to lists of its sentences')
-    found = {w: _words(some, f'the list of sentences of {w!r}') for w, some in sentences.items()}
-    times = Counter(t for some in found.values() for t in some)
-    if both := [t for t, n in times.items() if n > 1]:
-        raise ValueError(f'{both[0]!r} is a sentence of two words; leave it to one of them')
+    found = {word: check_words(texts, f'the list of sentences of {word!r}') for word, texts in sentences.items()}
+    count = Counter(text for texts in found.values() for text in texts)
+    for text, times in count.items():
+        if times > 1:
+            raise ValueError(f'{text!r} is a sentence of two words; leave it to one of them')
     return found
 
 # %% ../../nbs/04b_seat.ipynb #8fb6a13e
@@ -64,23 +72,40 @@ def word_vectors(embedder, # an Embedder, or its name
                  sentences, # a dict: word to a list of its sentences
                 )->WordVectors: # a row a word, the mean of the unit vectors of its sentences
     "Vectors of words from their sentences. ValueError for a word without, a sentence of two, a zero vector."
-    embedder, sentences = as_embedder(embedder), _listed(sentences)
-    texts = [t for some in sentences.values() for t in some]
-    unit = _unit64(embedder.embed(texts), f'the sentences of {embedder.name}')
-    ends = np.cumsum([len(some) for some in sentences.values()])
-    return WordVectors(list(sentences), [rows.mean(0) for rows in np.split(unit, ends[:-1])], embedder.name)
+    embedder = as_embedder(embedder)
+    sentences = _check_sentences(sentences)
+    all_texts = [text for texts in sentences.values() for text in texts]
+    unit = unit_rows(embedder.embed(all_texts), f'the sentences of {embedder.name}')
+    ends = np.cumsum([len(texts) for texts in sentences.values()])
+    means = [rows.mean(0) for rows in np.split(unit, ends[:-1])]
+    return WordVectors(list(sentences), means, embedder.name)
 
 # %% ../../nbs/04b_seat.ipynb #360346eb
-class _Known:
-    "Which words an embedder knows, as far as it can be asked; `whole`: not words, but sentences."
-    def __init__(self, embedder, whole=()):
-        self.source, self.name, self.whole = embedder.source, embedder.name, whole
+class _Vocabulary:
+    "Which words an embedder has, as far as it can be asked."
+    def __init__(self,
+                 embedder,
+                 whole=(), # what is no word but a whole sentence, which no embedder lacks
+                ):
+        self.source = embedder.source
+        self.name = embedder.name
+        self.whole = whole
+
     def missing(self, words):
-        words = [w for w in words if w not in self.whole]
-        if hasattr(self.source, 'words'): return [w for w in words if self.source.words(w)[1]]
-        if getattr(self.source, 'unknown', '') == 'refuse': return unknown_words(self.source.tokenizer, words)
+        words = [word for word in words if word not in self.whole]
+        if hasattr(self.source, 'words'):
+            missing = []
+            for word in words:
+                _, unknown = self.source.words(word)
+                if unknown:
+                    missing.append(word)
+            return missing
+        if getattr(self.source, 'unknown', '') == 'refuse':
+            return unknown_words(self.source.tokenizer, words)
         return []
-    def __contains__(self, word): return not self.missing([word])
+
+    def __contains__(self, word):
+        return not self.missing([word])
 
 # %% ../../nbs/04b_seat.ipynb #18d95bfe
 @dataclass(frozen=True)
@@ -90,41 +115,67 @@ class SentenceQuery(Query):
 
     def __post_init__(self):
         super().__post_init__()
-        object.__setattr__(self, 'sentences', _listed(self.sentences))
-        if lost := [w for w in self.words if not self.sentences.get(w)]:
-            raise ValueError(f'{self.name}: no sentences of {", ".join(lost)}; give each word one or more')
+        object.__setattr__(self, 'sentences', _check_sentences(self.sentences))
+        lost = [word for word in self.words if not self.sentences.get(word)]
+        if lost:
+            raise ValueError(f'{self.name}: no sentences of {listed(lost, 20)}; give each word one or more')
 
 # %% ../../nbs/04b_seat.ipynb #cb9234a6
-def _described(embedder): return {**embedder.meta, 'fingerprint': embedder.fingerprint}
+def _embedder_meta(embedder):
+    return {**embedder.meta, 'fingerprint': embedder.fingerprint}
 
-def _named(query):
+
+def _named_query(query):
     "A `Query`, or the published WEAT of this name; the error for another name tells of `load_seat`."
-    try: return _query(query)
-    except ValueError as e: raise ValueError(f'{e}; the tests of May et al. are read by load_seat') from None
+    if not isinstance(query, str):
+        return as_query(query)
+    try:
+        return weat_query(query)
+    except ValueError as e:
+        raise ValueError(f'{e}; the tests of May et al. are read by load_seat') from None
 
-def _asked(embedder, query, templates, on_missing):
-    "The four sets with the words that are known, their sentences, what is missing, and the templates used."
+
+class _QuerySentences(NamedTuple):
+    "The words of a query that an embedder has, with their sentences."
+    sets: dict # X, Y, A and B: their words
+    sentences: dict # word: its sentences
+    templates: list # those that made the sentences; none where the query brings its own
+    missing: list # the words that were left out
+
+
+def _query_sentences(embedder, query, templates, on_missing):
     own = query.sentences if isinstance(query, SentenceQuery) else {}
-    sets, lost = _present(_Known(embedder, {w for w, s in own.items() if s == [w]}), query, on_missing)
-    words = [w for some in sets for w in some]
-    if own: return sets, {w: own[w] for w in words}, lost, []
-    templates = _templates(templates)
-    return sets, bare_sentences(words, templates), lost, templates
+    whole = {word for word, texts in own.items() if texts == [word]}
+    selected = select_query(_Vocabulary(embedder, whole), query, on_missing)
+    words = [word for some in selected.sets.values() for word in some]
+    if own:
+        sentences = {word: own[word] for word in words}
+        return _QuerySentences(selected.sets, sentences, [], selected.missing)
+    templates = _check_templates(templates)
+    return _QuerySentences(selected.sets, bare_sentences(words, templates), templates, selected.missing)
 
 # %% ../../nbs/04b_seat.ipynb #fc398b5e
-def _weat(embedder, query, sets, sentences, unit, options):
-    "The WEAT of words, or of sentences, with a row a unit in its details."
-    if unit == 'sentence':
-        sets = [[t for w in some for t in sentences[w]] for some in sets]
-        of = {t: w for w, some in sentences.items() for t in some}
-        sentences = {t: [t] for some in sets for t in some}
-    X, Y, A, B = sets
-    asked = Query(query.name, X, Y, A, B, query.names, query.source, min_words=2)
-    r = weat(word_vectors(embedder, sentences), asked, placebo=False, **options)
-    details = r.details.rename(columns={'word': unit})
-    if unit == 'sentence': details.insert(0, 'word', [of[t] for t in details[unit]])
-    else: details.insert(2, 'sentences', [len(sentences[w]) for w in details[unit]])
-    return replace(r, details=details, n=r.n.replace('words', unit + 's'))
+def _weat_by_word(embedder, query, asked, options):
+    "The WEAT of words; its details have the number of their sentences."
+    by_word = Query(query.name, **asked.sets, names=query.names, source=query.source, min_words=2)
+    result = weat(word_vectors(embedder, asked.sentences), by_word, placebo=False, **options)
+    details = result.details.copy()
+    details.insert(2, 'sentences', [len(asked.sentences[word]) for word in details['word']])
+    return replace(result, details=details)
+
+
+def _weat_by_sentence(embedder, query, asked, options):
+    "The WEAT of sentences, each as if it were a word; its details have the word of each."
+    word_of = {text: word for word, texts in asked.sentences.items() for text in texts}
+    sets = {}
+    for letter, words in asked.sets.items():
+        sets[letter] = [text for word in words for text in asked.sentences[word]]
+    each_alone = {text: [text] for texts in sets.values() for text in texts}
+    by_sentence = Query(query.name, **sets, names=query.names, source=query.source, min_words=2)
+    result = weat(word_vectors(embedder, each_alone), by_sentence, placebo=False, **options)
+    details = result.details.rename(columns={'word': 'sentence'})
+    details.insert(0, 'word', [word_of[text] for text in details['sentence']])
+    return replace(result, details=details, n=f'{len(sets["X"])} + {len(sets["Y"])} target sentences')
 
 # %% ../../nbs/04b_seat.ipynb #ab0b986f
 def seat(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
@@ -140,17 +191,23 @@ def seat(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
     """The sentence encoder association test (May et al. 2019, doi:10.18653/v1/N19-1063), by word.
 
     ValueError as for `weat` and `bare_sentences`, TypeError for what is no embedder or query."""
-    if unit not in ('word', 'sentence'): raise ValueError(f'unit must be "word" or "sentence", but is {unit!r}')
-    embedder, query = as_embedder(embedder), _named(query)
-    sets, sentences, lost, templates = _asked(embedder, query, templates, on_missing)
-    options = dict(alternative=alternative, ddof=ddof, confidence_level=confidence_level)
-    r = _weat(embedder, query, sets, sentences, unit, options)
-    note = 'sentences of one word are counted as independent, which they are not' * (unit == 'sentence')
-    meta = {**r.meta, 'battery': 'SEAT' + ', by sentence' * bool(note), 'missing': lost, 'unit': unit,
-            'words': dict(zip('XYAB', sets)), 'templates': [t.text for t in templates],
-            'note': '; '.join(filter(None, (r.meta['note'], note))),
-            'embedder': _described(embedder)}
-    return replace(r, metric='SEAT d', meta=meta)
+    check_choice(unit, 'unit', ('word', 'sentence'))
+    embedder = as_embedder(embedder)
+    query = _named_query(query)
+    asked = _query_sentences(embedder, query, templates, on_missing)
+    options = {'alternative': alternative, 'ddof': ddof, 'confidence_level': confidence_level}
+    if unit == 'word':
+        result = _weat_by_word(embedder, query, asked, options)
+        battery = 'SEAT'
+        notes = [result.meta['note']]
+    else:
+        result = _weat_by_sentence(embedder, query, asked, options)
+        battery = 'SEAT, by sentence'
+        notes = [result.meta['note'], 'sentences of one word are counted as independent, which they are not']
+    meta = {**result.meta, 'battery': battery, 'missing': asked.missing, 'unit': unit, 'words': asked.sets,
+            'templates': [template.text for template in asked.templates],
+            'note': '; '.join(note for note in notes if note), 'embedder': _embedder_meta(embedder)}
+    return replace(result, metric='SEAT d', meta=meta)
 
 # %% ../../nbs/04b_seat.ipynb #40325853
 _SOURCE = 'May et al. 2019, doi:10.18653/v1/N19-1063'
@@ -159,81 +216,110 @@ _BARE = re.compile(
     r"(?:The |An? )?(.+) (?:is|are) (?:here|there|a person|a thing|people|things)\.|"
     r"The person's name is (.+)\.|(?:Here|There) (.+) is\.")
 
+
 def _plurals(word):
     "A word in lower case, and what its plural may be."
-    if word == 'her': return {word}              # hers is another word
+    if word == 'her':                            # hers is another word
+        return {word}
     return {word, f'{word}s', f'{word}es', re.sub('y$', 'ies', word), re.sub(r'man\b', 'men', word), f'{word}ren'}
 
-def _grouped(texts):
+
+def _bare_word(text):
+    "The word that a bare sentence is about; None for another text."
+    match = _BARE.fullmatch(text)
+    if not match:
+        return None
+    return next(group for group in match.groups() if group)
+
+
+def _group_by_word(texts):
     "Word: its sentences; singular and plural are one word. A text that is no bare sentence is a word of its own."
-    out: dict = {}
-    order: dict = {}                             # word: its number in `out`
-    first_as: dict = {}                          # a word in lower case: the first in `out` that is written so
-    first_plural: dict = {}                      # a form: the first in `out` of which it may be the plural
+    groups: dict = {}
+    order: dict = {}                             # word: its number in `groups`
+    first_as: dict = {}                          # a word in lower case: the first in `groups` that is written so
+    first_plural: dict = {}                      # a form: the first in `groups` of which it may be the plural
     for text in texts:
-        bare = _BARE.fullmatch(text)
-        form = next(filter(None, bare.groups())) if bare else text
-        lower = form.lower()
+        bare_word = _bare_word(text)
+        word = bare_word or text
+        lower = word.lower()
         plurals = _plurals(lower)
-        same = [first_plural[lower]] if lower in first_plural else []
-        same += [first_as[w] for w in plurals if w in first_as]
-        word = min(same, key=order.__getitem__) if bare and same else form
-        if word not in out:
-            order[word] = len(out)
+        if bare_word:
+            same = [first_as[form] for form in plurals if form in first_as]
+            if lower in first_plural:
+                same.append(first_plural[lower])
+            if same:
+                word = min(same, key=order.__getitem__)
+        if word not in groups:
+            order[word] = len(groups)
             first_as.setdefault(lower, word)
-            for w in plurals: first_plural.setdefault(w, word)
-        out.setdefault(word, []).append(text)
-    return out
+            for form in plurals:
+                first_plural.setdefault(form, word)
+        groups.setdefault(word, []).append(text)
+    return groups
 
 # %% ../../nbs/04b_seat.ipynb #af481685
-def _examples(data, key, file):
-    "Label and words of a set, and their sentences."
+class _ExampleSet(NamedTuple):
+    label: str # what the set is called
+    sentences: dict # word: its sentences
+
+
+def _read_examples(data, key, file):
+    "One of the four sets of a file."
     part = data.get(key) if isinstance(data, dict) else None
-    category, texts = (part.get(k) if isinstance(part, dict) else None for k in ('category', 'examples'))
+    fields = part if isinstance(part, dict) else {}
+    category, texts = fields.get('category'), fields.get('examples')
     if not isinstance(category, str) or not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
         raise ValueError(f'{file} cannot be read: {key} is {shown(part, 80)}; it should have targ1, targ2, attr1 and '
                          'attr2, each with a category and a list of examples, all text')
-    texts = _words([' '.join(t.split()) for t in texts], f'{file}: {key}')
-    return category, _grouped(texts)
+    tidy = check_words([' '.join(text.split()) for text in texts], f'{file}: {key}')
+    return _ExampleSet(category, _group_by_word(tidy))
 
 # %% ../../nbs/04b_seat.ipynb #3bde6759
 def load_seat(test, # a published test, such as "sent-weat6", or a file in its layout that ends in .jsonl
              )->Query: # of words; or, if a text ends like a sentence, a SentenceQuery
     "A test in the layout of May et al. 2019 (doi:10.18653/v1/N19-1063). ValueError: unknown, or damaged."
-    own_file = str(test).endswith('.jsonl')
-    path = checked_path(test, 'the file of a test') if own_file else fetch(f'seat/{test}.jsonl')
-    if not path.is_file(): raise ValueError(f'there is no file {path.name}; give a path, or the name of a test')
+    is_own_file = str(test).endswith('.jsonl')
+    path = check_path(test, 'the file of a test') if is_own_file else fetch(f'seat/{test}.jsonl')
+    if not path.is_file():
+        raise ValueError(f'there is no file {path.name}; give a path, or the name of a test')
     data = parse_json(file_text(path), path.name)
-    names, groups = zip(*(_examples(data, k, path.name) for k in ('targ1', 'targ2', 'attr1', 'attr2')))
-    own = {w: some for words in groups for w, some in words.items()}
-    X, Y, A, B = map(list, groups)
-    whole = any(re.search(r'[.!?]$', t) for some in own.values() for t in some)
-    try:
-        q = Query(path.stem, X, Y, A, B, names, path.name if own_file else _SOURCE, battery='SEAT')
-        return SentenceQuery(**vars(q), sentences=own) if whole else q
-    except ValueError as e:
-        raise ValueError(f'{path.name}: {e}') from e
+    examples = [_read_examples(data, key, path.name) for key in ('targ1', 'targ2', 'attr1', 'attr2')]
+    X, Y, A, B = (list(each.sentences) for each in examples)
+    labels = tuple(each.label for each in examples)
+    sentences = {}
+    for each in examples:
+        sentences.update(each.sentences)
+    has_whole_sentences = any(re.search(r'[.!?]$', text) for texts in sentences.values() for text in texts)
+    with errors_at(path.name):
+        query = Query(path.stem, X, Y, A, B, labels, path.name if is_own_file else _SOURCE, battery='SEAT')
+        return SentenceQuery(**vars(query), sentences=sentences) if has_whole_sentences else query
 
 # %% ../../nbs/04b_seat.ipynb #58358f23
 NOUN_TEMPLATES = ('This is a(n) {target}.', 'That is a(n) {target}.', 'Here is a(n) {target}.',
                   'The {target} is here.')
 
 # %% ../../nbs/04b_seat.ipynb #5750fcb4
-def _nouns(k):
+_PRONOUNS = {'he', 'him', 'his', 'she', 'her', 'hers'}
+
+def _nouns(letter):
     "The nouns of a set of the seventh and eighth WEAT."
-    words = [w for name in ('weat7', 'weat8') for w in getattr(weat_query(name), k)]
-    return [w for w in dict.fromkeys(words) if w not in {'he', 'him', 'his', 'she', 'her', 'hers'}]
+    words = getattr(weat_query('weat7'), letter) + getattr(weat_query('weat8'), letter)
+    return [word for word in dict.fromkeys(words) if word not in _PRONOUNS]
+
 
 @occupation_associations.register
 def _(subject: Embedder, occupations, *, templates=NOUN_TEMPLATES):
     "d of each occupation, female minus male, of mean vectors of bare sentences."
-    given = [list(occupations), _nouns('B'), _nouns('A')]
-    lost = _Known(subject).missing(sum(given, []))
-    known, female, male = ([w for w in some if w not in lost] for some in given)
-    if not known: raise ValueError(f'{subject.name} knows none of the {len(occupations)} occupations')
-    templates = _templates(templates)
-    vectors = word_vectors(subject, bare_sentences(known + female + male, templates))
-    found = vector_associations(vectors, known, female, male, placebo=False)
-    return replace(found, missing=[w for w in given[0] if w in lost], meta={
-        **found.meta, 'missing_attributes': [w for w in given[1] + given[2] if w in lost],
-        'templates': [t.text for t in templates], 'embedder': _described(subject)})
+    occupations, female, male = list(occupations), _nouns('B'), _nouns('A')
+    missing = _Vocabulary(subject).missing(occupations + female + male)
+    known = [word for word in occupations if word not in missing]
+    known_female = [word for word in female if word not in missing]
+    known_male = [word for word in male if word not in missing]
+    if not known:
+        raise ValueError(f'{subject.name} knows none of the {len(occupations)} occupations')
+    templates = _check_templates(templates)
+    vectors = word_vectors(subject, bare_sentences(known + known_female + known_male, templates))
+    found = vector_associations(vectors, known, known_female, known_male, placebo=False)
+    meta = {**found.meta, 'missing_attributes': [word for word in female + male if word in missing],
+            'templates': [template.text for template in templates], 'embedder': _embedder_meta(subject)}
+    return replace(found, missing=[word for word in occupations if word in missing], meta=meta)
