@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__
-from ..embedders.providers import ProviderError
+from ..embedders.client import ProviderError
 from ..stats.contrasts import (by_template, contrast_estimates, published_contrast, size_in_words,
                                             variance_split, word_scores)
 from ..stats.effects import _level

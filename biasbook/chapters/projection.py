@@ -143,7 +143,7 @@ def direct_bias(vectors, # anything that as_vectors takes
     direction = as_direction(vectors, direction)
     check_fraction(confidence_level)
     check_number(c, 'c', above=0)
-    found = _find_words(vectors, words, on_missing)
+    found = find_words(vectors, words, on_missing)
     without_each = direction.without_each()
     exclude = () if words is None else found.words
     others = placebo_directions(vectors, direction, n_placebos, random_state, exclude)
@@ -152,23 +152,23 @@ def direct_bias(vectors, # anything that as_vectors takes
     return _direct_result(vectors.name, direction, found, means, len(without_each), options)
 
 # %% ../../nbs/01_projection.ipynb #ffd8cbc0
-class _Found(NamedTuple):
+class FoundWords(NamedTuple):
     "Words that the vectors have."
     words: list
     rows: np.ndarray # one row a word
     missing: list # words that the vectors lack
 
 
-def _find_words(vectors, words, on_missing):
+def find_words(vectors, words, on_missing):
     "The words that are there, or all of the vectors; TooFewWords: fewer than 2; ValueError: no list of different words."
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     if words is None:
-        found = _Found(vectors.words, vectors.vectors, [])           # millions of rows are not copied
+        found = FoundWords(vectors.words, vectors.vectors, [])           # millions of rows are not copied
         asked = vectors.words
     else:
         asked = _word_list(words)
         selected = vectors.select(asked, on_missing)
-        found = _Found(selected.words, selected.rows, selected.missing)
+        found = FoundWords(selected.words, selected.rows, selected.missing)
     if len(found.words) < 2:
         message = f'{len(found.words)} of {len(asked)} words are in {vectors.name}, 2 are needed'
         raise TooFewWords('words', found.words, 2, found.missing, vectors.name, message)
@@ -347,3 +347,11 @@ def indirect_bias_table(vectors, # anything that as_vectors takes
     is_unstable = np.abs(found.similarity) < UNSTABLE
     table['note'] = np.where(is_unstable, 'similarity near 0: unstable', '')
     return table
+
+# %% ../../nbs/01_projection.ipynb #oldnames4
+# Old names, until the pages that import them use the new ones.
+_given = _word_list
+
+def _present(vectors, words, on_missing):
+    found = find_words(vectors, words, on_missing)
+    return found.words, found.missing
