@@ -48,7 +48,9 @@ def _database_errors(path):
     try:
         yield
     except sqlite3.OperationalError as e:
-        if 'decode' in str(e) or 'readonly' in str(e) and _unknown_format(path):
+        # Disk, permission and lock have codes of their own. Text that is not UTF-8 has none: Python finds it, not SQLite.
+        of_the_content = getattr(e, 'sqlite_errorcode', sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR
+        if of_the_content or 'readonly' in str(e) and _unknown_format(path):
             raise damaged(e) from e
         advice = {'full': 'make room', 'readonly': 'it cannot be written to',
                   'unable to open': 'see that its folder is there, and yours',

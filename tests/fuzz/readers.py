@@ -92,7 +92,9 @@ def study(folder, path):
     from biasbook.stimuli.studies import attribute_sentences, load_study, study_lint, target_sentences
     found = load_study(path)
     repr(found)
-    if len(found.templates) * sum(map(len, [*found.targets.values(), *found.attributes.values()])) < 2000:
+    templates = sum(map(len, found.templates.values()))
+    words = sum(map(len, [*found.targets.values(), *found.attributes.values()]))
+    if templates * words < 2000:        # each template is filled with each word
         target_sentences(found)
         attribute_sentences(found)
         study_lint(found)
