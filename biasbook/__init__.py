@@ -1,88 +1,152 @@
 """Measure social bias in word embeddings, language models and embedding APIs: a book whose chapters run.
 
-The names of `__all__` are what most work needs, as in `import biasbook as bb; bb.weat('googlenews-mini', 'weat7')`. Each
-is imported when it is first used."""
+`import biasbook as bb` reaches every measure, loader and table by its name, as in `bb.weat('googlenews-mini', 'weat7')`. Each is
+imported when it is first used. `dir(bb)` lists them."""
 __version__ = "0.1.0"
 
 from importlib import import_module
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from biasbook.auditing.compare import compare_audits as compare_audits
     from biasbook.auditing.files import load_audit as load_audit
+    from biasbook.auditing.files import save_audit as save_audit
     from biasbook.auditing.measures import occupation_gap as occupation_gap
+    from biasbook.auditing.readings import summary_table as summary_table
     from biasbook.auditing.run import audit as audit
     from biasbook.chapters.cbs import cbs as cbs
+    from biasbook.chapters.crows_pairs import crows_by_type as crows_by_type
     from biasbook.chapters.crows_pairs import crows_pairs as crows_pairs
+    from biasbook.chapters.crows_pairs import load_crows_pairs as load_crows_pairs
     from biasbook.chapters.debias import compare_debiasing as compare_debiasing
+    from biasbook.chapters.debias import hard_debias as hard_debias
+    from biasbook.chapters.debias import hard_debias_each as hard_debias_each
+    from biasbook.chapters.debias import inlp as inlp
+    from biasbook.chapters.debias import leace as leace
+    from biasbook.chapters.debias import nearest_pairs as nearest_pairs
+    from biasbook.chapters.debias import shares_left as shares_left
+    from biasbook.chapters.debias import what_is_left as what_is_left
     from biasbook.chapters.disco import disco as disco
-    from biasbook.chapters.embedding_api import bias_table as bias_table, embedding_bias as embedding_bias
-    from biasbook.chapters.debias import hard_debias as hard_debias, inlp as inlp, leace as leace
+    from biasbook.chapters.embedder_comparison import consistency_table as consistency_table
+    from biasbook.chapters.embedder_comparison import plan_table as plan_table
+    from biasbook.chapters.embedder_comparison import study_embedders as study_embedders
+    from biasbook.chapters.embedding_api import bias_table as bias_table
+    from biasbook.chapters.embedding_api import embedding_bias as embedding_bias
+    from biasbook.chapters.embedding_api import template_table as template_table
+    from biasbook.chapters.generated_analogies import generate_analogies as generate_analogies
+    from biasbook.chapters.influence import compare_weat as compare_weat
+    from biasbook.chapters.influence import fewest_words as fewest_words
     from biasbook.chapters.influence import leave_one_out as leave_one_out
-    from biasbook.chapters.maskfill import fill_bias_difference as fill_bias_difference, fill_bias as fill_bias
+    from biasbook.chapters.influence import list_agreement as list_agreement
+    from biasbook.chapters.maskfill import fill_bias as fill_bias
+    from biasbook.chapters.maskfill import fill_bias_difference as fill_bias_difference
+    from biasbook.chapters.maskfill import kurita_rows as kurita_rows
     from biasbook.chapters.maskfill import maskfill_table as maskfill_table
     from biasbook.chapters.model_comparison import compare_models as compare_models
-    from biasbook.chapters.influence import compare_weat as compare_weat
+    from biasbook.chapters.occupation_gap import occupation_gaps as occupation_gaps
+    from biasbook.chapters.occupation_gap import occupation_shares as occupation_shares
     from biasbook.chapters.projection import direct_bias as direct_bias
+    from biasbook.chapters.projection import indirect_bias as indirect_bias
+    from biasbook.chapters.projection import indirect_bias_table as indirect_bias_table
+    from biasbook.chapters.quality import analogies as analogies
+    from biasbook.chapters.quality import similarity_pairs as similarity_pairs
+    from biasbook.chapters.quality import similarity_table as similarity_table
+    from biasbook.chapters.quality import word_similarity as word_similarity
+    from biasbook.chapters.sas_pairs import sas_by_type as sas_by_type
     from biasbook.chapters.sas_pairs import sas_pairs as sas_pairs
+    from biasbook.chapters.seat import load_seat as load_seat
     from biasbook.chapters.seat import seat as seat
+    from biasbook.chapters.stereoset import icat as icat
     from biasbook.chapters.stereoset import stereoset as stereoset
-    from biasbook.chapters.weat import weat as weat, weat_battery as weat_battery
+    from biasbook.chapters.stereoset import stereoset_by_type as stereoset_by_type
+    from biasbook.chapters.weat import weat as weat
+    from biasbook.chapters.weat import weat_battery as weat_battery
+    from biasbook.chapters.weat import weat_placebo as weat_placebo
+    from biasbook.chapters.wefat import sc_weat as sc_weat
     from biasbook.chapters.wefat import wefat as wefat
-    from biasbook.embedders.load import from_callable as from_callable, load_embedder as load_embedder
+    from biasbook.chapters.what_remains import bias_correlation as bias_correlation
+    from biasbook.chapters.what_remains import cluster_bias as cluster_bias
+    from biasbook.chapters.what_remains import extreme_words as extreme_words
+    from biasbook.chapters.what_remains import label_sides as label_sides
+    from biasbook.chapters.what_remains import neighbor_bias as neighbor_bias
+    from biasbook.chapters.what_remains import probe_accuracy as probe_accuracy
+    from biasbook.chapters.wordings import rewording_contrasts as rewording_contrasts
+    from biasbook.chapters.wordings import wording_share as wording_share
+    from biasbook.core.checks import MissingWords as MissingWords
+    from biasbook.core.checks import TooFewWords as TooFewWords
+    from biasbook.core.checks import UnknownName as UnknownName
+    from biasbook.core.checks import WrongKind as WrongKind
+    from biasbook.core.registry import data_path as data_path
+    from biasbook.core.registry import fetch as fetch
+    from biasbook.core.registry import verify as verify
+    from biasbook.embedders.load import from_callable as from_callable
+    from biasbook.embedders.load import load_embedder as load_embedder
     from biasbook.models.load import load_model as load_model
-    from biasbook.results.result import Result as Result, results_table as results_table
+    from biasbook.results.result import Result as Result
+    from biasbook.results.result import results_plot as results_plot
+    from biasbook.results.result import results_table as results_table
+    from biasbook.stats.estimate import Estimate as Estimate
+    from biasbook.stimuli.examples import load_stereoset as load_stereoset
     from biasbook.stimuli.pairs import load_pairs as load_pairs
+    from biasbook.stimuli.pairs import pair_sentences as pair_sentences
+    from biasbook.stimuli.questions import analogy_questions as analogy_questions
     from biasbook.stimuli.studies import load_study as load_study
     from biasbook.stimuli.templates import Template as Template
+    from biasbook.stimuli.words import Query as Query
     from biasbook.stimuli.words import load_queries as load_queries
-    from biasbook.stimuli.words import Query as Query, weat_query as weat_query
+    from biasbook.stimuli.words import load_words as load_words
+    from biasbook.stimuli.words import weat_queries as weat_queries
+    from biasbook.stimuli.words import weat_query as weat_query
     from biasbook.vectors.directions import bias_direction as bias_direction
-    from biasbook.vectors.wordvectors import WordVectors as WordVectors, load_vectors as load_vectors
+    from biasbook.vectors.directions import gender_pairs as gender_pairs
+    from biasbook.vectors.directions import professions as professions
+    from biasbook.vectors.wordvectors import WordVectors as WordVectors
+    from biasbook.vectors.wordvectors import load_vectors as load_vectors
 
-# Where each name is defined.
-_WHERE = {
-    'compare_audits': 'auditing.compare',
-    'load_audit': 'auditing.files',
-    'occupation_gap': 'auditing.measures',
-    'audit': 'auditing.run',
-    'cbs': 'chapters.cbs',
-    'crows_pairs': 'chapters.crows_pairs',
-    'compare_debiasing': 'chapters.debias',
-    'disco': 'chapters.disco',
-    'bias_table': 'chapters.embedding_api',
-    'embedding_bias': 'chapters.embedding_api',
-    'hard_debias': 'chapters.debias',
-    'inlp': 'chapters.debias',
-    'leace': 'chapters.debias',
-    'leave_one_out': 'chapters.influence',
-    'fill_bias_difference': 'chapters.maskfill',
-    'fill_bias': 'chapters.maskfill',
-    'maskfill_table': 'chapters.maskfill',
-    'compare_models': 'chapters.model_comparison',
-    'compare_weat': 'chapters.influence',
-    'direct_bias': 'chapters.projection',
-    'sas_pairs': 'chapters.sas_pairs',
-    'seat': 'chapters.seat',
-    'stereoset': 'chapters.stereoset',
-    'weat': 'chapters.weat',
-    'weat_battery': 'chapters.weat',
-    'wefat': 'chapters.wefat',
-    'from_callable': 'embedders.load',
-    'load_embedder': 'embedders.load',
-    'load_model': 'models.load',
-    'Result': 'results.result',
-    'results_table': 'results.result',
-    'load_pairs': 'stimuli.pairs',
-    'load_study': 'stimuli.studies',
-    'Template': 'stimuli.templates',
-    'load_queries': 'stimuli.words',
-    'Query': 'stimuli.words',
-    'weat_query': 'stimuli.words',
-    'bias_direction': 'vectors.directions',
-    'WordVectors': 'vectors.wordvectors',
-    'load_vectors': 'vectors.wordvectors',
+# The public names by the module that defines them. `occupation_gap` is taken from the module that knows every kind of subject.
+_NAMES = {
+    'auditing.compare': 'compare_audits',
+    'auditing.files': 'load_audit save_audit',
+    'auditing.measures': 'occupation_gap',
+    'auditing.readings': 'summary_table',
+    'auditing.run': 'audit',
+    'chapters.cbs': 'cbs',
+    'chapters.crows_pairs': 'crows_by_type crows_pairs load_crows_pairs',
+    'chapters.debias': 'compare_debiasing hard_debias hard_debias_each inlp leace nearest_pairs shares_left what_is_left',
+    'chapters.disco': 'disco',
+    'chapters.embedder_comparison': 'consistency_table plan_table study_embedders',
+    'chapters.embedding_api': 'bias_table embedding_bias template_table',
+    'chapters.generated_analogies': 'generate_analogies',
+    'chapters.influence': 'compare_weat fewest_words leave_one_out list_agreement',
+    'chapters.maskfill': 'fill_bias fill_bias_difference kurita_rows maskfill_table',
+    'chapters.model_comparison': 'compare_models',
+    'chapters.occupation_gap': 'occupation_gaps occupation_shares',
+    'chapters.projection': 'direct_bias indirect_bias indirect_bias_table',
+    'chapters.quality': 'analogies similarity_pairs similarity_table word_similarity',
+    'chapters.sas_pairs': 'sas_by_type sas_pairs',
+    'chapters.seat': 'load_seat seat',
+    'chapters.stereoset': 'icat stereoset stereoset_by_type',
+    'chapters.weat': 'weat weat_battery weat_placebo',
+    'chapters.wefat': 'sc_weat wefat',
+    'chapters.what_remains': 'bias_correlation cluster_bias extreme_words label_sides neighbor_bias probe_accuracy',
+    'chapters.wordings': 'rewording_contrasts wording_share',
+    'core.checks': 'MissingWords TooFewWords UnknownName WrongKind',
+    'core.registry': 'data_path fetch verify',
+    'embedders.load': 'from_callable load_embedder',
+    'models.load': 'load_model',
+    'results.result': 'Result results_plot results_table',
+    'stats.estimate': 'Estimate',
+    'stimuli.examples': 'load_stereoset',
+    'stimuli.pairs': 'load_pairs pair_sentences',
+    'stimuli.questions': 'analogy_questions',
+    'stimuli.studies': 'load_study',
+    'stimuli.templates': 'Template',
+    'stimuli.words': 'Query load_queries load_words weat_queries weat_query',
+    'vectors.directions': 'bias_direction gender_pairs professions',
+    'vectors.wordvectors': 'WordVectors load_vectors',
 }
+_WHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = ['__version__', *_WHERE]
 
@@ -91,6 +155,8 @@ def __getattr__(name):
     if name not in _WHERE:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}; it has {", ".join(sorted(_WHERE))}')
     value = getattr(import_module(f'{__name__}.{_WHERE[name]}'), name)
+    if isinstance(value, FunctionType):
+        import_module(f'{__name__}.core.docs').explain_parameters(value)        # for help()
     globals()[name] = value             # so that it is looked up once
     return value
 
