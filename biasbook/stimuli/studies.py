@@ -405,7 +405,8 @@ def _read_file(path):
                 _put_forms(forms, word, _forms(word, kind, rules), where)
     lists['templates'] = check_mapping(content['templates'], f'{file}: templates')
     places = {(kind, name): f'{file}: {kind} {clipped(str(name))}' for kind in kinds for name in lists[kind]}
-    return Study(**lists, forms=forms, pairs=tuple(pairs), places=places, source=content.get('source', ''))
+    return Study(lists['targets'], lists['attributes'], lists['templates'], forms=forms, pairs=tuple(pairs),
+                 places=places, source=content.get('source', ''))
 
 # %% ../../nbs/stimuli/05_studies.ipynb #1b57a1bf
 def _read_folder(path, templates, words):
