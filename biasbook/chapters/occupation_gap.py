@@ -92,7 +92,7 @@ def occupation_gap(subject, # word vectors, Associations, or a kind of subject t
 
     A WEFAT (Caliskan et al. 2017, doi:10.1126/science.aal4230). ValueError if the subject lacks more than half
     of them, TypeError for an unknown kind of subject."""
-    core = dict(alternative=alternative, n_resamples=n_resamples, random_state=random_state, confidence_level=confidence_level)
+    core = dict(alternative=alternative, n_resamples=n_resamples, rng=random_state, confidence_level=confidence_level)
     _options(**core)
     share = _shares(occupations)
     found, least = _found(subject, share, options), max(8, math.ceil(len(share) / 2))
