@@ -350,7 +350,7 @@ class _Layout(NamedTuple):
     "What the first line of a file of rows says about all of them."
     format: str # "GloVe text", "word2vec text" or "word2vec binary"
     dim: int # how many numbers a row has
-    count: int # how many rows the header announces; 0 without a header
+    n_rows: int # as the header announces; 0 without a header
 
 
 def _is_binary(file, dim):
@@ -467,7 +467,7 @@ def _text_blocks(opened, want, limit):
     "The wanted rows of a text, in `_RawBlock`s."
     layout = opened.layout
     first_words = want and {word.split(b' ')[0] for word in want}             # a word of GloVe may hold spaces
-    has_header = layout.count > 0
+    has_header = layout.n_rows > 0
     if has_header:
         expected = 'as the header says'
         number = 1 # of the last line before the block
@@ -479,7 +479,7 @@ def _text_blocks(opened, want, limit):
         at = opened.at - len(opened.first)
         block = _read_lines(opened.file, opened.first)
     seen = 0 # rows so far
-    total = min([n for n in (layout.count, limit) if n], default=None)
+    total = min([n for n in (layout.n_rows, limit) if n], default=None)
     with _progress(opened.label, total) as bar:
         while block and seen != limit:
             kept = []
@@ -500,10 +500,10 @@ def _text_blocks(opened, want, limit):
             if kept:
                 yield _parse_lines(opened.label, kept, layout.dim, expected, want)
             block = _read_lines(opened.file)
-    stopped_early = limit and seen == limit and limit < layout.count
-    if has_header and seen != layout.count and not stopped_early:
+    stopped_early = limit and seen == limit and limit < layout.n_rows
+    if has_header and seen != layout.n_rows and not stopped_early:
         are = 'is' if seen == 1 else 'are'
-        raise ValueError(f'the header says {plural(layout.count, "row")}, but {seen} {are} there: '
+        raise ValueError(f'the header says {plural(layout.n_rows, "row")}, but {seen} {are} there: '
                          'the file is cut short or its header is wrong')
 
 # %% ../../nbs/vectors/00_files.ipynb #d0413c36
@@ -516,7 +516,7 @@ def _end_of_word(buffer, start, at, row, layout):
         raise ValueError(f'no word ends in {_LONGEST_WORD} bytes from byte {at} on: '
                          'the header is wrong or the file damaged')
     if end < 0 or len(buffer) < end + 1 + 4 * layout.dim:
-        raise ValueError(f'ends at byte {at + len(buffer) - start}, in row {row} of {layout.count}: '
+        raise ValueError(f'ends at byte {at + len(buffer) - start}, in row {row} of {layout.n_rows}: '
                          'the file is cut short')
     return end
 
@@ -541,7 +541,7 @@ def _check_end(rest, at, layout, has_feeds):
         return
     if not rest:
         raise ValueError(f'ends at byte {at}, before the last line feed')
-    raise ValueError(f'goes on at byte {at} after the {plural(layout.count, "row")} of '
+    raise ValueError(f'goes on at byte {at} after the {plural(layout.n_rows, "row")} of '
                      f'{plural(layout.dim, "number")} that its header says')
 
 
@@ -549,7 +549,7 @@ def _binary_blocks(opened, want, limit, chunk=2**22):
     "The wanted rows of word2vec binary, in `_RawBlock`s of at most about `chunk` bytes."
     layout = opened.layout
     size = 4 * layout.dim
-    last = min(layout.count, limit or layout.count)
+    last = min(layout.n_rows, limit or layout.n_rows)
     buffer = b''
     at = opened.at # the number of the first byte of the buffer
     i = 0 # where the next row begins in the buffer
@@ -581,7 +581,7 @@ def _binary_blocks(opened, want, limit, chunk=2**22):
                 kept = []
         if kept:
             yield _binary_block(kept, layout.dim)
-    if last == layout.count:
+    if last == layout.n_rows:
         _check_end(buffer[i:] + opened.file.read(9), at + i, layout, has_feeds)
 
 # %% ../../nbs/vectors/00_files.ipynb #e4480fb1
