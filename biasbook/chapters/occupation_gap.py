@@ -10,16 +10,17 @@ import math
 from dataclasses import replace
 from functools import cache, singledispatch
 
-from .wefat import Associations, check_wefat_options, check_property
+from .wefat import (Associations, check_property, check_wefat_options, correlation_result,
+                                     vector_associations)
+from ..core.checks import WrongKind, check_choice, check_list, listed
 from ..core.registry import data_path
 from ..results.result import Result
 from ..stimuli.words import weat_query
 from ..vectors.wordvectors import as_vectors
-from .wefat import correlation_result, vector_associations
 
 # %% ../../nbs/00c_occupation_gap.ipynb #7ba37829
 @cache
-def _table():
+def _bundled_table():
     "The bundled file, read once."
     import yaml
     return yaml.safe_load(data_path('occupations.yaml').read_text(encoding='utf-8'))
@@ -28,22 +29,25 @@ def _table():
 def occupation_shares(which='wefat', # the fifty of Caliskan et al. 2017, or "winogender": these and ten more
                      )->dict: # occupation -> percentage of women
     "Share of women in occupations, US 2015/16 (Rudinger et al. 2018, doi:10.18653/v1/N18-2002), or ValueError."
-    if which not in ('wefat', 'winogender'):
-        raise ValueError(f"which={which!r} is not known; it is 'wefat' or 'winogender'")
-    rows = list(_table()['occupations'].items())
-    return {w: share for w, (share, year) in rows[:_table()['wefat']['words'] if which == 'wefat' else None]}
+    check_choice(which, 'which', ('wefat', 'winogender'))
+    table = _bundled_table()
+    shares = {occupation: share for occupation, (share, year) in table['occupations'].items()}
+    if which == 'winogender':
+        return shares
+    first = list(shares)[:table['wefat']['words']]
+    return {occupation: shares[occupation] for occupation in first}
 
 # %% ../../nbs/00c_occupation_gap.ipynb #2351dc6a
 @singledispatch
 def occupation_associations(subject, # word vectors, or a subject of a kind that a chapter has registered
                             occupations, # a list of words
-                            **options, # of this kind of subject; for vectors placebos
+                            **options, # of this kind of subject; for vectors placebo
                            )->Associations: # above zero toward women
     "How a subject associates occupations with women rather than men. TypeError for an unknown kind of subject."
     try:
         vectors = as_vectors(subject)
     except TypeError as e:
-        known = sorted(k.__name__ for k in occupation_associations.registry if k is not object)
+        known = sorted(kind.__name__ for kind in occupation_associations.registry if kind is not object)
         raise TypeError(f'occupation_gap knows no {type(subject).__name__}; it takes word vectors, '
                         f'{", ".join(known)}; other kinds are known once the chapter that measures them is '
                         'imported') from e
@@ -54,27 +58,32 @@ def occupation_associations(subject, # word vectors, or a subject of a kind that
 @occupation_associations.register
 def _(subject: Associations, occupations):
     "Numbers that somebody has already."
-    kept = [i for i, w in enumerate(subject.words) if w in occupations]
+    kept = [i for i, word in enumerate(subject.words) if word in occupations]
     if not kept:
         raise ValueError(f'{subject.subject} has none of the {len(occupations)} occupations')
-    return replace(subject, words=[subject.words[i] for i in kept], association=subject.association[kept],
-                   left_out=tuple(s[:, kept] for s in subject.left_out), missing=[],
-                   topics=None if subject.topics is None else subject.topics[:, kept])
+    words = [subject.words[i] for i in kept]
+    left_out = tuple(of_set[:, kept] for of_set in subject.left_out)
+    topics = None if subject.topics is None else subject.topics[:, kept]
+    return replace(subject, words=words, association=subject.association[kept], left_out=left_out, missing=[],
+                   topics=topics)
 
 # %% ../../nbs/00c_occupation_gap.ipynb #759268b6
-def _found(subject, share, options):
+def _associations(subject, shares, options):
     "What a subject says of the occupations; TypeError or ValueError for a kind that does not answer as asked."
-    found = occupation_associations(subject, list(share), **options)
+    found = occupation_associations(subject, list(shares), **options)
     if not isinstance(found, Associations):
-        raise TypeError(f'occupation_associations of {type(subject).__name__} must return Associations, '
-                        f'but returned {type(found).__name__}')
-    if odd := [w for w in found.words if w not in share]:
+        kind = type(found).__name__
+        raise WrongKind(f'occupation_associations of {type(subject).__name__}', 'Associations', kind,
+                        message=f'occupation_associations of {type(subject).__name__} must return Associations, '
+                                f'but returned {kind}')
+    not_asked = [word for word in found.words if word not in shares]
+    if not_asked:
         raise ValueError(f'{found.subject} has associations of words that are no occupations here: '
-                         f'{", ".join(odd)}')
-    return replace(found, missing=[w for w in share if w not in found.words])
+                         f'{listed(not_asked, 20)}')
+    return replace(found, missing=[word for word in shares if word not in found.words])
 
 
-def _shares(occupations):
+def _check_shares(occupations):
     "The given shares, or those of the fifty."
     return check_property(occupation_shares() if occupations is None else occupations)
 
@@ -86,21 +95,24 @@ def occupation_gap(subject, # word vectors, Associations, or a kind of subject t
                    n_resamples=99_999,
                    random_state=0,
                    confidence_level=.95,
-                   **options, # of occupation_associations; for vectors placebos
+                   **options, # of occupation_associations; for vectors placebo
                   )->Result:
     """Correlation of the share of women in occupations with a subject's association of them with women.
 
     A WEFAT (Caliskan et al. 2017, doi:10.1126/science.aal4230). ValueError if the subject lacks more than half
     of them, TypeError for an unknown kind of subject."""
-    core = dict(alternative=alternative, n_resamples=n_resamples, random_state=random_state, confidence_level=confidence_level)
-    check_wefat_options(**core)
-    share = _shares(occupations)
-    found, least = _found(subject, share, options), max(8, math.ceil(len(share) / 2))
-    r = correlation_result(found, share, ('female', 'male'), _table()['label'], least, core)
-    bundled = share in (occupation_shares('wefat'), occupation_shares('winogender'))
-    source = {'source': f'{_table()["source"]}, doi:{_table()["doi"]}'} if bundled else {}
-    return replace(r, metric='occupation gap r', meta={**r.meta, 'name': 'occupation gap',
-                                                       'battery': 'occupation gap', **source})
+    wefat_options = {'alternative': alternative, 'n_resamples': n_resamples, 'random_state': random_state,
+                     'confidence_level': confidence_level}
+    check_wefat_options(**wefat_options)
+    shares = _check_shares(occupations)
+    found = _associations(subject, shares, options)
+    least = max(8, math.ceil(len(shares) / 2))
+    table = _bundled_table()
+    r = correlation_result(found, shares, ('female', 'male'), table['label'], least, wefat_options)
+    meta = {**r.meta, 'name': 'occupation gap', 'battery': 'occupation gap'}
+    if shares in (occupation_shares('wefat'), occupation_shares('winogender')):
+        meta['source'] = f'{table["source"]}, doi:{table["doi"]}'
+    return replace(r, metric='occupation gap r', meta=meta)
 
 # %% ../../nbs/00c_occupation_gap.ipynb #758e333c
 def occupation_gaps(subjects, # a list of subjects, each as in occupation_gap
@@ -109,18 +121,21 @@ def occupation_gaps(subjects, # a list of subjects, each as in occupation_gap
                    )->list: # one Result a subject, all over the same words
     "`occupation_gap` over the occupations that all subjects have. ValueError if these are fewer than 8."
     if not isinstance(subjects, (list, tuple)):
-        raise ValueError(f'subjects must be a list, but is {type(subjects).__name__}; write [subject, other]')
-    if not subjects:
-        raise ValueError('subjects is empty; give one subject or more')
+        raise WrongKind('subjects', 'a list', type(subjects).__name__, 'write [subject, other]')
+    check_list(subjects, 'subjects', 'subjects', example='[subject, other]', least=1)
     check_wefat_options(**options)
-    share = _shares(occupations)
-    found = [_found(s, share, {}) for s in subjects]
-    common = {w: y for w, y in share.items() if all(w in f.words for f in found)}
+    shares = _check_shares(occupations)
+    every = [_associations(subject, shares, {}) for subject in subjects]
+    in_common = set(shares).intersection(*(found.words for found in every))
+    common = {word: share for word, share in shares.items() if word in in_common}
     if len(common) < 8:
-        each = ', '.join(f'{f.subject} {len(f.words)}' for f in found)
+        each = ', '.join(f'{found.subject} {len(found.words)}' for found in every)
         raise ValueError(f'the subjects have {len(common)} occupations in common ({each}), 8 are needed; '
                          'take the subject with the fewest out')
-    note = f'over the {len(common)} of {len(share)} occupations that every subject of the comparison has'
-    results = [occupation_gap(f, common, **options) for f in found]
-    return [replace(r, meta={**r.meta, 'missing': f.missing, 'note': f'{r.meta["note"]}; {note}'.lstrip('; ')})
-            for r, f in zip(results, found)]
+    note = f'over the {len(common)} of {len(shares)} occupations that every subject of the comparison has'
+    results = []
+    for found in every:
+        r = occupation_gap(found, common, **options)
+        notes = f'{r.meta["note"]}; {note}' if r.meta['note'] else note
+        results.append(replace(r, meta={**r.meta, 'missing': found.missing, 'note': notes}))
+    return results

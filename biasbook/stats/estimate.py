@@ -15,7 +15,8 @@ def format_p(p, # a p-value, or None
     "A p-value as the sentences of this book print it."
     if p is None or math.isnan(p):
         return '–'
-    if p >= .995: return '1'
+    if p >= .995:
+        return '1'
     if round(p, 5) >= .001:
         return (f'{p:#.2g}' if p < .0995 else f'{p:.2f}').removeprefix('0')
     return f'{p:.1e}'.replace('e-0', 'e-')

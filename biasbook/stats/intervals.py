@@ -434,7 +434,7 @@ class AnswerVariance(NamedTuple):
 def _number_pairs(pairs, sections):
     "The number of each question's two pairs, and for each pair the number of the section where it comes first."
     number: dict = {}
-    home = []
+    home: list[int] = []
     place: dict = {}
     numbered = []
     for section, two in zip(sections, pairs):

@@ -9,14 +9,18 @@ __all__ = ['analogy_questions']
 from functools import cache
 from pathlib import Path
 
-from ..core.registry import _did_you_mean, data_path, fetch
-from ..core.inputs import listed, checked_path, shown
+from ..core.checks import UnknownName, check_path, did_you_mean, listed, shown
+from ..core.registry import data_path, fetch
 
 # %% ../../nbs/stimuli/07_questions.ipynb #49e88500
 def _question(row, where):
     "One question as four words; ValueError that names the place."
-    ordered = hasattr(row, '__iter__') and not isinstance(row, (dict, set, frozenset))
-    words = row.split() if isinstance(row, str) else list(row) if ordered else []
+    if isinstance(row, str):
+        words = row.split()
+    elif hasattr(row, '__iter__') and not isinstance(row, (dict, set, frozenset)):
+        words = list(row)
+    else:
+        words = []
     if len(words) != 4 or not all(isinstance(w, str) and w.strip() for w in words):
         raise ValueError(f'{where}: a question is four words, but this is {shown(row)}')
     return tuple(words)
@@ -25,13 +29,15 @@ def _question(row, where):
 def _lines(path):
     "The lines of a text file; ValueError if it cannot be read."
     try:
-        return checked_path(path).read_text(encoding='utf-8-sig').splitlines()
+        return check_path(path).read_text(encoding='utf-8-sig').splitlines()
     except (OSError, UnicodeDecodeError) as e:
         raise ValueError(f'{path} cannot be read as UTF-8 text ({e})') from e
 
 def _file(path):
     "section -> questions of a file in the format of questions-words.txt; ValueError names file and line."
-    sections, name, file = dict[str, list](), None, Path(path).name
+    file = Path(path).name
+    sections: dict[str, list] = {}
+    name = None
     for i, line in enumerate(_lines(path), 1):
         where = f'{file}, line {i}'
         if line.startswith(':'):
@@ -46,13 +52,15 @@ def _file(path):
     return sections
 
 # %% ../../nbs/stimuli/07_questions.ipynb #6dd19a13
-def _given(questions):
+def _check_rows(questions):
     "section -> questions of rows, or of a dictionary of sections; ValueError names section and row."
     sections = questions if isinstance(questions, dict) else {'questions': questions}
-    for s, rows in sections.items():
+    checked = {}
+    for section, rows in sections.items():
         if isinstance(rows, (str, bytes)) or not hasattr(rows, '__iter__'):
-            raise ValueError(f'{s}: questions are a list of rows of four words, but this is {shown(rows)}')
-    return {s: [_question(r, f'{s}, row {i}') for i, r in enumerate(rows)] for s, rows in sections.items()}
+            raise ValueError(f'{section}: questions are a list of rows of four words, but this is {shown(rows)}')
+        checked[section] = [_question(row, f'{section}, row {i}') for i, row in enumerate(rows)]
+    return checked
 
 # %% ../../nbs/stimuli/07_questions.ipynb #9c2a6b69
 _TITLES = {'google': 'Google analogies', 'msr': 'MSR analogies', 'google-lower': 'Google analogies, lower case'}
@@ -65,26 +73,31 @@ def _pairs():
     import yaml
     return yaml.safe_load(data_path('analogies.yaml').read_text(encoding='utf-8'))['sections']
 
+
+def _questions_of_pairs(pairs):
+    "Each pair (a, b) with each other pair (c, d): is d what a : b :: c asks for?"
+    return [(*pairs[i], *pairs[(i + k) % len(pairs)]) for i in range(len(pairs)) for k in range(1, len(pairs))]
+
 # %% ../../nbs/stimuli/07_questions.ipynb #1d6e6fe7
 def analogy_questions(questions, # "google-lower" (bundled), "google", "msr", a path, rows, or section -> rows
                      )->dict: # section -> list of (a, b, c, expected), in the order of the source
     """The questions of a set. ValueError for unknown names, bad lines and sections without questions.
 
     "google": Mikolov et al. 2013, doi:10.48550/arXiv.1301.3781; "msr": Mikolov, Yih & Zweig 2013, N13-1090."""
-    if not isinstance(questions, (str, Path)):
-        sections = _given(questions)
+    is_name = isinstance(questions, (str, Path))
+    if not is_name:
+        sections = _check_rows(questions)
     elif questions == 'google-lower':
-        sections = {name: [(*p[i], *p[(i + k) % len(p)]) for i in range(len(p)) for k in range(1, len(p))]
-                    for name, p in _pairs().items()}
+        sections = {section: _questions_of_pairs(pairs) for section, pairs in _pairs().items()}
     elif questions in _FILES:
         sections = _file(fetch(_FILES[questions]))
-    elif isinstance(questions, str) and not Path(questions).suffix and not checked_path(questions).exists():
-        near = _did_you_mean(questions.lower(), list(_TITLES))
-        raise ValueError(f'no set of questions {shown(questions)}; {near}')
+    elif isinstance(questions, str) and not Path(questions).suffix and not check_path(questions).exists():
+        advice = did_you_mean(questions.lower(), _TITLES)
+        raise UnknownName(questions, _TITLES, 'set of questions', f'no set of questions {shown(questions)}; {advice}')
     else:
         sections = _file(questions)
-    empty = [s for s, rows in sections.items() if not rows] if sections else ['all of it']
+    empty = [section for section, rows in sections.items() if not rows] if sections else ['all of it']
     if empty:
-        file = f'{Path(questions).name}: ' if isinstance(questions, (str, Path)) else ''
+        file = f'{Path(questions).name}: ' if is_name else ''
         raise ValueError(f'{file}a section without questions: {listed(empty)}; take it out, or fill it')
     return sections

@@ -9,12 +9,15 @@ __all__ = ['SLOT_TYPES', 'study_template', 'read_study_files', 'Study', 'load_st
 # %% ../../nbs/stimuli/05_studies.ipynb #1e9e9405
 import re
 from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
-from ..core.registry import _did_you_mean
-from ..core.inputs import checked_path, clipped, close_names, file_text, listed, shown
-from .words import _words
-from .words import _uncommented, parsed_file
-from .templates import as_template
+from ..core.checks import (UnknownName, check_labels, check_mapping, check_path, check_words, clipped,
+                                  close_names, did_you_mean, errors_at, listed, look_up, shown)
+from ..core.inputs import file_text
+from ..core.registry import data_path
+from .templates import Template, as_template
+from .words import bolukbasi_lists, parsed_file, without_comments
 
 # %% ../../nbs/stimuli/05_studies.ipynb #8fc59c33
 SLOT_TYPES = 'noun', 'adjective', 'subject', 'object', 'possessive'
@@ -23,42 +26,41 @@ def study_template(text, # a Template or its text
                    where:str='a template', # where it stands, for messages
                   ): # a Template
     "A template with one slot, of one of SLOT_TYPES or without a name. ValueError that says where it is not."
-    types = ', '.join(f'{{{t}}}' for t in SLOT_TYPES)
     if isinstance(text, str) and '{' not in text and 'XXX' not in text:
-        raise ValueError(f'{where}: {shown(text)} has no slot; write {{}} or one of {types}')
-    try: t = as_template(text)
-    except (ValueError, TypeError) as e: raise ValueError(f'{where}: {e}') from e
-    if len(t.slots) != 1:
-        raise ValueError(f'{where}: {shown(t.text)} has {len(t.slots)} slots; a template of a study has one')
-    if t.slots[0] not in (*SLOT_TYPES, 'target'):
-        said = _did_you_mean(t.slots[0], SLOT_TYPES)
-        raise ValueError(f'{where}: {shown(t.text)} has {shown(t.slots[0])} for a slot; {said}')
-    return t
+        slots = ', '.join(f'{{{slot}}}' for slot in SLOT_TYPES)
+        raise ValueError(f'{where}: {shown(text)} has no slot; write {{}} or one of {slots}')
+    with errors_at(where):
+        template = as_template(text)
+    if len(template.slots) != 1:
+        raise ValueError(f'{where}: {shown(template.text)} has {len(template.slots)} slots; a template of a study has one')
+    slot = template.slots[0]
+    if slot not in (*SLOT_TYPES, 'target'):
+        advice = did_you_mean(slot, SLOT_TYPES)
+        raise ValueError(f'{where}: {shown(template.text)} has {shown(slot)} for a slot; {advice}')
+    return template
 
 # %% ../../nbs/stimuli/05_studies.ipynb #f92de894
-def _listed(path):
+def _read_words(path):
     "The words of a text file, and notes of what was left out; ValueError names the file."
-    lines = [line.rstrip(',') for line in _uncommented(file_text(path)) if line]
-    items = [' '.join(w.split()) for line in lines for w in line.split(',')]
-    words, notes = list(dict.fromkeys(filter(None, items))), []
-    if blank := items.count(''): notes.append(f'{path.name}: {blank} blank left out')
-    if twice := [w for w, n in Counter(items).items() if n > 1 and w]:
-        notes.append(f'{path.name}: {listed(twice, 20)} more than once; one of each kept')
-    return _words(words, path.name), notes
+    items = []
+    for line in without_comments(file_text(path)):
+        if line:
+            items += [' '.join(word.split()) for word in line.rstrip(',').split(',')]
+    count = Counter(items)
+    blank = count.pop('', 0)
+    notes = []
+    if blank:
+        notes.append(f'{path.name}: {blank} blank left out')
+    repeated = [word for word, n in count.items() if n > 1]
+    if repeated:
+        notes.append(f'{path.name}: {listed(repeated, 20)} more than once; one of each kept')
+    return check_words(list(count), path.name), notes
 
 # %% ../../nbs/stimuli/05_studies.ipynb #bcfcb6ef
-def _kind(x): return ('an empty ' if x in ({}, []) else '') + type(x).__name__
-
-def _mapping(x, where, known=(), needed=()):
-    "A mapping with these keys; ValueError with near misses. Values are not shown: there may be a secret."
-    if not isinstance(x, dict) or not x:
-        raise ValueError(f'{where} must be a mapping that is not empty, but is {_kind(x)}')
-    for key in x:
-        if not isinstance(key, str): raise ValueError(f'{where} has the key {shown(key)}, not text; quote it')
-        if known and key not in known:
-            raise ValueError(f'{where} has {shown(key)}; {_did_you_mean(str(key), known)}')
-    if lost := [key for key in needed if key not in x]: raise ValueError(f'{where} has no {", ".join(lost)}')
-    return x
+def _kind(x):
+    "The kind of a value, for messages that must not show it."
+    empty = 'an empty ' if x in ({}, []) else ''
+    return empty + type(x).__name__
 
 # %% ../../nbs/stimuli/05_studies.ipynb #40d2d88d
 def _nested(x, file, keys=()):
@@ -69,24 +71,37 @@ def _nested(x, file, keys=()):
     elif keys and not isinstance(x, dict):
         raise ValueError(f'{where} must be a list of templates, or a mapping of such, but is {_kind(x)}')
     else:
-        for key, value in _mapping(x, where).items(): yield from _nested(value, file, (*keys, key))
+        for key, value in check_mapping(x, where).items():
+            yield from _nested(value, file, (*keys, key))
+
+
+class _Groups(NamedTuple):
+    "The templates of a file"
+    templates: dict # group: texts, each once, in their order
+    places: dict # ("templates", group): where the group is, for messages
+    notes: list # what was mended
+
 
 def _grouped(path):
     "Templates by group, their places, and notes."
-    places, notes, file = dict[tuple, str](), list[str](), path.name
-    kept = dict[str, dict]()                    # the texts of each group, as keys: each once, in their order
-    for group, texts, where in _nested(parsed_file(path), file):
-        if not texts: raise ValueError(f'{where} is empty; it needs one template or more')
-        for i, text in enumerate(texts, 1): study_template(text, f'{where} {i}')
-        if group in kept: notes.append(f'{where}: joined with {places["templates", group]}')
-        mine = kept.setdefault(group, {})
-        more = len(texts) + len(mine)
-        mine.update(dict.fromkeys(texts))
-        more -= len(mine)
+    templates: dict[str, dict] = {}             # the texts of each group, as keys
+    places: dict[tuple, str] = {}
+    notes = []
+    for group, texts, where in _nested(parsed_file(path), path.name):
+        if not texts:
+            raise ValueError(f'{where} is empty; it needs one template or more')
+        for i, text in enumerate(texts, 1):
+            study_template(text, f'{where} {i}')
+        if group in templates:
+            notes.append(f'{where}: joined with {places["templates", group]}')
+        mine = templates.setdefault(group, {})
         places.setdefault(('templates', group), where)
-        if more:
-            notes.append(f'{where}: {more} more than once; one of each kept')
-    return {group: list(texts) for group, texts in kept.items()}, places, notes
+        before = len(mine)
+        mine.update(dict.fromkeys(texts))
+        repeated = before + len(texts) - len(mine)
+        if repeated:
+            notes.append(f'{where}: {repeated} more than once; one of each kept')
+    return _Groups({group: list(texts) for group, texts in templates.items()}, places, notes)
 
 # %% ../../nbs/stimuli/05_studies.ipynb #58eb97b5
 _STANDARD = {'openai': 'OPENAI_API_KEY', 'cohere': 'CO_API_KEY', 'voyage': 'VOYAGE_API_KEY',
@@ -94,62 +109,79 @@ _STANDARD = {'openai': 'OPENAI_API_KEY', 'cohere': 'CO_API_KEY', 'voyage': 'VOYA
 _FIELDS = 'provider', 'type', 'model_name', 'api_key_env', 'endpoint'
 
 # %% ../../nbs/stimuli/05_studies.ipynb #02902df8
-def _model(name, entry, where):
+def _check_model(name, entry, where):
     "A model as name, provider, model, key and endpoint; ValueError with near misses, and without values."
-    for field_ in entry if isinstance(entry, dict) else ():
-        if field_ not in _FIELDS and 'key' in str(field_).lower():
-            raise ValueError(f'{where} has {shown(field_)}; {_did_you_mean(str(field_), _FIELDS)} What is there is '
+    for key in entry if isinstance(entry, dict) else ():
+        if key not in _FIELDS and 'key' in str(key).lower():
+            raise ValueError(f'{where} has {shown(key)}; {did_you_mean(str(key), _FIELDS)} What is there is '
                              'not shown; put a key into an environment variable, and its name into api_key_env')
-    entry = _mapping(entry, where, _FIELDS, ('provider', 'model_name'))
-    if odd := [k for k, v in entry.items() if not isinstance(v, str)]:
-        raise ValueError(f'{where}: {odd[0]} is no text')
-    if odd := [k for k, v in entry.items() if re.match('(sk|pa)-|jina_', v)]:
-        raise ValueError(f'{where}: {odd[0]} begins as a key does, and is not shown; put it into an '
-                         'environment variable, and its name into api_key_env')
-    provider, key, url = entry['provider'].lower(), entry.get('api_key_env', ''), entry.get('endpoint', '')
+    entry = check_mapping(entry, where, _FIELDS, ('provider', 'model_name'))
+    for key, value in entry.items():
+        if not isinstance(value, str):
+            raise ValueError(f'{where}: {key} is no text')
+    for key, value in entry.items():
+        if re.match('(sk|pa)-|jina_', value):
+            raise ValueError(f'{where}: {key} begins as a key does, and is not shown; put it into an '
+                             'environment variable, and its name into api_key_env')
+    provider = entry['provider'].lower()
     if provider not in _STANDARD:
-        raise ValueError(f'{where}: no such provider; {_did_you_mean(provider, list(_STANDARD))}')
-    if key and not re.fullmatch(r'[A-Z][A-Z0-9]*(_[A-Z0-9]+)+', key):
+        raise UnknownName('', _STANDARD, 'provider',
+                          f'{where}: no such provider; {did_you_mean(provider, list(_STANDARD))}')
+    variable = entry.get('api_key_env', '')
+    if variable and not re.fullmatch(r'[A-Z][A-Z0-9]*(_[A-Z0-9]+)+', variable):
         raise ValueError(f'{where}: api_key_env is not the name of a variable, such as OPENAI_API_KEY, and not '
                          'shown, for it may be a key; put a key into a variable, and its name here')
-    if url and not re.fullmatch(r'https?://[\w.:\-]+(/[\w.\-/]*)?', url):
+    endpoint = entry.get('endpoint', '')
+    if endpoint and not re.fullmatch(r'https?://[\w.:\-]+(/[\w.\-/]*)?', endpoint):
         raise ValueError(f'{where}: endpoint must be an address such as https://api.jina.ai/v1/embeddings, '
                          'without user, query or fragment; what is there is not shown')
-    return {'name': name, 'provider': provider, 'model': entry['model_name'], 'key': key or _STANDARD[provider],
-            'endpoint': url or None}
+    return {'name': name, 'provider': provider, 'model': entry['model_name'], 'key': variable or _STANDARD[provider],
+            'endpoint': endpoint or None}
 
 # %% ../../nbs/stimuli/05_studies.ipynb #0a7623c2
-def _models(path):
+def _read_models(path):
     "The models of a configuration, and notes."
-    content = _mapping(parsed_file(path), path.name, ('models',), ('models',))
-    entries = _mapping(content['models'], f'{path.name}: models')
-    models = [_model(name, entry, f'{path.name}: {clipped(name)}') for name, entry in entries.items()]
-    unset = [m for m, entry in zip(models, entries.values()) if not entry.get('api_key_env')]
-    ends = [m['name'] for m in models if m['endpoint']]
-    names = ', '.join(dict.fromkeys(m['key'] or 'no key' for m in unset))
-    said = f'{path.name}: {len(unset)} of {len(models)} name no variable for the key; taken: {names}'
-    return models, ([said] * bool(unset)
-                    + [f'{path.name}: endpoint given for {", ".join(ends)}'] * bool(ends))
+    content = check_mapping(parsed_file(path), path.name, ('models',), ('models',))
+    entries = check_mapping(content['models'], f'{path.name}: models')
+    models = [_check_model(name, entry, f'{path.name}: {clipped(name)}') for name, entry in entries.items()]
+    notes = []
+    unset = [model for model in models if not entries[model['name']].get('api_key_env')]
+    if unset:
+        taken = ', '.join(dict.fromkeys(model['key'] or 'no key' for model in unset))
+        notes.append(f'{path.name}: {len(unset)} of {len(models)} name no variable for the key; taken: {taken}')
+    elsewhere = [model['name'] for model in models if model['endpoint']]
+    if elsewhere:
+        notes.append(f'{path.name}: endpoint given for {", ".join(elsewhere)}')
+    return models, notes
 
 # %% ../../nbs/stimuli/05_studies.ipynb #eb1bb02c
 _NAMES = {'.txt': ['target_words', 'attribute_words'], '.json': ['models_config', 'templates']}
 
+def _check_name(path):
+    "ValueError for a name that is nearly one of those that are read."
+    start = '_'.join(re.split('[_-]', path.stem)[:2])
+    near = close_names(start, _NAMES[path.suffix.lower()], n=1, cutoff=.7)
+    if near and not path.name.startswith(near[0]):
+        raise ValueError(f'{path.name}: did you mean {near[0]}{path.name[len(start):].replace("-", "_")}?')
+
+
 def _files(folder, words):
     "The text and JSON files of a folder by name; ValueError for a name that is there twice or nearly right."
-    files: dict = {}
     lists = folder / 'word_lists'
     sets = sorted(p.name for p in lists.glob('[!._]*') if p.is_dir())
     if words and words not in sets:
-        raise ValueError(f'word_lists has no folder {shown(words)}; {_did_you_mean(words, sets)}')
-    folders = folder, folder / 'config', lists / words
-    for path in [p for f in folders for p in sorted(f.glob('*')) if p.is_file()]:
-        if (name := path.name).startswith('.') or path.suffix.lower() not in _NAMES: continue
-        if name in files: raise ValueError(f'{folder.name} has {name} in two places; take one away')
-        start = '_'.join(re.split('[_-]', path.stem)[:2])
-        near = close_names(start, _NAMES[path.suffix.lower()], n=1, cutoff=.7)
-        if near and not name.startswith(near[0]):
-            raise ValueError(f'{name}: did you mean {near[0]}{name[len(start):].replace("-", "_")}?')
-        files[name] = path
+        raise UnknownName(words, sets, 'folder', f'word_lists has no folder {shown(words)}; {did_you_mean(words, sets)}')
+    paths = []
+    for place in (folder, folder / 'config', lists / words):
+        paths += [p for p in sorted(place.glob('*')) if p.is_file()]
+    files: dict = {}
+    for path in paths:
+        if path.name.startswith('.') or path.suffix.lower() not in _NAMES:
+            continue
+        if path.name in files:
+            raise ValueError(f'{folder.name} has {path.name} in two places; take one away')
+        _check_name(path)
+        files[path.name] = path
     if sets and not words and not any(name.startswith('target_words_') for name in files):
         raise ValueError(f'word_lists has its lists in {", ".join(sets)}; say which, as in words={sets[0]!r}')
     return files
@@ -160,106 +192,122 @@ def read_study_files(folder, # has target_words_….txt, attribute_words_….txt
                      words:str='', # which subfolder of word_lists has the lists, where there are several
                     )->dict: # targets, attributes, templates (texts by group), models, notes and places
     "What the files of a study say, and notes of what was mended. ValueError names the file and the place."
-    folder = checked_path(folder, 'the folder of a study')
-    files, models = _files(folder, words), list[dict]()
-    lists = {k: dict[str, list]() for k in ('targets', 'attributes')}
+    folder = check_path(folder, 'the folder of a study')
+    files = _files(folder, words)
     if templates not in files:
-        raise ValueError(f'{folder.name} has no {clipped(str(templates))}; {_did_you_mean(templates, list(files))}')
+        advice = did_you_mean(templates, list(files))
+        raise UnknownName(templates, files, 'file', f'{folder.name} has no {clipped(str(templates))}; {advice}')
     groups, places, notes = _grouped(files.pop(templates))
+    lists: dict[str, dict] = {'targets': {}, 'attributes': {}}
+    models: list[dict] = []
     for name, path in files.items():
-        text = path.suffix.lower() == '.txt'
-        kind = next((k for k in lists if text and name.startswith(f'{k[:-1]}_words_')), None)
+        kind = None
+        if path.suffix.lower() == '.txt' and name.startswith('target_words_'):
+            kind, list_name = 'targets', path.stem.removeprefix('target_words_')
+        elif path.suffix.lower() == '.txt' and name.startswith('attribute_words_'):
+            kind, list_name = 'attributes', path.stem.removeprefix('attribute_words_')
         if kind:
-            key = path.stem.removeprefix(f'{kind[:-1]}_words_')
-            (lists[kind][key], more), places[kind, key] = _listed(path), name
-        elif name == 'models_config.json': models, more = _models(path)
-        else: more = [f'{name}: not read']
+            lists[kind][list_name], more = _read_words(path)
+            places[kind, list_name] = name
+        elif name == 'models_config.json':
+            models, more = _read_models(path)
+        else:
+            more = [f'{name}: not read']
         notes += more
     return {**lists, 'templates': groups, 'models': models, 'notes': notes, 'places': places}
 
-# %% ../../nbs/stimuli/05_studies.ipynb #404780eb
-import re
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
-
-from ..core.registry import _did_you_mean, data_path
-from ..core.inputs import checked_path, clipped, listed, shown
-from .words import _words
-from .words import parsed_file
-from .templates import Template
-
 # %% ../../nbs/stimuli/05_studies.ipynb #fedcd134
-def _check_words(study):
+def _check_lists(study):
     "ValueError for a list that is empty or has a word twice, a word on two sides, or one that is no word."
     for kind, least in (('targets', 2), ('attributes', 1)):
         lists = getattr(study, kind)
         if len(lists) < least:
             raise ValueError(f'{kind}: there are {len(lists)} lists, but at least {least} are needed')
         for name, words in lists.items():
-            for word in _words(words, where := study.place(kind, name)):
-                try: Template('{word}').fill(word=word)
-                except ValueError as e: raise ValueError(f'{where}: {e}') from e
+            where = study.place(kind, name)
+            for word in check_words(words, where):
+                with errors_at(where):
+                    Template('{word}').fill(word=word)
     first: dict = {}                            # word: the first side that has it
     for b, words in study.targets.items():
-        if again := [w for w in words if w in first]:
+        again = [word for word in words if word in first]
+        if again:
             a = first[again[0]]
-            both = [w for w in again if first[w] == a]
+            both = [word for word in again if first[word] == a]
             raise ValueError(f'{study.place("targets", a)} and {study.place("targets", b)} share '
                              f'{listed(both, 20)}; take each out of one')
         first.update(dict.fromkeys(words, b))
 
 # %% ../../nbs/stimuli/05_studies.ipynb #be8a6427
-def _checked_templates(study):
+def _check_templates(study):
     "The templates by group, as `Template`; ValueError: a group without any, one twice, or what is none."
-    out: dict = {}
+    found: dict = {}
     for group, texts in study.templates.items():
         where = study.place('templates', group)
         if not isinstance(texts, (list, tuple)) or not texts:
             raise ValueError(f'{where} must be a list of one template or more, but is {_kind(texts)}')
-        out[group] = [study_template(t, f'{where} {i}') for i, t in enumerate(texts, 1)]
-        if len({t.text for t in out[group]}) < len(texts): raise ValueError(f'{where} has a template twice')
-    return out
+        found[group] = [study_template(text, f'{where} {i}') for i, text in enumerate(texts, 1)]
+        if len({template.text for template in found[group]}) < len(texts):
+            raise ValueError(f'{where} has a template twice')
+    return found
 
 # %% ../../nbs/stimuli/05_studies.ipynb #fbee2a16
-def _member(lists, name, what):
-    "The list of this name; ValueError with near misses."
-    if name not in lists: raise ValueError(f'no {what} {shown(name)}; {_did_you_mean(str(name), list(lists))}')
-    return lists[name]
-
 def _check_fit(study):
     "ValueError for a group without templates, for pairs of unequal length, or for a word without a sentence."
     for group in study.attributes:
-        try: _member(study.templates, group, 'templates for the group')
-        except ValueError as e: raise ValueError(f'{study.place("attributes", group)}: {e}') from e
+        with errors_at(study.place('attributes', group)):
+            look_up(study.templates, group, 'templates for the group')
     for a, b in study.pairs:
-        x, y = (_member(study.targets, side, 'side') for side in (a, b))
-        if len(x) != len(y): raise ValueError(f'pairs of {a} and {b}: {len(x)} and {len(y)} words')
+        x = look_up(study.targets, a, 'side')
+        y = look_up(study.targets, b, 'side')
+        if len(x) != len(y):
+            raise ValueError(f'pairs of {a} and {b}: {len(x)} and {len(y)} words')
     for kind in ('targets', 'attributes'):
         for name, words in getattr(study, kind).items():
             groups = list(study.templates) if kind == 'targets' else [name]
-            one_of_each = {t.slots[0]: t for group in groups for t in study.templates[group]}.values()
-            if lost := [w for w in words if all(_misfit(study, w, t) for t in one_of_each)]:
+            one_of_each_slot = {t.slots[0]: t for group in groups for t in study.templates[group]}.values()
+            lost = [word for word in words if all(_misfit(study, word, t) for t in one_of_each_slot)]
+            if lost:
                 raise ValueError(f'{study.place(kind, name)}: no template takes {listed(lost, 20)}; take them '
                                  'out, or write templates with a slot for their part of speech')
 
 # %% ../../nbs/stimuli/05_studies.ipynb #e301742f
-def _misfit(study, word, t):
+def _misfit(study, word, template):
     "Why this word cannot stand in the slot of this template; empty if it can."
-    forms, slot = study.forms.get(word, {}), t.slots[0]
-    if slot == 'target' or slot in forms: return ''
-    kind = next((f'is a{"n" * (k == "adjective")} {k}' for k in ('noun', 'adjective') if k in forms),
-                'is a pronoun' if forms else 'has no part of speech')
-    return f'{word!r} {kind}; the slot is for {"an" if slot[0] in "ao" else "a"} {slot}'
+    slot = template.slots[0]
+    forms = study.forms.get(word, {})
+    if slot == 'target' or slot in forms:
+        return ''
+    if 'noun' in forms:
+        kind = 'is a noun'
+    elif 'adjective' in forms:
+        kind = 'is an adjective'
+    elif forms:
+        kind = 'is a pronoun'
+    else:
+        kind = 'has no part of speech'
+    article = 'an' if slot[0] in 'ao' else 'a'
+    return f'{word!r} {kind}; the slot is for {article} {slot}'
 
 # %% ../../nbs/stimuli/05_studies.ipynb #cd79148e
+class _Combination(NamedTuple):
+    "A word and a template"
+    word: str
+    list_name: str # the side or group of the word
+    template: Template
+    group: str # of the template
+
+
 def _combinations(study, kind, names=None):
-    "(word, its list, template, the template's group): targets with all templates, attributes with their own."
+    "Targets with all templates, attributes with those of their own group."
     what = 'side' if kind == 'targets' else 'group'
-    for name in getattr(study, kind) if names is None else _words(names, f'{what}s'):
-        words = _member(getattr(study, kind), name, what)
-        groups = study.templates if kind == 'targets' else [name]
-        yield from ((w, name, t, group) for w in words for group in groups for t in study.templates[group])
+    lists = getattr(study, kind)
+    for name in lists if names is None else check_words(names, f'{what}s'):
+        groups = list(study.templates) if kind == 'targets' else [name]
+        for word in look_up(lists, name, what):
+            for group in groups:
+                for template in study.templates[group]:
+                    yield _Combination(word, name, template, group)
 
 # %% ../../nbs/stimuli/05_studies.ipynb #8e2a716c
 @dataclass(frozen=True)
@@ -276,90 +324,111 @@ class Study:
     source: str = '' # who chose the words
 
     def __post_init__(self):
-        object.__setattr__(self, 'templates', _checked_templates(self))
-        _check_words(self)
+        object.__setattr__(self, 'templates', _check_templates(self))
+        _check_lists(self)
         _check_fit(self)
-    def place(self, kind, name): return self.places.get((kind, name), f'{kind} {clipped(str(name))}')
+
+    def place(self, kind, name):
+        "Where a list is from, for messages."
+        return self.places.get((kind, name), f'{kind} {clipped(str(name))}')
+
     def __repr__(self):
-        parts = 'targets', 'attributes', 'templates', 'models', 'notes'
-        return f'Study({", ".join(f"{len(getattr(self, k))} {k}" for k in parts)})'
+        counts = [f'{len(getattr(self, name))} {name}' for name in ('targets', 'attributes', 'templates', 'models', 'notes')]
+        return f'Study({", ".join(counts)})'
 
 # %% ../../nbs/stimuli/05_studies.ipynb #6248ba57
 _RULES = {t: {t: '{}'} for t in SLOT_TYPES} # kind of word: its form in each slot, if the file does not say
 
-def _rules(x, where):
+def _check_rules(x, where):
     "The forms of nouns and adjectives, as the file states them; ValueError names the place."
-    for kind, forms in _mapping(x, where, ('noun', 'adjective')).items():
-        for slot, form in _mapping(forms, f'{where}: {kind}', SLOT_TYPES).items():
+    for kind, forms in check_mapping(x, where, ('noun', 'adjective')).items():
+        for slot, form in check_mapping(forms, f'{where}: {kind}', SLOT_TYPES).items():
             if not isinstance(form, str) or form.count('{}') != 1:
                 raise ValueError(f'{where}: {kind}: {slot} must be text with one {{}}, but is {shown(form)}')
     return {**_RULES, **x}
 
-def _put(forms, word, form, where):
+def _forms(word, kind, rules):
+    "What stands in each slot for a word of this kind."
+    return {slot: form.replace('{}', word) for slot, form in rules[kind].items()}
+
+def _put_forms(forms, word, own, where):
     "Put down the forms of a word; ValueError for a word that has other ones already."
-    if forms.setdefault(word, form) != form:
+    if forms.setdefault(word, own) != own:
         raise ValueError(f'{where}: {shown(word)} has another part of speech elsewhere in the file; keep one')
 
 # %% ../../nbs/stimuli/05_studies.ipynb #776faa57
 def _sides(item, where, forms, rules):
     "Two lists of target words, from an item with `sides` and `pairs`; each word's forms are put into `forms`."
-    item = _mapping(item, where, ('sides', 'pairs'), ('sides', 'pairs'))
-    lists: dict = {side: [] for side in _words(item['sides'], f'{where}: sides')}
+    item = check_mapping(item, where, ('sides', 'pairs'), ('sides', 'pairs'))
+    lists: dict = {side: [] for side in check_words(item['sides'], f'{where}: sides')}
     if len(lists) != 2 or not isinstance(item['pairs'], list) or not item['pairs']:
         raise ValueError(f'{where} needs two sides and a list of pairs')
     for n, pair in enumerate(item['pairs'], 1):
-        for kind, two in _mapping(pair, at := f'{where}, pair {n}', SLOT_TYPES).items():
-            if len(_words(two, f'{at}: {kind}')) != 2:
-                raise ValueError(f'{at}: {kind} must be two words, but is {shown(two)}')
-        for words, unit in zip(lists.values(), zip(*pair.values())):
-            words.append(unit[0])
-            form = {slot: f.replace('{}', w) for kind, w in zip(pair, unit) for slot, f in rules[kind].items()}
-            _put(forms, unit[0], form, at)
+        place = f'{where}, pair {n}'
+        for kind, two in check_mapping(pair, place, SLOT_TYPES).items():
+            if len(check_words(two, f'{place}: {kind}')) != 2:
+                raise ValueError(f'{place}: {kind} must be two words, but is {shown(two)}')
+        for i, words in enumerate(lists.values()):
+            own: dict = {}                      # a pronoun has a word for each kind, a noun one for all
+            for kind, two in pair.items():
+                own.update(_forms(two[i], kind, rules))
+            word = next(iter(pair.values()))[i]
+            words.append(word)
+            _put_forms(forms, word, own, place)
     return lists
 
 # %% ../../nbs/stimuli/05_studies.ipynb #3e6be15a
-def _own(path):
+def _read_file(path):
     "A study from a YAML file in the layout of `embedding_study.yaml`. ValueError names the file and the place."
-    file, kinds = path.name, ('targets', 'attributes', 'templates')
-    content = _mapping(parsed_file(path), file, ('source', 'licence', 'forms', *kinds), kinds)
-    rules = _rules(content['forms'], f'{file}: forms') if 'forms' in content else _RULES
-    forms, pairs, lists = dict[str, dict](), [], {k: dict[str, Any]() for k in kinds}
+    file = path.name
+    kinds = 'targets', 'attributes', 'templates'
+    content = check_mapping(parsed_file(path), file, ('source', 'licence', 'forms', *kinds), kinds)
+    rules = _check_rules(content['forms'], f'{file}: forms') if 'forms' in content else _RULES
     if not isinstance(content['targets'], list):
         raise ValueError(f'{file}: targets must be a list of sides and pairs')
+    forms: dict[str, dict] = {}
+    pairs = []
+    lists: dict[str, dict] = {kind: {} for kind in kinds}
     for n, item in enumerate(content['targets'], 1):
-        two = _sides(item, where := f'{file}: targets {n}', forms, rules)
-        if there := [side for side in two if side in lists['targets']]:
+        where = f'{file}: targets {n}'
+        two = _sides(item, where, forms, rules)
+        there = [side for side in two if side in lists['targets']]
+        if there:
             raise ValueError(f'{where}: there is a side {shown(there[0])} already')
         lists['targets'].update(two)
         pairs.append(tuple(two))
-    for group, words in _mapping(content['attributes'], f'{file}: attributes').items():
+    for group, kinds_of_words in check_mapping(content['attributes'], f'{file}: attributes').items():
         where = f'{file}: attributes {clipped(group)}'
-        for kind, some in _mapping(words, where, ('noun', 'adjective')).items():
-            lists['attributes'].setdefault(group, []).extend(_words(some, f'{where}: {kind}'))
-            for w in some: _put(forms, w, {slot: f.replace('{}', w) for slot, f in rules[kind].items()}, where)
-    lists['templates'] = _mapping(content['templates'], f'{file}: templates')
-    places = {(k, name): f'{file}: {k} {clipped(str(name))}' for k in kinds for name in lists[k]}
+        for kind, words in check_mapping(kinds_of_words, where, ('noun', 'adjective')).items():
+            lists['attributes'].setdefault(group, []).extend(check_words(words, f'{where}: {kind}'))
+            for word in words:
+                _put_forms(forms, word, _forms(word, kind, rules), where)
+    lists['templates'] = check_mapping(content['templates'], f'{file}: templates')
+    places = {(kind, name): f'{file}: {kind} {clipped(str(name))}' for kind in kinds for name in lists[kind]}
     return Study(lists['targets'], lists['attributes'], lists['templates'], forms=forms, pairs=tuple(pairs),
                  places=places, source=content.get('source', ''))
 
 # %% ../../nbs/stimuli/05_studies.ipynb #1b57a1bf
-def _folder(path, templates, words):
+def _read_folder(path, templates, words):
     "A study from a folder, with notes of words in several lists and of templates without attribute words."
     content = read_study_files(path, templates, words)
     try:
         study = Study(**content, source=f'the files of {path.name}')
     except ValueError as e:
-        said = str(e)
-        if said.startswith(tuple(content['places'].values())): raise
-        raise ValueError(f'{path.name}: {said}') from e
+        has_place = str(e).startswith(tuple(content['places'].values()))
+        if has_place:
+            raise
+        raise ValueError(f'{path.name}: {e}') from e
     where: dict = {}
     for kind in ('targets', 'attributes'):
-        for name, words in getattr(study, kind).items():
-            for word in words: where.setdefault(word, []).append(study.place(kind, name))
-    alone = [g for g in study.templates if g not in study.attributes]
-    more = [f'templates of {", ".join(alone)}: no attribute words, for target words only'] * bool(alone)
-    twice = [f'{w}: in {" and ".join(files)}, kept in each' for w, files in where.items() if len(files) > 1]
-    return replace(study, notes=[*study.notes, *twice, *more])
+        for name, list_of_words in getattr(study, kind).items():
+            for word in list_of_words:
+                where.setdefault(word, []).append(study.place(kind, name))
+    notes = [f'{word}: in {" and ".join(files)}, kept in each' for word, files in where.items() if len(files) > 1]
+    alone = [group for group in study.templates if group not in study.attributes]
+    if alone:
+        notes.append(f'templates of {", ".join(alone)}: no attribute words, for target words only')
+    return replace(study, notes=[*study.notes, *notes])
 
 # %% ../../nbs/stimuli/05_studies.ipynb #cd34cd28
 def load_study(path=None, # a folder as the original's, a YAML file as the bundled one, or None: the bundled one
@@ -367,9 +436,13 @@ def load_study(path=None, # a folder as the original's, a YAML file as the bundl
                words:str='', # which subfolder of its word_lists has the lists, where there are several
               )->Study:
     "A study: lists, templates, models, notes. ValueError names the file, the place and what is wrong there."
-    if path is None: return _own(data_path('embedding_study.yaml'))
-    if (path := checked_path(path, 'the path of a study')).is_dir(): return _folder(path, templates, words)
-    if path.suffix.lower() in ('.yaml', '.yml') and path.is_file(): return _own(path)
+    if path is None:
+        return _read_file(data_path('embedding_study.yaml'))
+    path = check_path(path, 'the path of a study')
+    if path.is_dir():
+        return _read_folder(path, templates, words)
+    if path.suffix.lower() in ('.yaml', '.yml') and path.is_file():
+        return _read_file(path)
     raise ValueError(f'{path.name} is no folder and no YAML file; give a folder with target_words_….txt, '
                      'attribute_words_….txt and templates.json')
 
@@ -377,14 +450,19 @@ def load_study(path=None, # a folder as the original's, a YAML file as the bundl
 def _sentences(study, kind, names, column):
     "A DataFrame of the sentences of targets or attributes."
     import pandas as pd
-    rows = [(word, name, t.text, group, _fill(study, word, t))
-            for word, name, t, group in _combinations(study, kind, names) if not _misfit(study, word, t)]
+    rows = []
+    for word, list_name, template, group in _combinations(study, kind, names):
+        if not _misfit(study, word, template):
+            rows.append((word, list_name, template.text, group, _fill(study, word, template)))
     return pd.DataFrame(rows, columns=['word', column, 'template', 'template_group', 'sentence'])
 
-def _fill(study, word, t):
-    "The template with the form of the word that its slot asks for; an untyped slot takes the word itself."
-    slot = t.slots[0]
-    return t.fill(**{slot: study.forms.get(word, {}).get(slot, word)}).text
+def _form(study, word, template):
+    "The form of the word that the slot of the template asks for; an untyped slot takes the word itself."
+    return study.forms.get(word, {}).get(template.slots[0], word)
+
+def _fill(study, word, template):
+    "The sentence of a word."
+    return template.fill(**{template.slots[0]: _form(study, word, template)}).text
 
 # %% ../../nbs/stimuli/05_studies.ipynb #c61fc81e
 def target_sentences(study, # of load_study
@@ -404,29 +482,47 @@ def attribute_sentences(study, # of load_study
 _PRONOUNS = set('i me my mine you your yours he him his she her hers it its we us our ours they them their '
                 'theirs'.split())
 
-def _odd(study, word, t):
+def _odd(study, word, template):
     "What is odd about a sentence that is made all the same; empty for most."
-    found = re.search(r'\b(an?|the|every) $', t.text[:t._slots[0][0]], re.I)
-    if not found: return ''
-    form = study.forms.get(word, {}).get(t.slots[0], word)
+    found = re.search(r'\b(an?|the|every) $', template.text[:template.places[0].start], re.I)
+    if not found:
+        return ''
+    article = found[1]
+    form = _form(study, word, template)
+    phrase = f'{article} {form}'
+    if form.lower() in _PRONOUNS:
+        return f'reads {phrase!r}: an article before a pronoun'
+    if form[0].isupper() and form[1:].islower():
+        return f'reads {phrase!r}: an article before a name'
     right = Template('a(n) {word}').fill(word=form).text.split()[0]
-    reads = f'reads {found[1] + " " + form!r}'
-    if form.lower() in _PRONOUNS: return f'{reads}: an article before a pronoun'
-    if form[0].isupper() and form[1:].islower(): return f'{reads}: an article before a name'
-    return f'{reads}; write a(n) in the template' if found[1].lower() in {'a', 'an'} - {right} else ''
+    if article.lower() in ('a', 'an') and article.lower() != right:
+        return f'reads {phrase!r}; write a(n) in the template'
+    return ''
 
 # %% ../../nbs/stimuli/05_studies.ipynb #68c85724
 def study_lint(study, # of load_study
               )->Any: # DataFrame, a row a finding: word, of (its list), template, why, made (or not)
     "Where a word does not fit a template, and what is odd about sentences that are made. No row: all is well."
-    import pandas as pd, yaml
-    rows = [('', group, t.text, 'the slot has no type, and takes any word', True)
-            for group, texts in study.templates.items() for t in texts if t.slots == ('target',)]
+    import pandas as pd
+    rows = []
+    for group, templates in study.templates.items():
+        for template in templates:
+            if template.slots == ('target',):
+                rows.append(('', group, template.text, 'the slot has no type, and takes any word', True))
     for kind in ('targets', 'attributes'):
-        for word, name, t, _ in _combinations(study, kind):
-            why = _misfit(study, word, t)
-            if odd := why or _odd(study, word, t): rows.append((word, name, t.text, odd, not why))
-    gendered = yaml.safe_load(data_path('bolukbasi.yaml').read_text(encoding='utf-8'))['gender_specific_seed']
-    rows += [(word, group, '', 'names a gender, among attribute words', True)
-             for group, words in study.attributes.items() for word in words if word in gendered]
+        for word, list_name, template, _ in _combinations(study, kind):
+            misfit = _misfit(study, word, template)
+            why = misfit or _odd(study, word, template)
+            if why:
+                rows.append((word, list_name, template.text, why, not misfit))
+    gendered = bolukbasi_lists()['gender_specific_seed']
+    for group, words in study.attributes.items():
+        for word in words:
+            if word in gendered:
+                rows.append((word, group, '', 'names a gender, among attribute words', True))
     return pd.DataFrame(rows, columns=['word', 'of', 'template', 'why', 'made'])
+
+# %% ../../nbs/stimuli/05_studies.ipynb #8a6f3e46
+# To be deleted when no module imports these names.
+_mapping = check_mapping
+_member = look_up
