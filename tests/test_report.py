@@ -24,7 +24,7 @@ def audits():
     real = [weat(v, name, on_missing='drop', placebo=False) for name in ('weat1', 'weat6', 'weat7', 'weat8', 'weat9', 'weat10')]
     real = [replace(r, meta={**r.meta, 'measure': 'weat'}, also=(*r.also, Estimate('placebo', 1.3, pvalue=.02 * k + .01, method='given')))
             for k, r in enumerate(real)]
-    gap = occupation_gap(v, placebos=False, n_resamples=999)
+    gap = occupation_gap(v, placebo=False, n_resamples=999)
     real.append(replace(gap, meta={**gap.meta, 'measure': 'occupation_gap'}))
     real[0] = replace(real[0], meta={**real[0].meta, 'missing': ['caterpillar', 'Shakespeare', 'short-term', 'hygienist']})
     other = [replace(r, subject='a-name-without-a-space-in-it-anywhere-that-is-too-long-for-a-phone', value=-r.value, pvalue=None) for r in real[:3]]

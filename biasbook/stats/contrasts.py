@@ -137,16 +137,10 @@ def _independent(x, y, confidence_level, units):
     se = math.sqrt(pooled_variance * (1 / n + 1 / m))
     lowest, highest = t_interval(difference, se, df, confidence_level)
     of_difference = f't interval with {df} df' if df > 0 else 'no interval: two words'
-<<<<<<< ours
     estimates = (Estimate('Cohen d', d, low, high, test.pvalue, f'{tested}; {of_d}'),
                  Estimate('Hedges g', g, method=of_g),
-                 Estimate('raw difference', difference, *ends, test.pvalue, f'{tested}; {of_difference}'))
+                 Estimate('raw difference', difference, lowest, highest, test.pvalue, f'{tested}; {of_difference}'))
     return Contrast(estimates, test.method, f'{n} + {m} {units}', of_d)
-=======
-    return (Estimate('Cohen d', d, low, high, test.pvalue, f'{tested}; {of_d}'),
-            Estimate('Hedges g', g, method=of_g),
-            Estimate('raw difference', difference, lowest, highest, test.pvalue, f'{tested}; {of_difference}'))
->>>>>>> theirs
 
 # %% ../../nbs/stats/05_contrasts.ipynb #e7c5909e
 class _PairedInterval(NamedTuple):
@@ -186,14 +180,9 @@ def _pairs(x, y, confidence_level, units):
     se = float(gaps.std()) / math.sqrt(max(n - 1, 1))
     lowest, highest = t_interval(mean, se, n - 1, confidence_level)
     of_mean = f't interval with {n - 1} df' if n > 1 else 'no interval: one pair'
-<<<<<<< ours
     estimates = (Estimate('Cohen d', d, low, high, test.pvalue, f'{tested}; {of_d}'),
-                 Estimate('raw difference', mean, *ends, test.pvalue, f'{tested}; {of_mean}'))
+                 Estimate('raw difference', mean, lowest, highest, test.pvalue, f'{tested}; {of_mean}'))
     return Contrast(estimates, test.method, f'{plural(n, "pair")} of {units}', of_d)
-=======
-    return (Estimate('Cohen d', d, low, high, test.pvalue, f'{tested}; {of_d}'),
-            Estimate('raw difference', mean, lowest, highest, test.pvalue, f'{tested}; {of_mean}'))
->>>>>>> theirs
 
 # %% ../../nbs/stats/05_contrasts.ipynb #a9801a6e
 def measure_contrast(x, # scores of the first group: a row per word, a column per template; NaN: no fit

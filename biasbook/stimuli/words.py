@@ -133,17 +133,6 @@ def weat_queries(lists:str='paper', # as for weat_query
     "All ten tests."
     return [weat_query(name, lists) for name in _weat()['tests']]
 
-# %% ../../nbs/stimuli/00_words.ipynb #08eea5ee
-def as_query(query, # a Query, or the name of a published test
-            )->Query:
-    "The query. WrongKind for anything else; ValueError for a name that is not known."
-    if isinstance(query, str):
-        return weat_query(query)
-    if not isinstance(query, Query):
-        raise WrongKind('a query', 'a Query or the name of a published test', f'a {type(query).__name__}',
-                        'make one with Query(name, X, Y, A, B), or read a file with load_queries')
-    return query
-
 # %% ../../nbs/stimuli/00_words.ipynb #2ba5b84f
 def as_query(query, # a Query, or "weat1" to "weat10"
             )->Query:
