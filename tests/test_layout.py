@@ -1,0 +1,48 @@
+"""What the layout promises: private names stay in their module, and `biasbook` shows its functions with their parameters."""
+import ast
+import inspect
+from pathlib import Path
+
+import biasbook as bb
+
+package = Path(bb.__file__).parent
+
+
+def trees():
+    "The syntax tree of each module, by its path in the package."
+    for path in sorted(package.rglob('*.py')):
+        if not path.name.startswith('_'):
+            yield path.relative_to(package).as_posix(), ast.parse(path.read_text(encoding='utf-8'))
+
+
+def is_private(name):
+    return name.startswith('_') and not name.startswith('__')
+
+
+def test_private_names_stay_in_their_module():
+    found = [(module, node.lineno, name.name) for module, tree in trees() for node in ast.walk(tree)
+             if isinstance(node, ast.ImportFrom) for name in node.names if is_private(name.name)]
+    assert not found
+
+
+def test_no_name_is_kept_for_old_callers():
+    "A private name that is assigned a public one was left behind by a rename."
+    found = [(module, node.lineno) for module, tree in trees() for node in tree.body
+             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and isinstance(node.targets[0], ast.Name)
+             and is_private(node.targets[0].id) and not is_private(node.value.id)]
+    assert not found
+
+
+def test_no_name_is_a_module_and_a_function():
+    assert all(not inspect.ismodule(getattr(bb, name)) for name in bb.__all__)
+
+
+def test_help_explains_every_parameter():
+    "help(bb.NAME) has a line for each parameter: each has a comment in the source."
+    silent = []
+    for name in bb.__all__:
+        function = getattr(bb, name)
+        if inspect.isfunction(function):
+            text = inspect.getdoc(function) or ''
+            silent += [f'{name}({parameter})' for parameter in inspect.signature(function).parameters if f'    {parameter}: ' not in text]
+    assert not silent
