@@ -383,7 +383,7 @@ def analogy_answers(vectors, # anything that as_vectors takes
         raise UnknownName(method, _METHODS, 'method')
     vectors = _limited(vectors, limit)
     asked = [(section, *question) for section, rows in analogy_questions(questions).items() for question in rows]
-    rows, covered = _covered_questions(vectors, [words for _, *words in asked], case)
+    rows, covered = _covered_questions(vectors, [tuple(words) for _, *words in asked], case)
     number: dict = {}                                   # words with the same number count as one
     key = np.array([number.setdefault(w if case == 'exact' else w.upper(), len(number)) for w in vectors.words])
     table = pd.DataFrame(asked, columns=['section', 'a', 'b', 'c', 'expected'])
