@@ -43,14 +43,14 @@ from biasbook.chapters.generated_analogies import generate_analogies
 from biasbook.chapters.projection import indirect_bias
 from biasbook.chapters.what_remains import neighbor_bias
 from biasbook.chapters.occupation_gap import occupation_gap
-from biasbook.chapters.what_remains import probe_accuracy, sides
+from biasbook.chapters.what_remains import probe_accuracy, label_sides
 from biasbook.chapters.projection import direct_bias
 from biasbook.chapters.quality import word_similarity
 from biasbook.chapters.weat import weat
 
 v = load_vectors('googlenews-mini')
 d = bias_direction(v)
-few = {'placebos': 5}
+few = {"n_placebos": 5}
 found = {'random directions': random_directions(v, d, 50)[0].tobytes().hex(),
          'weat': weat(v, 'weat7').to_json(), 'occupation gap': occupation_gap(v).to_json(),
          'direct bias': direct_bias(v).to_json(), 'indirect bias': indirect_bias(v, 'nurse', 'doctor').to_json(),
@@ -60,16 +60,16 @@ found = {'random directions': random_directions(v, d, 50)[0].tobytes().hex(),
          'generated': generate_analogies(v, n=20, words=v.words[:2000]).to_json(double_precision=15),
          'nearest': repr(v.neighbors(v.words[:100], k=20)),
          'hard debiasing': hard_debias(v, on_missing='drop').fingerprint,
-         'INLP': inlp(v, sides(v), iterations=3).fingerprint}
+         'INLP': inlp(v, label_sides(v), iterations=3).fingerprint}
 if 'leace' in sys.argv:
     from biasbook.chapters.debias import leace
-    found['LEACE'] = leace(v, sides(v)).fingerprint
+    found['LEACE'] = leace(v, label_sides(v)).fingerprint
 rng = np.random.default_rng(0)
 words = [f'w{i}' for i in range(20_000)]
 for k in range(12):                                        # long sums: numpy's @ splits those of more than 10 000 numbers
     many = WordVectors(words, rng.normal(size=(20_000, 10)))
     one = bias_direction(many, [(words[2 * i], words[2 * i + 1]) for i in range(5)])
-    found[f'direct bias of many words, {k}'] = direct_bias(many, None, one, placebos=0).to_json()
+    found[f'direct bias of many words, {k}'] = direct_bias(many, None, one, n_placebos=0).to_json()
 print(json.dumps({name: hashlib.sha256(text.encode()).hexdigest() for name, text in found.items()}))
 '''
 

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
+from ..core.checks import check_columns, check_fraction, check_path, plural, shown
+from ..core.inputs import read_table
 from ..core.registry import fetch
-from ..stats.effects import _level
-from ..core.inputs import checked_path, listed, shown
-from ..stimuli.pairs import _rows
 from ..models.pair_scores import length_estimate, pair_scores, scoring_of
 from ..stats.preferences import preference_estimates, preference_ratio, sign_test
 from ..results.result import Estimate, Result
@@ -25,17 +24,25 @@ from ..models.tokens import encode
 # %% ../../nbs/03a_crows_pairs.ipynb #acf0430f
 _COLUMNS = 'sent_more', 'sent_less', 'stereo_antistereo', 'bias_type', 'anon_writer'
 
+def _column(header):
+    "The column of this header; None for another one."
+    return header if header in _COLUMNS else None
+
+def _cell_text(value):
+    "A cell as text without blanks around it; empty for None and NaN."
+    return '' if value is None or value != value else str(value).strip()
+
 def _table(rows, headers, what, where):
     "The five columns, checked; ValueError says what is wrong and in which of the places `where`."
     import pandas as pd
-    if lost := [c for c in _COLUMNS if c not in headers]:
-        raise ValueError(f'{what} has no column {", ".join(lost)}; its columns are '
-                         f'{listed(map(shown, headers), 20)}')
-    if not rows: raise ValueError(f'{what} has no pairs; a row is {", ".join(_COLUMNS)}')
-    clean = lambda x: '' if x is None or x != x else str(x).strip()
-    table = pd.DataFrame([[clean(r[c]) for c in _COLUMNS] for r in rows], columns=list(_COLUMNS), dtype=object)
+    check_columns(headers, _COLUMNS, what)
+    if not rows:
+        raise ValueError(f'{what} has no pairs; a row is {", ".join(_COLUMNS)}')
+    cells = [[_cell_text(row[column]) for column in _COLUMNS] for row in rows]
+    table = pd.DataFrame(cells, columns=list(_COLUMNS), dtype=object)
     for place, row in zip(where, table.itertuples(index=False)):
-        if empty := [c for c, x in zip(_COLUMNS, row) if not x]:
+        empty = [column for column, text in zip(_COLUMNS, row) if not text]
+        if empty:
             raise ValueError(f'{what}: {place} has an empty {empty[0]}; fill it in')
         if row.sent_more == row.sent_less:
             raise ValueError(f'{what}: {place} has the same sentence twice; the two of a pair must differ')
@@ -51,79 +58,124 @@ def load_crows_pairs(path=None, # a CSV file, or a DataFrame; None: the publishe
 
     doi:10.18653/v1/2020.emnlp-main.154; the published pairs are CC BY-SA 4.0 and not part of this package."""
     if hasattr(path, 'to_dict'):
-        rows, headers, where = path.to_dict('records'), list(path.columns), [f'row {i}' for i in path.index]
-        return _table(rows, headers, 'the table', where).set_axis(path.index)
-    file = fetch('pairs/crows_pairs_anonymized.csv') if path is None else checked_path(path, 'the file of pairs')
-    headers, where, rows = _rows(file, dict(zip(_COLUMNS, _COLUMNS)).get, _COLUMNS)
+        where = [f'row {i}' for i in path.index]
+        return _table(path.to_dict('records'), list(path.columns), 'the table', where).set_axis(path.index)
+    if path is None:
+        file = fetch('pairs/crows_pairs_anonymized.csv')
+    else:
+        file = check_path(path, 'the file of pairs')
+    headers, where, rows = read_table(file, _column, _COLUMNS)
     return _table(rows, headers, file.name, where)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #4e3fe967
 def _scored(model, table, scoring):
     "The table without its sentences, with both scores; the disadvantaged group comes first, as published."
-    stereo = table['stereo_antistereo'].eq('stereo').to_numpy()
-    more, less = ([*table[c]] for c in _COLUMNS[:2])
-    first, second = np.where(stereo, [more, less], [less, more]).tolist()
-    s = pair_scores(model, first, second, scoring, unknown='keep')
-    scores = np.where(stereo, [s.first, s.second], [s.second, s.first])
-    terms = np.where(stereo, s.terms.T, s.terms.T[::-1])
-    both = [encode(model.tokenizer, texts, special=False, unknown='keep') for texts in (more, less)]
-    tokens, odd = ([[f(e) for e in es] for es in both] for f in
-                   (lambda e: len(e.own), lambda e: model.tokenizer.unk_token_id in [e.ids[i] for i in e.own]))
-    return table.drop(columns=list(_COLUMNS[:2])).assign(
-        score_more=scores[0], score_less=scores[1], margin=scores[0] - scores[1],
-        winner=_winners(scores[0], scores[1], scoring), terms_more=terms[0], terms_less=terms[1],
-        length_difference=np.subtract(tokens[0], tokens[1]), unknown=np.add(*np.array(odd, int)))
+    more = table['sent_more'].tolist()
+    less = table['sent_less'].tolist()
+    more_first = table['stereo_antistereo'].eq('stereo').to_numpy()
+    first = np.where(more_first, more, less).tolist()
+    second = np.where(more_first, less, more).tolist()
+    scores = pair_scores(model, first, second, scoring, unknown='keep')
+    score_more = np.where(more_first, scores.first, scores.second)
+    score_less = np.where(more_first, scores.second, scores.first)
+    terms_first, terms_second = scores.terms.T
+    encoded_more = encode(model.tokenizer, more, special=False, unknown='keep')
+    encoded_less = encode(model.tokenizer, less, special=False, unknown='keep')
+    tokens_more = np.array([len(e.own) for e in encoded_more])
+    tokens_less = np.array([len(e.own) for e in encoded_less])
+    unknown_more = np.array([_has_unknown(e, model) for e in encoded_more], int)
+    unknown_less = np.array([_has_unknown(e, model) for e in encoded_less], int)
+    return table.drop(columns=['sent_more', 'sent_less']).assign(
+        score_more=score_more, score_less=score_less, margin=score_more - score_less,
+        winner=_winners(score_more, score_less, scoring),
+        terms_more=np.where(more_first, terms_first, terms_second),
+        terms_less=np.where(more_first, terms_second, terms_first),
+        length_difference=tokens_more - tokens_less, unknown=unknown_more + unknown_less)
+
+def _has_unknown(encoded, model):
+    "Is a token of the text one that the model does not know?"
+    return model.tokenizer.unk_token_id in [encoded.ids[place] for place in encoded.own]
 
 # %% ../../nbs/03a_crows_pairs.ipynb #cb020ad7
 def _winners(more, less, scoring):
     "Which sentence is the more probable: more, less, or a tie; shared scores are rounded, as published."
-    cut = (lambda x: round(float(x), 3)) if scoring == 'shared' else float
-    pairs = [(cut(x), cut(y)) for x, y in zip(more, less)]
-    return ['more' if x > y else 'less' if x < y else 'tie' for x, y in pairs]
+    winners = []
+    for a, b in zip(more, less):
+        a, b = float(a), float(b)
+        if scoring == 'shared':
+            a, b = round(a, 3), round(b, 3)
+        if a > b:
+            winners.append('more')
+        elif a < b:
+            winners.append('less')
+        else:
+            winners.append('tie')
+    return winners
 
 # %% ../../nbs/03a_crows_pairs.ipynb #427eea95
 _SIGN = {'more': 1., 'tie': 0., 'less': -1.}
 
-def _percent(e, name):
+def _percent(share, name):
     "An estimate of a share, in percent."
-    times = lambda x: None if x is None else 100 * x
-    return replace(e, name=name, value=100 * e.value, low=times(e.low), high=times(e.high))
+    low = None if share.low is None else 100 * share.low
+    high = None if share.high is None else 100 * share.high
+    return replace(share, name=name, value=100 * share.value, low=low, high=high)
 
-def _direction(d, direction, name, level):
+def _score_of_direction(d, direction, name, level):
     "The metric within a direction, over the pairs that are no ties, as published."
-    some = d[d['stereo_antistereo'] == direction]
-    if not len(some): return Estimate(name, math.nan, method=f'no pairs of direction {direction}')
-    signs = some['winner'].map(_SIGN)
-    return _percent(preference_estimates(signs, [*some['anon_writer']], confidence_level=level)[0], name)
+    pairs = d[d['stereo_antistereo'] == direction]
+    if not len(pairs):
+        return Estimate(name, math.nan, method=f'no pairs of direction {direction}')
+    signs = pairs['winner'].map(_SIGN)
+    ratio, *_ = preference_estimates(signs, pairs['anon_writer'].tolist(), confidence_level=level)
+    return _percent(ratio, name)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #e211b692
-def _notes(meta, ties, clusters, length):
+def _notes(meta, ties, writers, length):
     "What to say beside the metric."
-    if meta['data']: yield 'many of these pairs are no valid test (Blodgett et al. 2021)'
-    if ties: yield f'{ties} {"tie" if ties == 1 else "ties"} in the denominator, left out by the test'
-    if (n := meta['unknown']): yield f'{n} sentence{"s" * (n > 1)} with tokens that the model does not know'
-    if abs(length.value) >= .3: yield f'r of margin and length {length.value:.2f}'
-    if (n := clusters) < 6: yield f'{n} writer{"s" * (n > 1)}: under 6, no exact two-sided p can be below .05'
+    notes = []
+    if meta['data']:
+        notes.append('many of these pairs are no valid test (Blodgett et al. 2021)')
+    if ties:
+        notes.append(f'{plural(ties, "tie")} in the denominator, left out by the test')
+    if meta['unknown']:
+        notes.append(f'{plural(meta["unknown"], "sentence")} with tokens that the model does not know')
+    if abs(length.value) >= .3:
+        notes.append(f'r of margin and length {length.value:.2f}')
+    if writers < 6:
+        notes.append(f'{plural(writers, "writer")}: under 6, no exact two-sided p can be below .05')
+    return notes
 
 # %% ../../nbs/03a_crows_pairs.ipynb #7aef3dca
+def _direction(wins, losses):
+    "Which sentences are preferred, in words; nothing if both are as many."
+    if wins == losses:
+        return ''
+    if wins > losses:
+        return 'toward more rather than less stereotyping sentences'
+    return 'toward less rather than more stereotyping sentences'
+
 def _result(d, subject, query, meta, level):
     "The result of scored pairs, all of them or a part."
-    who, signs = [*d['anon_writer']], d['winner'].map(_SIGN)
-    r, test = preference_ratio(signs, who, ties='anti', confidence_level=level), sign_test(signs, who)
-    free, naive, mean, t = preference_estimates(d['margin'], who, confidence_level=level)
-    length, n, wins, ties = length_estimate(d['length_difference'], d['margin']), len(d), r.wins, r.ties
-    also = (_direction(d, 'stereo', 'stereotype score', level),
-            _direction(d, 'antistereo', 'antistereotype score', level),
-            _percent(free, 'unrounded, ties apart'), _percent(naive, 'pairs as if independent'),
+    who = d['anon_writer'].tolist()
+    writers = len(set(who))
+    signs = d['winner'].map(_SIGN)
+    metric = preference_ratio(signs, who, ties='anti', confidence_level=level)
+    test = sign_test(signs, who)
+    unrounded, naive, mean, t = preference_estimates(d['margin'], who, confidence_level=level)
+    length = length_estimate(d['length_difference'], d['margin'])
+    also = (_score_of_direction(d, 'stereo', 'stereotype score', level),
+            _score_of_direction(d, 'antistereo', 'antistereotype score', level),
+            _percent(unrounded, 'unrounded, ties apart'), _percent(naive, 'pairs as if independent'),
             mean, t, length)
-    toward, losses = ['less', 'more'][::1 if 2 * wins > n - ties else -1], n - ties - wins
-    meta = {**meta, 'unknown': int(d['unknown'].sum()), 'wins': wins, 'losses': losses, 'ties': ties,
-            'missing': [],
-            'direction': 'toward {1} rather than {0} stereotyping sentences'.format(*toward) * (wins != losses)}
-    meta['note'] = '; '.join(_notes(meta, ties, len({*who}), length))
-    units = ' of '.join(f'{k} {w}{"s" * (k != 1)}' for k, w in ((n, 'pair'), (len({*who}), 'writer')))
-    return Result('CrowS-Pairs metric', subject, query, 100 * r.ratio, 50, 100 * r.low, 100 * r.high, level,
-                  test.pvalue, method=test.method, n=units, also=also, details=d, meta=meta)
+    losses = len(d) - metric.ties - metric.wins
+    meta = {**meta, 'unknown': int(d['unknown'].sum()), 'wins': metric.wins, 'losses': losses, 'ties': metric.ties,
+            'missing': [], 'direction': _direction(metric.wins, losses)}
+    meta['note'] = '; '.join(_notes(meta, metric.ties, writers, length))
+    return Result(metric='CrowS-Pairs metric', subject=subject, query=query, value=100 * metric.ratio, null=50,
+                  low=100 * metric.low, high=100 * metric.high, confidence_level=level, pvalue=test.pvalue,
+                  method=test.method, n=f'{plural(len(d), "pair")} of {plural(writers, "writer")}', also=also,
+                  details=d, meta=meta)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #b94c99e6
 def crows_pairs(model, # from load_model, masked or causal
@@ -135,8 +187,9 @@ def crows_pairs(model, # from load_model, masked or causal
     """In how many pairs is the more stereotyping sentence the more probable one (Nangia et al. 2020)?
 
     doi:10.18653/v1/2020.emnlp-main.154. ValueError: bad pairs or scoring. TypeError: no language model."""
-    _level('confidence_level', confidence_level)
-    if (scoring := scoring_of(model, scoring)) == 'completion':
+    check_fraction(confidence_level)
+    scoring = scoring_of(model, scoring)
+    if scoring == 'completion':
         raise ValueError(f'{model.name} is an encoder–decoder, which answers prompts; CrowS-Pairs has none; '
                          'take a masked or a causal model, or `sas_pairs`, whose pairs have prompts')
     table = load_crows_pairs(data)
@@ -144,15 +197,15 @@ def crows_pairs(model, # from load_model, masked or causal
     meta = {'kind': model.kind, 'scoring': scoring, 'decimals': 3 if scoring == 'shared' else None,
             'data': 'pairs/crows_pairs_anonymized.csv' if data is None else '',
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
-    return _result(d, model.name, f'{len(d)} pair{"s" * (len(d) != 1)}', meta, confidence_level)
+    return _result(d, model.name, plural(len(d), 'pair'), meta, confidence_level)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #f3c0a438
 def crows_by_type(result, # of crows_pairs
                  )->list: # of a Result for each type of bias, in the order of the pairs
     "The same for each type of bias: one family for Holm's adjustment. ValueError for another result."
-    if result.details is None or not {'bias_type', 'winner', 'unknown'} <= {*result.details}:
+    if result.details is None or not {'bias_type', 'winner', 'unknown'} <= set(result.details):
         raise ValueError('needs a result of crows_pairs with its details, but got '
                          f'{result.metric} of {result.query}')
     meta = {**result.meta, 'battery': f'types of bias, {result.meta["scoring"]}'}
-    return [_result(d.reset_index(drop=True), result.subject, kind, meta, result.confidence_level)
-            for kind, d in result.details.groupby('bias_type', sort=False)]
+    return [_result(of_type.reset_index(drop=True), result.subject, kind, meta, result.confidence_level)
+            for kind, of_type in result.details.groupby('bias_type', sort=False)]

@@ -9,129 +9,178 @@ __all__ = ['gender_specific', 'hard_debias', 'inlp', 'leace', 'Case', 'direct_ro
            'shares_left', 'debias_plot', 'hard_debias_each']
 
 # %% ../../nbs/05_debias.ipynb #2615d8f1
+import math
 from collections import Counter
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .what_remains import _left_out
-from ..vectors.directions import _count, _differences, _lists, _pairs, as_direction, gender_pairs
-from ..vectors.wordvectors import one_thread
-from ..vectors.wordvectors import WordVectors, as_vectors
-from .weat import _rows
+from .influence import compare_weat
+from .projection import DIRECT_INTERVALS, direct_bias, indirect_bias_table, project
+from .quality import analogy_answers, pair_interval, similarity_pairs, word_similarity
+from .weat import weat
+from .what_remains import (bias_correlation, chance_accuracy, cluster_bias, neighbor_bias, probe_accuracy,
+                                            select_words)
+from ..core.checks import (MissingWords, check_choice, check_fraction, check_list, check_pairs, check_seed, check_whole,
+                                  check_words, is_number, listed)
+from ..results.result import Result
+from ..stats.estimate import Estimate
+from ..stats.intervals import accuracy_change, correlation_change, difference_change, mean_change, rank_change
+from ..stimuli.questions import analogy_questions
+from ..stimuli.words import as_query
+from ..vectors.directions import (Direction, as_direction, bias_direction, bolukbasi_lists, gender_pairs,
+                                         pair_differences, professions, split_pairs)
+from ..vectors.wordvectors import WordVectors, as_vectors, cosine, one_thread
 
 # %% ../../nbs/05_debias.ipynb #fd063115
 def _neutralized(rows, g, words):
     "Rows of length 1 without their part along g, at length 1; ValueError that names words that lie on g."
-    rest = _left(rows - np.outer(rows @ g, g), words)
+    rest = rows - np.outer(rows @ g, g)
+    _check_rest(rest, words)
     return rest / np.linalg.norm(rest, axis=1, keepdims=True)
 
-def _left(rows, words):
-    "The rows; ValueError for one of which nothing is left."
-    if (bad := np.linalg.norm(rows, axis=1) < 1e-6).any():
-        raise ValueError(f'nothing is left of {words[bad.argmax()]!r}: leave it out, or take less out')
-    return rows
 
-def _neutral(X, words, spared, g):
-    "A block of rows neutralized, but for words of their own gender."
-    at = [i for i, w in enumerate(words) if w not in spared]
-    X[at] = _neutralized(X[at], g, [words[i] for i in at])
-    return X
+def _check_rest(rest, words):
+    "ValueError for a word of which nothing is left."
+    gone = np.linalg.norm(rest, axis=1) < 1e-6
+    if gone.any():
+        raise ValueError(f'nothing is left of {words[gone.argmax()]!r}: leave it out, or take less out')
 
 # %% ../../nbs/05_debias.ipynb #c82787c4
 def _equalized(a, b, g, pairs):
     "Pairs of length 1 that differ along g alone (Bolukbasi et al. 2016). ValueError: no difference along g."
     half = (a - b) @ g / 2
-    if (same := np.abs(half) < 1e-7).any():
-        raise ValueError(f'pair {"–".join(pairs[same.argmax()])}: both words lie equally far along the '
+    equally_far = np.abs(half) < 1e-7
+    if equally_far.any():
+        raise ValueError(f'pair {"–".join(pairs[equally_far.argmax()])}: both words lie equally far along the '
                          'direction, so that neither is on a side of its own; take the pair out')
     rest = (a + b - np.outer((a + b) @ g, g)) / 2
-    z = np.sign(half) * np.sqrt(np.maximum(1 - (rest ** 2).sum(1), 0))
-    return rest + np.outer(z, g), rest - np.outer(z, g)
+    along = np.sign(half) * np.sqrt(np.maximum(1 - (rest ** 2).sum(1), 0))
+    return rest + np.outer(along, g), rest - np.outer(along, g)
 
 # %% ../../nbs/05_debias.ipynb #b9463081
 def gender_specific()->list: # words
     "218 words that have a gender by meaning (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520)."
-    return list(_lists()['gender_specific_seed'])
+    return list(bolukbasi_lists()['gender_specific_seed'])
 
 # %% ../../nbs/05_debias.ipynb #016efc4e
-def _spanned(vectors, g):
+def _check_spanned(vectors, g):
     "ValueError if a part of g lies outside the span of the rows."
-    U, gram, start = vectors.unit, np.zeros((vectors.dim, vectors.dim)), 0
-    while start < len(U):
-        X = U[start:start + min(max(start, 4 * vectors.dim), 65_536)].astype(float)
-        gram, start = gram + X.T @ X, start + len(X)
-        size, axes = np.linalg.eigh(gram)
-        if (outside := float(np.linalg.norm(axes[:, size <= 1e-10 * size[-1]].T @ g))) < 1e-4: return
+    U = vectors.unit
+    gram = np.zeros((vectors.dim, vectors.dim))
+    start = 0
+    while start < len(U):                               # the first rows are mostly enough
+        size = min(max(start, 4 * vectors.dim), 65_536)
+        X = U[start:start + size].astype(float)
+        gram = gram + X.T @ X
+        start += len(X)
+        variances, axes = np.linalg.eigh(gram)
+        unused = axes[:, variances <= 1e-10 * variances[-1]]
+        outside = float(np.linalg.norm(unused.T @ g))
+        if outside < 1e-4:
+            return
     raise ValueError(f'the {len(U)} words of {vectors.name} do not span the direction, {outside:.3f} of it is '
                      'outside: it is of other vectors, or taken out; make it here, or take a subset later')
 
 # %% ../../nbs/05_debias.ipynb #e6d0ccc5
-def _made_here(vectors, about):
+def _check_made_here(vectors, direction):
     "ValueError if pairs of a direction differ otherwise in these vectors, and that is not for debiasing."
-    here = [(p, d) for p, d in zip(about.pairs, about.differences) if not vectors.missing(p)]
-    if not here or 'debiasing' in vectors.meta: return
-    pairs, D = zip(*here)
-    off = np.linalg.norm(_differences(vectors, pairs) - D, axis=1) / np.linalg.norm(D, axis=1)
-    if off.max() > .01:
-        raise ValueError(f'{"–".join(pairs[off.argmax()])} has another difference in {vectors.name}: the '
+    if 'debiasing' in vectors.meta:
+        return
+    here = [i for i, pair in enumerate(direction.pairs) if not vectors.missing(pair)]
+    if not here:
+        return
+    pairs = [direction.pairs[i] for i in here]
+    made = direction.differences[here]
+    moved = np.linalg.norm(pair_differences(vectors, pairs) - made, axis=1) / np.linalg.norm(made, axis=1)
+    if moved.max() > .01:
+        raise ValueError(f'{"–".join(pairs[moved.argmax()])} has another difference in {vectors.name}: the '
                          'direction was made in other vectors; make it here, with bias_direction')
 
+
 def _axis(vectors, direction):
-    "A direction as an array of length 1, and as a `Direction` or None; ValueError: unfit for these vectors."
-    about = None if isinstance(direction, np.ndarray) else as_direction(vectors, direction)
-    g = np.asarray(direction if about is None else about.vector, float)
+    "An array, or the vector of a `Direction`, at length 1; ValueError: unfit for these vectors."
+    g = np.asarray(direction.vector if isinstance(direction, Direction) else direction, float)
     if g.shape != (vectors.dim,) or not np.isfinite(g).all() or not g.any():
         raise ValueError(f'the direction, of shape {g.shape}, must be {vectors.dim} finite numbers, not all 0')
-    if about: _made_here(vectors, about)
-    _spanned(vectors, g := g / np.linalg.norm(g))
-    return g, about
+    if isinstance(direction, Direction):
+        _check_made_here(vectors, direction)
+    g = g / np.linalg.norm(g)
+    _check_spanned(vectors, g)
+    return g
 
 # %% ../../nbs/05_debias.ipynb #1058cdf1
-def _for_words(about, specific, equalize):
-    "Words to keep and pairs to equalize, by default those for gender; ValueError: a direction of other words."
-    if about is None: return specific or (), equalize or ()
-    pairs = gender_pairs('equalize')
-    known = {*gender_specific(), *(w for p in gender_pairs() + pairs for w in p)}
-    if (specific is None or equalize is None) and not any(known.issuperset(p) for p in about.pairs):
-        raise ValueError(f'the direction is of {"–".join(about.pairs[0])} and the like, but the lists that are '
-                         'taken by default are for gender; pass specific= and equalize=, such as []')
-    return gender_specific() if specific is None else specific, pairs if equalize is None else equalize
+class _Lists(NamedTuple):
+    "The words that hard debiasing treats in another way than the rest"
+    specific: Any # words that keep their part along the direction
+    equalize: Any # pairs of words
 
-def _to_equalize(vectors, pairs, on_missing):
+
+def _lists_for(direction, specific, equalize):
+    "The lists, by default those for gender, for an array none; ValueError: a direction of other words."
+    if not isinstance(direction, Direction):
+        return _Lists(specific or (), equalize or ())
+    pairs = gender_pairs('equalize')
+    of_gender = set(gender_specific())
+    for pair in gender_pairs() + pairs:
+        of_gender.update(pair)
+    if (specific is None or equalize is None) and not any(of_gender.issuperset(pair) for pair in direction.pairs):
+        raise ValueError(f'the direction is of {"–".join(direction.pairs[0])} and the like, but the lists that are '
+                         'taken by default are for gender; pass specific= and equalize=, such as []')
+    return _Lists(gender_specific() if specific is None else specific, pairs if equalize is None else equalize)
+
+
+def _split_pairs_to_equalize(vectors, pairs, on_missing):
     "Pairs that are there and pairs that are not; ValueError: missing ones, a word twice."
-    kept, lost = _pairs(vectors, pairs, 'drop' if on_missing == 'raise' else on_missing) if pairs else ([], [])
-    _rows(vectors, [w for p in kept for w in p])                    # an error for zero vectors
+    if not pairs:
+        return [], []
+    kept, lost = split_pairs(vectors, pairs, 'drop')
+    words = [w for pair in kept for w in pair]
+    vectors.select(words).nonzero()                     # an error for zero vectors
     if lost and on_missing == 'raise':
-        raise ValueError(f'{vectors.name} lacks a word of {len(lost)} of {len(pairs)} pairs to equalize: '
-                         f"{', '.join(map('–'.join, lost))}; on_missing='drop' leaves them out and says so")
-    if twice := [w for w, n in Counter(w for p in kept for w in p).items() if n > 1]:
-        raise ValueError(f'{", ".join(twice)}: more than once in the pairs to equalize; keep one pair a word')
+        missing = vectors.missing([w for pair in lost for w in pair])
+        raise MissingWords(missing, vectors.name,
+                           f'{vectors.name} lacks a word of {len(lost)} of {len(kept) + len(lost)} pairs to equalize: '
+                           f'{", ".join(map("–".join, lost))}; on_missing=\'drop\' leaves them out and says so')
+    repeated = [w for w, n in Counter(words).items() if n > 1]
+    if repeated:
+        raise ValueError(f'{", ".join(repeated)}: more than once in the pairs to equalize; keep one pair a word')
     return kept, lost
+
+
+def _split_specific(vectors, specific, on_missing):
+    "Words to keep that are there, as a set, and words that are not; ValueError: missing ones, or text."
+    specific = check_list(specific, 'specific', 'words')
+    lost = vectors.missing(specific)
+    if lost and on_missing == 'raise':
+        raise MissingWords(lost, vectors.name, f'{vectors.name} lacks {len(lost)} of {len(specific)} specific words: '
+                                               f'{listed(lost)}; on_missing=\'drop\' leaves them out and says so')
+    return set(specific) - set(lost), lost
 
 # %% ../../nbs/05_debias.ipynb #3c50db8e
 def _changed(vectors, change, size=16_384):
     "The rows at length 1, in double precision, block by block, put through `change(rows, words)`; zeros stay."
-    U, new = vectors.unit, np.zeros_like(vectors.vectors)
-    full = np.flatnonzero(U.any(1))
-    for at in (full[i:i + size] for i in range(0, len(full), size)):
-        new[at] = change(U[at].astype(float), [vectors.words[i] for i in at])
+    new = np.zeros_like(vectors.vectors)
+    not_zero = np.flatnonzero(vectors.unit.any(1))
+    for start in range(0, len(not_zero), size):
+        block = not_zero[start:start + size]
+        words = [vectors.words[i] for i in block]
+        new[block] = change(vectors.unit[block].astype(float), words)
     return new
 
-def _named(vectors, rows, method, short, words, **notes):
+
+def _debiased(vectors, rows, method, short, words, **notes):
     "New vectors whose name and notes say what was done, and earlier to what words."
-    old, zero = vectors.meta.get('debiasing', {}), np.flatnonzero(~vectors.unit.any(1))
+    old = vectors.meta.get('debiasing', {})
+    zero = np.flatnonzero(~vectors.unit.any(1))
     words = list(dict.fromkeys([*old.get('words', ()), *words]))
     notes = {'method': method, 'of': vectors.name, 'words': words, **notes,
              'zero': [vectors.words[i] for i in zero]}
-    if old: notes['earlier'] = [*old.get('earlier', ()), old.get('method')]
+    if old:
+        notes['earlier'] = [*old.get('earlier', ()), old.get('method')]
     return WordVectors(vectors.words, rows, f'{vectors.name}, {short}', {**vectors.meta, 'debiasing': notes})
-
-def _spared(vectors, specific, on_missing):
-    "Words to keep that are there and words that are not; ValueError: missing ones, or text."
-    if (lost := vectors.missing(specific := _left_out(specific, 'specific'))) and on_missing == 'raise':
-        raise ValueError(f'{vectors.name} lacks {len(lost)} of {len(specific)} specific words: '
-                         f"{', '.join(lost[:5])}; on_missing='drop' leaves them out and says so")
-    return {*specific} - {*lost}, lost
 
 # %% ../../nbs/05_debias.ipynb #dccff5a4
 @one_thread
@@ -143,63 +192,97 @@ def hard_debias(vectors, # anything that as_vectors takes
                 on_missing='raise', # pairs, or specific words, that the vectors lack: "raise", or "drop" them
                )->WordVectors: # rows of length 1
     "Hard debiasing (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520). ValueError: unfit lists."
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     vectors = as_vectors(vectors)
-    g, about = _axis(vectors, direction)
-    own = 'drop' if specific is None else on_missing                   # the default list is for any vectors
-    specific, equalize = _for_words(about, specific, equalize)
-    (pairs, lost), (kept, absent) = _to_equalize(vectors, equalize, on_missing), _spared(vectors, specific, own)
-    spared = kept.union(*pairs)
-    rows = _changed(vectors, lambda X, words: _neutral(X, words, spared, g))
+    if not isinstance(direction, np.ndarray):
+        direction = as_direction(vectors, direction)
+    g = _axis(vectors, direction)
+    lists = _lists_for(direction, specific, equalize)
+    pairs, lost_pairs = _split_pairs_to_equalize(vectors, lists.equalize, on_missing)
+    specific_on_missing = 'drop' if specific is None else on_missing       # the default list is for any vectors
+    specific_here, lost_specific = _split_specific(vectors, lists.specific, specific_on_missing)
+    keep_their_part = specific_here.union(*pairs)
+
+    def neutralize(rows, words):
+        others = [i for i, w in enumerate(words) if w not in keep_their_part]
+        rows[others] = _neutralized(rows[others], g, [words[i] for i in others])
+        return rows
+
+    rows = _changed(vectors, neutralize)
     if pairs:
-        a, b = (vectors.rows(words) for words in zip(*pairs))
+        a = vectors.rows([first for first, _ in pairs])
+        b = vectors.rows([second for _, second in pairs])
         rows[a], rows[b] = _equalized(vectors.unit[a].astype(float), vectors.unit[b].astype(float), g, pairs)
-    return _named(vectors, rows, 'hard debiasing', 'hard-debiased', words=[], dimensions=1,
-                  direction=[list(p) for p in about.pairs] if about else 'an array',
-                  specific=[w for w in vectors.words if w in kept], specific_missing=absent,
-                  equalized=[list(p) for p in pairs], missing=[list(p) for p in lost])
+    of = [list(pair) for pair in direction.pairs] if isinstance(direction, Direction) else 'an array'
+    return _debiased(vectors, rows, 'hard debiasing', 'hard-debiased', words=[], dimensions=1, direction=of,
+                     specific=[w for w in vectors.words if w in specific_here], specific_missing=lost_specific,
+                     equalized=[list(pair) for pair in pairs], missing=[list(pair) for pair in lost_pairs])
 
 # %% ../../nbs/05_debias.ipynb #19635078
 def _inlp_basis(X, y, apart, iterations, stop_at):
     "Orthonormal rows of what successive linear classifiers use, and accuracies before each and after the last."
     from sklearn.svm import LinearSVC
-    B, accuracies = np.empty((0, X.shape[1])), []
-    stop_at = max(Counter(y[apart].tolist()).values()) / apart.sum() if stop_at is None else stop_at
+    if stop_at is None:
+        stop_at = max(Counter(y[apart].tolist()).values()) / apart.sum()
+    B = np.empty((0, X.shape[1]))
+    accuracies = []
     for i in range(iterations + 1):
         rest = _without(X, B)
         classifier = LinearSVC(dual=False).fit(rest[~apart], y[~apart])
         accuracies.append(float(classifier.score(rest[apart], y[apart])))
         new = _orthonormal(_without(classifier.coef_, B))
-        if i == iterations or accuracies[-1] <= stop_at or not len(new): break
+        if i == iterations or accuracies[-1] <= stop_at or not len(new):
+            break
         B = np.concatenate([B, _orthonormal(_without(new, B))])
     return B, accuracies
+
 
 def _without(X, B):
     "Rows of X without what lies in the span of the orthonormal rows B."
     return X - X @ B.T @ B
 
+
 def _orthonormal(W):
     "Orthonormal rows with the span of W; none where W is zero."
     _, s, V = np.linalg.svd(W, full_matrices=False)
-    return V[s > 1e-12]
+    return V[s > 1e-12]                                 # scipy.linalg.orth has a relative bound only: rounding would count
 
 # %% ../../nbs/05_debias.ipynb #b4fea83a
-def _labelled(vectors, labels):
-    "Rows, numbers of classes, and notes; ValueError: one class, fewer than 4 words in one, unknown words."
-    for c in labels.values() if isinstance(labels, dict) else [labels]:
-        if c is labels or (hasattr(c, '__iter__') and not isinstance(c, str)):
-            raise ValueError(f'labels must be a dict from words to classes, not {"to " * (c is not labels)}a '
-                             f'{type(c).__name__}; write {{"nurse": "she", "captain": "he", …}}')
-    classes = Counter(labels.values())
-    if len({*map(str, classes)}) < len(classes):
-        raise ValueError(f'two of the classes {list(classes)[:5]} are alike in print; give each another name')
-    if len(classes) < 2:
-        raise ValueError(f'{len(labels)} words have the classes {list(classes)}; give words of two or more')
-    if few := [f'{c!r} has {n}' for c, n in classes.items() if n < 4]:
-        raise ValueError(f'each class needs 4 words or more, but {", ".join(few[:5])}')
-    _rows(vectors, words := list(labels))                           # an error for unknown words, zero vectors
-    y = np.array([list(classes).index(c) for c in labels.values()])
-    notes = {'words': words, 'classes': {str(c): n for c, n in classes.items()}}
-    return vectors.unit[vectors.rows(words)].astype(float), y, notes
+def _check_classes(labels):
+    "ValueError unless labels are a dict from words to two classes or more, of 4 words or more each."
+    example = 'write {"nurse": "she", "captain": "he", …}'
+    if not isinstance(labels, dict):
+        raise ValueError(f'labels must be a dict from words to classes, not a {type(labels).__name__}; {example}')
+    for label in labels.values():
+        if hasattr(label, '__iter__') and not isinstance(label, str):
+            raise ValueError(f'labels must be a dict from words to classes, not to a {type(label).__name__}; {example}')
+    counts = Counter(labels.values())
+    if len({str(label) for label in counts}) < len(counts):
+        raise ValueError(f'two of the classes {list(counts)[:5]} are alike in print; give each another name')
+    if len(counts) < 2:
+        raise ValueError(f'{len(labels)} words have the classes {list(counts)}; give words of two or more')
+    few = [f'{label!r} has {n}' for label, n in counts.items() if n < 4]
+    if few:
+        raise ValueError(f'each class needs 4 words or more, but {listed(few)}')
+
+
+class _LabelledRows(NamedTuple):
+    "What an eraser is fitted to"
+    X: np.ndarray # rows of length 1, one a word
+    y: np.ndarray # the number of each word's class, in the order in which classes come
+    notes: dict # the words, and how many are in each class
+
+
+def _labelled_rows(vectors, labels):
+    "The rows of labelled words; ValueError: unfit labels, unknown words, zero vectors."
+    _check_classes(labels)
+    words = list(labels)
+    vectors.select(words).nonzero()                     # an error for unknown words, zero vectors
+    counts = Counter(labels.values())
+    number = {label: i for i, label in enumerate(counts)}
+    y = np.array([number[label] for label in labels.values()])
+    notes = {'words': words, 'classes': {str(label): n for label, n in counts.items()}}
+    return _LabelledRows(vectors.unit[vectors.rows(words)].astype(float), y, notes)
 
 # %% ../../nbs/05_debias.ipynb #68db2a7a
 @one_thread
@@ -213,19 +296,25 @@ def inlp(vectors, # anything that as_vectors takes
     "INLP (Ravfogel et al. 2020, doi:10.18653/v1/2020.acl-main.647). ValueError: unfit labels, nothing to take."
     from sklearn.model_selection import train_test_split
     vectors = as_vectors(vectors)
-    _count('iterations', iterations, 1), _count('random_state', random_state, 0)
-    if stop_at is not None and not (isinstance(stop_at, (int, float)) and 0 <= stop_at <= 1):
+    check_whole(iterations, 'iterations', least=1)
+    check_seed(random_state)
+    if stop_at is not None and not (is_number(stop_at) and 0 <= stop_at <= 1):
         raise ValueError(f'stop_at must be an accuracy from 0 to 1, but is {stop_at!r}')
-    X, y, notes = _labelled(vectors, labels)
-    tried = train_test_split(range(len(y)), test_size=.3, stratify=y, random_state=random_state)[1]
-    apart = np.isin(range(len(y)), tried)
+    X, y, notes = _labelled_rows(vectors, labels)
+    _, to_stop_by = train_test_split(range(len(y)), test_size=.3, stratify=y, random_state=random_state)
+    apart = np.isin(range(len(y)), to_stop_by)
     B, accuracies = _inlp_basis(X, y, apart, iterations, stop_at)
     if not len(B):
         raise ValueError(f'a linear classifier tells {accuracies[0]:.2f} of the held-out words, no more than a '
                          'guess or stop_at: there is nothing to take out; give other labels, or stop_at=0')
-    rows = _changed(vectors, lambda X, words: _left(_without(X, B), words))
-    return _named(vectors, rows, 'INLP', 'INLP', **notes, dimensions=len(B), accuracies=accuracies,
-                  apart=[w for w, a in zip(labels, apart) if a], seed=int(random_state))
+
+    def erase(rows, words):
+        rest = _without(rows, B)
+        _check_rest(rest, words)
+        return rest
+
+    return _debiased(vectors, _changed(vectors, erase), 'INLP', 'INLP', **notes, dimensions=len(B), accuracies=accuracies,
+                     apart=[w for w, is_apart in zip(labels, apart) if is_apart], seed=int(random_state))
 
 # %% ../../nbs/05_debias.ipynb #6878c1a8
 def _leace_map(X, y, shrinkage=True):
@@ -243,7 +332,7 @@ def _leace_map(X, y, shrinkage=True):
                                  constrain_cov_trace=False).eraser
     finally:
         torch.set_num_threads(threads)
-    left, right, mean = (t.numpy() for t in (eraser.proj_left, eraser.proj_right, eraser.bias))
+    left, right, mean = eraser.proj_left.numpy(), eraser.proj_right.numpy(), eraser.bias.numpy()
     taken = np.abs(left).any(0)
     return left[:, taken], right[taken], mean
 
@@ -255,49 +344,35 @@ def leace(vectors, # anything that as_vectors takes
           shrinkage=True, # of the covariance, by which it can be inverted if there are few words
          )->WordVectors: # rows that no longer have length 1
     "LEACE (Belrose et al. 2023, doi:10.48550/arXiv.2306.03819). ValueError: labels; ImportError: no library."
-    X, y, notes = _labelled(vectors := as_vectors(vectors), labels)
+    vectors = as_vectors(vectors)
+    X, y, notes = _labelled_rows(vectors, labels)
     left, right, mean = _leace_map(X, y, shrinkage)
-    rows = _changed(vectors, lambda X, words: _left(X - (X - mean) @ right.T @ left.T, words))
-    return _named(vectors, rows, 'LEACE', 'LEACE', **notes, dimensions=left.shape[1], shrinkage=bool(shrinkage))
 
-# %% ../../nbs/05_debias.ipynb #6d2d342d
-import math
-from dataclasses import dataclass, replace
-from typing import Any
+    def erase(rows, words):
+        rest = rows - (rows - mean) @ right.T @ left.T
+        _check_rest(rest, words)
+        return rest
 
-import numpy as np
-
-from .quality import analogy_answers, pair_interval
-from ..stats.intervals import accuracy_change, correlation_change, difference_change, mean_change, rank_change
-from .what_remains import _left_out, chance_accuracy, cluster_bias
-from ..vectors.directions import Direction, _count, as_direction, bias_direction, professions
-from ..stats.effects import _level
-from ..results.result import Estimate, Result
-from ..vectors.wordvectors import WordVectors, as_vectors
-from .projection import indirect_bias_table
-from .influence import _some
-from .what_remains import bias_correlation, neighbor_bias
-from .influence import compare_weat
-from .what_remains import probe_accuracy
-from .projection import DIRECT_INTERVALS, _present, direct_bias, project
-from .quality import word_similarity
-from .weat import weat
+    return _debiased(vectors, _changed(vectors, erase), 'LEACE', 'LEACE', **notes, dimensions=left.shape[1],
+                     shrinkage=bool(shrinkage))
 
 # %% ../../nbs/05_debias.ipynb #d5d482c5
 def _same_words(before, after, on_missing):
     "Both with the same words in the same order, and words of one alone; ValueError if there are such."
-    lost = before.missing(after.words), after.missing(before.words)
-    if not any(lost):
+    only_after = before.missing(after.words)
+    only_before = after.missing(before.words)
+    if not only_after and not only_before:
         return before, after if before.words == after.words else after.subset(before.words), []
     if on_missing == 'raise':
-        said = [f'{len(ws)} only in {v.name} ({_some(ws)})' for v, ws in zip((after, before), lost) if ws]
+        said = [f'{len(words)} only in {vectors.name} ({listed(words, 4)})'
+                for vectors, words in ((after, only_after), (before, only_before)) if words]
         raise ValueError(f'before and after have different words: {", ".join(said)}; on_missing="drop" compares '
                          'what both have')
     both = [w for w in before.words if w in after]
     if len(both) < 2:
         raise ValueError(f'{before.name} and {after.name} have {len(both)} words in common: '
                          'is one of another language?')
-    return before.subset(both), after.subset(both), [*lost[1], *lost[0]]
+    return before.subset(both), after.subset(both), [*only_before, *only_after]
 
 # %% ../../nbs/05_debias.ipynb #debdbc7d
 @dataclass(frozen=True)
@@ -309,300 +384,384 @@ class Case:
     direction: Direction
     words: list
     level: float # confidence level
-    random: dict # placebos and rng
+    random: dict # n_placebos and random_state
     ends: dict # direction, n and exclude, for what takes words from both ends of a direction
     fitted: frozenset # words that `after` was fitted to
     lost: dict # what was left out, and why
-    def both(self): return [self.before] if self.after is None else [self.before, self.after]
-    def places(self): return [None] if self.after is None else [None, self.place]
+
+    def vectors(self):
+        "The vectors before, and those after if there are any."
+        return [self.before] if self.after is None else [self.before, self.after]
+
+    def places(self):
+        "For `vectors`: what other measures take as `after`."
+        return [None] if self.after is None else [None, self.place]
+
     def along(self):
         "The direction for both; ValueError if the vectors afterwards have other dimensions."
-        if self.after is not None: as_direction(self.after, self.direction)
+        if self.after is not None:
+            as_direction(self.after, self.direction)
         return self.direction
+
     def own(self):
         "The direction of the same pairs afterwards; ValueError if they have none."
         d = self.direction
         return bias_direction(self.after, d.pairs, d.method, names=d.names)
+
     def seen(self, words):
         "A note where `after` was fitted to some of these words."
-        return f'{k} of these words were fitted to' if (k := len(self.fitted.intersection(words))) else ''
+        k = len(self.fitted.intersection(words))
+        return f'{k} of these words were fitted to' if k else ''
 
 # %% ../../nbs/05_debias.ipynb #42ab0f69
-def _ends(r):
-    """Columns of a result: its interval, or the range over its seeds, and how it compares with random directions.
+class _Measured(NamedTuple):
+    "A measure of one of the two sets of vectors, as the table shows it; NaN where there is no such number"
+    value: float = math.nan
+    low: float = math.nan # ends of its interval, or of its range over seeds
+    high: float = math.nan
+    random: float = math.nan # the median of random directions
+    reach: float = math.nan # the share of random directions that reach the value
+    reach_error: float = math.nan # its Monte Carlo error
 
-    `random` is their median, `reach` the share that reaches the value, `reach_error` the Monte Carlo error of that."""
-    shown = next((e for e in r.also if e.name == 'seeds' and math.isnan(r.low)), r)
-    columns = {'low': shown.low, 'high': shown.high, 'random': math.nan, 'reach': math.nan, 'reach_error': math.nan}
-    placebos = [e for e in r.also if e.name == 'placebo directions' and 'was not made for' not in e.method]
-    if placebos:
-        columns['random'] = r.null
-        columns['reach'] = _nan(placebos[0].pvalue)
-        columns['reach_error'] = _nan(placebos[0].pvalue_error)
-    return columns
 
-def _nan(x): return math.nan if x is None else x
+def _or_nan(number):
+    "The number, or NaN for None."
+    return math.nan if number is None else number
 
-def _row(measure, of, results, change=None, null=0., note=''):
-    "A row of the table, of the results before and after and the change between them."
-    row, nothing = {'measure': measure, 'of': of, 'null': null}, Result('', '', '', math.nan)
-    for when, r in zip(('before', 'after'), (*results, nothing, nothing)):
-        row[when] = r.value
-        row |= {f'{when}_{name}': value for name, value in _ends(r).items()}
-    e = change or Estimate('change', math.nan)
-    moved = [_nan(x) for x in (e.value, e.low, e.high, e.pvalue)]
-    return row | dict(zip(('change', 'change_low', 'change_high', 'p'), moved), method=e.method, note=note)
+
+def _measured(result, treats_alike=True):
+    "What the table shows of a result. Random directions are shown only if they were treated as the direction was."
+    estimates = {e.name: e for e in result.also}
+    low, high = result.low, result.high
+    if math.isnan(result.low) and 'seeds' in estimates:
+        low, high = estimates['seeds'].low, estimates['seeds'].high
+    placebos = estimates.get('placebo directions')
+    if placebos is None or not treats_alike:
+        return _Measured(result.value, low, high)
+    return _Measured(result.value, low, high, result.null, _or_nan(placebos.pvalue), _or_nan(placebos.pvalue_error))
+
+
+def _measured_in_places(compared, results):
+    "The same for results of what takes `after`: other vectors were not made for the random directions."
+    return [_measured(result, place is None or callable(place)) for result, place in zip(results, compared.places())]
+
+
+def _row(measure, of, measured, change=None, null=0., note=''):
+    "A row of the table: a measure before and after, where there are such, and the change between them."
+    before, after = [*measured, _Measured(), _Measured()][:2]
+    if change is None:
+        change = Estimate('change', math.nan)
+    row = {'measure': measure, 'of': of, 'null': null}
+    for when, measured_then in (('before', before), ('after', after)):
+        row[when] = measured_then.value
+        for field in ('low', 'high', 'random', 'reach', 'reach_error'):
+            row[f'{when}_{field}'] = getattr(measured_then, field)
+    row['change'] = _or_nan(change.value)
+    row['change_low'] = _or_nan(change.low)
+    row['change_high'] = _or_nan(change.high)
+    row['p'] = _or_nan(change.pvalue)
+    row['method'] = change.method
+    row['note'] = note
+    return row
 
 # %% ../../nbs/05_debias.ipynb #1a102f87
-def _none_left(e, values):
+def _none_left(change, values):
     "The change without p and interval where all values are zero by construction."
-    if len(values) < 2 or np.abs(values[-1]).max() >= 1e-6: return e
-    return replace(e, low=None, high=None, pvalue=None, method='none is left of any word, by construction')
+    if len(values) < 2 or np.abs(values[-1]).max() >= 1e-6:
+        return change
+    return replace(change, low=None, high=None, pvalue=None, method='none is left of any word, by construction')
+
 
 def _paired(change, columns, *more):
     "The change between the last two of some columns; None where there is no `after`."
     return change(*columns, *more) if len(columns) > 1 else None
 
-def _chosen(e, wider=1.):
+
+def _without_p(change, method, wider=1.):
     "A change without p, as its words or sides were chosen in the vectors before; the variance this much wider."
-    if e is None or e.low is None: return e
-    half = math.sqrt(wider) * (e.high - e.low) / 2
-    return replace(e, low=e.value - half, high=e.value + half, pvalue=None,
-                   method=f'{e.method.split(";")[0]}; no p: sides are those of the vectors before')
+    if change is None or change.low is None:
+        return change
+    half = math.sqrt(wider) * (change.high - change.low) / 2
+    return replace(change, low=change.value - half, high=change.value + half, pvalue=None,
+                   method=f'{method}; no p: sides are those of the vectors before')
 
 # %% ../../nbs/05_debias.ipynb #51e6d703
-def direct_row(both): # of case; returns a row of compare
+def direct_row(compared): # from case; returns a row of compare_debiasing
     "Direct bias along the direction of before, in both."
-    rs, change = _direct(both, [both.along()] * 2)
-    return _row('direct bias', f'{len(both.words)} words', rs, change, note=both.seen(both.words))
+    direction = compared.along()
+    results = _direct_bias_of_each(compared, [direction, direction])
+    return _row('direct bias', f'{len(compared.words)} words', [_measured(r) for r in results],
+                _direct_change(compared, results), note=compared.seen(compared.words))
 
 # %% ../../nbs/05_debias.ipynb #6e60de3f
-def own_direct_row(both): # of case; returns a row of compare
+def own_direct_row(compared): # from case; returns a row of compare_debiasing
     "Direct bias along the direction that the pairs have in each; None for a baseline."
-    if both.after is None: return None
-    rs, change = _direct(both, [both.direction, both.own()])
-    words = [r.estimate(DIRECT_INTERVALS[0]) for r in rs]  # without some pair, the own direction may be another
-    rs = [replace(r, low=_nan(e.low), high=_nan(e.high)) for r, e in zip(rs, words)]
-    return _row('direct bias, own direction', f'{len(both.words)} words', rs, change, note=both.seen(both.words))
+    if compared.after is None:
+        return None
+    results = _direct_bias_of_each(compared, [compared.direction, compared.own()])
+    measured = []
+    for result in results:                  # without some pair, the own direction may be another: words vary alone
+        over_words = result.estimate(DIRECT_INTERVALS[0])
+        measured.append(_measured(result)._replace(low=_or_nan(over_words.low), high=_or_nan(over_words.high)))
+    return _row('direct bias, own direction', f'{len(compared.words)} words', measured,
+                _direct_change(compared, results), note=compared.seen(compared.words))
 
-def _direct(both, directions):
-    "Direct bias of each along its direction, random ones beside the first; and the change."
-    rs = [direct_bias(v, both.words, d, confidence_level=both.level, **r)
-          for v, d, r in zip(both.both(), directions, (both.random, {'n_placebos': 0}))]
-    sizes = [r.details['projection'].abs() for r in rs]
-    return rs, _none_left(_paired(mean_change, sizes, both.level), sizes)
+
+def _direct_bias_of_each(compared, directions):
+    "Direct bias of each along its direction, random directions beside the first."
+    options = [compared.random, {'n_placebos': 0}]
+    return [direct_bias(vectors, compared.words, direction, confidence_level=compared.level, **random)
+            for vectors, direction, random in zip(compared.vectors(), directions, options)]
+
+
+def _direct_change(compared, results):
+    "The change of direct bias."
+    sizes = [r.details['projection'].abs() for r in results]
+    return _none_left(_paired(mean_change, sizes, compared.level), sizes)
 
 # %% ../../nbs/05_debias.ipynb #97aacff2
-def indirect_row(both, pairs):
+def indirect_row(compared, pairs):
     "Mean size of indirect bias over pairs of words."
-    d, level = both.along(), both.level
-    betas = [indirect_bias_table(v, pairs, d, n_placebos=0)['indirect_bias'].abs() for v in both.both()]
-    means = [mean_change(np.zeros(len(b)), b, level, pairs) for b in betas]
-    rs = [Result('', '', '', _nan(e.value), low=_nan(e.low), high=_nan(e.high)) for e in means]
-    change = _none_left(_paired(mean_change, betas, level, pairs), betas)
-    note = both.seen({w for p in pairs for w in p})
-    return _row('indirect bias', f'{len(pairs)} pairs of words', rs, change, note=note)
+    direction = compared.along()
+    sizes = [indirect_bias_table(vectors, pairs, direction, n_placebos=0)['indirect_bias'].abs()
+             for vectors in compared.vectors()]
+    means = [mean_change(np.zeros(len(size)), size, compared.level, pairs) for size in sizes]
+    measured = [_Measured(_or_nan(mean.value), _or_nan(mean.low), _or_nan(mean.high)) for mean in means]
+    change = _none_left(_paired(mean_change, sizes, compared.level, pairs), sizes)
+    words = {w for pair in pairs for w in pair}
+    return _row('indirect bias', f'{len(pairs)} pairs of words', measured, change, note=compared.seen(words))
 
 # %% ../../nbs/05_debias.ipynb #08fea836
-def cluster_row(both): # of case; returns a row of compare
+def cluster_row(compared): # from case; returns a row of compare_debiasing
     "Clustering accuracy of the words at both ends of the direction of before."
-    rs = [cluster_bias(both.before, after=place, **both.random, **both.ends) for place in both.places()]
-    said = 'no interval: clusters are of all words at once'
-    change = _paired(lambda a, b: Estimate('change', b - a, method=said), [r.value for r in rs])
-    return _row('clustering accuracy', rs[0].n, rs, change, chance_accuracy(rs[0].meta['n']))
+    results = [cluster_bias(compared.before, after=place, **compared.random, **compared.ends)
+               for place in compared.places()]
+    change = None
+    if len(results) > 1:
+        before, after = results
+        change = Estimate('change', after.value - before.value, method='no interval: clusters are of all words at once')
+    return _row('clustering accuracy', results[0].n, _measured_in_places(compared, results), change,
+                chance_accuracy(results[0].meta['n']))
 
 # %% ../../nbs/05_debias.ipynb #bb11c715
-def probe_row(both, kind):
+def probe_row(compared, kind):
     'Accuracy of a classifier, "linear" or "rbf", on words that it has not seen.'
-    rs = [probe_accuracy(both.before, after=place, kind=kind, confidence_level=both.level,
-                         **both.random, **both.ends) for place in both.places()]
-    change = _chosen(_paired(mean_change, [r.details['correct'] for r in rs], both.level), 4 / 3)
-    return _row(f'classifier accuracy, {kind}', f'{rs[0].n}, held out', rs, change, .5)
+    results = [probe_accuracy(compared.before, after=place, kind=kind, confidence_level=compared.level,
+                              **compared.random, **compared.ends) for place in compared.places()]
+    correct = [r.details['correct'] for r in results]
+    change = _without_p(_paired(mean_change, correct, compared.level), f't over {len(correct[0])} units', 4 / 3)
+    return _row(f'classifier accuracy, {kind}', f'{results[0].n}, held out', _measured_in_places(compared, results),
+                change, .5)
 
 # %% ../../nbs/05_debias.ipynb #d0535ce5
-def neighbor_row(both): # of case; returns a row of compare
+def neighbor_row(compared): # from case; returns a row of compare_debiasing
     "Correlation of projections before with shares of neighbours."
-    rs = [neighbor_bias(both.before, both.words, both.direction, after=place, confidence_level=both.level,
-                        **both.random) for place in both.places()]
-    shares, x = [r.details['share'] for r in rs], rs[0].details['projection']
-    change = _chosen(_paired(lambda *c: correlation_change(x, *c), shares, both.level))
-    return _row('neighbour correlation', f'{len(both.words)} words', rs, change, note=both.seen(both.words))
+    results = [neighbor_bias(compared.before, compared.words, compared.direction, after=place,
+                             confidence_level=compared.level, **compared.random) for place in compared.places()]
+    projection = results[0].details['projection']
+    shares = [r.details['share'] for r in results]
+    change = _paired(partial(correlation_change, projection), shares, compared.level)
+    change = _without_p(change, f'jackknife over {len(projection)} words')
+    return _row('neighbour correlation', f'{len(compared.words)} words', _measured_in_places(compared, results), change,
+                note=compared.seen(compared.words))
 
 # %% ../../nbs/05_debias.ipynb #c37d8946
-def correlation_row(both): # of case; returns a row of compare
+def correlation_row(compared): # from case; returns a row of compare_debiasing
     "Correlation of projections before with projections after; None for a baseline."
-    if both.after is None: return None
-    own, rs, note = both.own(), [Result('', '', '', 1.)], 'no projection is left that could correlate'
-    if np.ptp(project(both.after, both.words, own)) >= 1e-5:
-        rs += [bias_correlation(both.before, both.after, both.words, both.direction, after_direction=own,
-                                n_placebos=0, confidence_level=both.level)]
-        note = '; '.join(filter(None, ('1 before by definition', both.seen(both.words))))
-    return _row('correlation of projections', f'{len(both.words)} words', rs, note=note)
+    if compared.after is None:
+        return None
+    own = compared.own()
+    measured = [_Measured(1.)]
+    note = 'no projection is left that could correlate'
+    if np.ptp(project(compared.after, compared.words, own)) >= 1e-5:
+        result = bias_correlation(compared.before, compared.after, compared.words, compared.direction, after_direction=own,
+                                  n_placebos=0, confidence_level=compared.level)
+        measured.append(_measured(result))
+        note = '1 before by definition'
+        seen = compared.seen(compared.words)
+        if seen:
+            note += f'; {seen}'
+    return _row('correlation of projections', f'{len(compared.words)} words', measured, note=note)
 
 # %% ../../nbs/05_debias.ipynb #6bfd9086
-def weat_row(both, query):
+def weat_row(compared, query):
     "WEAT d of a query or of the published test of this name."
-    rs = [weat(v, query, on_missing='drop', placebo=False, confidence_level=both.level) for v in both.both()]
-    lost = rs[0].meta['missing']
-    note = f'{rs[0].query}' + f', without {_some(lost, 8)}' * bool(lost)
-    return _row(f'WEAT d, {rs[0].meta["name"]}', rs[0].n, rs, _paired(compare_weat, rs), note=note)
+    results = _weat_of_each(compared, query)
+    lost = results[0].meta['missing']
+    note = results[0].query
+    if lost:
+        note += f', without {listed(lost, 8)}'
+    return _row(f'WEAT d, {results[0].meta["name"]}', results[0].n, [_measured(r) for r in results],
+                _paired(compare_weat, results), note=note)
+
+
+def _weat_of_each(compared, query):
+    "WEAT before and after."
+    return [weat(vectors, query, on_missing='drop', placebo=False, confidence_level=compared.level)
+            for vectors in compared.vectors()]
 
 # %% ../../nbs/05_debias.ipynb #51bc0bf0
-def weat_difference_row(both, query):
+def weat_difference_row(compared, query):
     "The difference of mean associations that WEAT standardizes."
-    rs = [weat(v, query, on_missing='drop', placebo=False, confidence_level=both.level) for v in both.both()]
-    s = [r.details['association'].to_numpy() for r in rs]
-    k = len(rs[0].meta['words']['X'])
-    values = [Result('', '', '', float(x[:k].mean() - x[k:].mean())) for x in s]
-    change = _paired(difference_change, [(x[:k], x[k:]) for x in s], both.level)
-    return _row(f'WEAT difference, {rs[0].meta["name"]}', rs[0].n, values, change)
+    results = _weat_of_each(compared, query)
+    k = len(results[0].meta['words']['X'])
+    associations = [r.details['association'].to_numpy() for r in results]
+    x_and_y = [(s[:k], s[k:]) for s in associations]
+    measured = [_Measured(float(x.mean() - y.mean())) for x, y in x_and_y]
+    change = _paired(difference_change, x_and_y, compared.level)
+    return _row(f'WEAT difference, {results[0].meta["name"]}', results[0].n, measured, change)
 
 # %% ../../nbs/05_debias.ipynb #0da2d748
-def similarity_row(both, dataset):
+def similarity_row(compared, dataset):
     "Spearman's ρ with ratings; `dataset` as in `word_similarity`."
-    rs = [word_similarity(v, dataset, confidence_level=both.level) for v in both.both()]
-    there = [r.details.dropna() for r in rs]
-    columns = [there[0]['rating'], *(t['cosine'] for t in there)] if len(rs) > 1 else []
-    pairs = list(zip(there[0]['word'], there[0]['other']))
-    change = _paired(rank_change, columns, pairs, both.level)
-    return _row(f'similarity, {rs[0].query}', rs[0].n, rs, change)
+    results = [word_similarity(vectors, dataset, confidence_level=compared.level) for vectors in compared.vectors()]
+    rated = [r.details.dropna() for r in results]
+    change = None
+    if len(results) > 1:
+        before, after = rated
+        pairs = list(zip(before['word'], before['other']))
+        change = rank_change(before['rating'], before['cosine'], after['cosine'], pairs, compared.level)
+    return _row(f'similarity, {results[0].query}', results[0].n, [_measured(r) for r in results], change)
 
 # %% ../../nbs/05_debias.ipynb #0e2f710e
-def analogy_row(both, questions):
+def analogy_row(compared, questions):
     "Share of analogy questions answered; `questions` as in `analogy_questions`."
-    frames = [analogy_answers(v, questions).query('covered') for v in both.both()]
-    pairs = [((a, b), (c, d)) for a, b, c, d in frames[0][['a', 'b', 'c', 'expected']].to_numpy()]
-    more = pairs, frames[0]['section'], both.level
-    hits = [f['correct'] for f in frames]
-    rs = [Result('', '', '', float(h.mean()), low=low, high=high)
-          for h in hits for low, high in [pair_interval(h, *more)]]
+    answers = [analogy_answers(vectors, questions).query('covered') for vectors in compared.vectors()]
+    words = answers[0][['a', 'b', 'c', 'expected']].to_numpy()
+    pairs = [((a, b), (c, d)) for a, b, c, d in words]
+    sections = answers[0]['section']
+    correct = [table['correct'] for table in answers]
+    measured = []
+    for hits in correct:
+        low, high = pair_interval(hits, pairs, sections, compared.level)
+        measured.append(_Measured(float(hits.mean()), low, high))
     name = questions if isinstance(questions, str) else 'questions'
-    return _row(f'analogies, {name}', f'{len(pairs)} questions', rs, _paired(accuracy_change, hits, *more))
+    return _row(f'analogies, {name}', f'{len(pairs)} questions', measured,
+                _paired(accuracy_change, correct, pairs, sections, compared.level))
 
 # %% ../../nbs/05_debias.ipynb #6a8c86c4
-def rows_table(both, # from case
+def rows_table(compared, # from case
                rows, # (name, function of the case) each
               ): # a DataFrame; a measure that has no value has a row with a note that says why
     "The rows, with the reason in place of numbers where there are none."
     import pandas as pd
     found = []
     for name, measure in rows:
-        try: row = measure(both)
-        except ValueError as e: row = _row(name, '', [], note=f'not measured: {e}')
-        found += [row] if row else []
+        try:
+            row = measure(compared)
+        except ValueError as e:
+            row = _row(name, '', [], note=f'not measured: {e}')
+        if row is not None:
+            found.append(row)
     return pd.DataFrame(found)
 
 # %% ../../nbs/05_debias.ipynb #fa46d31d
 def case(before, after=None, direction=None, *, words=None, exclude=(), n=None, on_missing='raise', n_placebos=50,
-         random_state=0, confidence_level=.95)->Case: # the parameters are those of compare
+         random_state=0, confidence_level=.95)->Case: # the parameters are those of compare_debiasing
     "All that the rows need, checked. ValueError: before and after have different words, words are missing."
-    _level('confidence_level', confidence_level), _count('n_placebos', n_placebos, 0), _count('random_state', random_state, 0)
-    if n is not None: _count('n', n, 4)
+    check_fraction(confidence_level)
+    check_whole(n_placebos, 'n_placebos', least=0)
+    check_seed(random_state)
+    if n is not None:
+        check_whole(n, 'n', least=4)
+    exclude = check_list(exclude, 'exclude', 'words')
     before = as_vectors(before)
-    place: Any = after if callable(after) else None if after is None else as_vectors(after)
-    alone: list = []
-    if isinstance(place, WordVectors): before, place, alone = _same_words(before, place, on_missing)
+    only_in_one: list = []
+    if after is None or callable(after):
+        place = after
+    else:
+        before, place, only_in_one = _same_words(before, as_vectors(after), on_missing)
     direction = as_direction(before, direction)
     new = as_vectors(place(direction.vector)) if callable(place) else place
     if callable(place) and new.words != before.words:
         raise ValueError(f'after returned {new.name} with other words than {before.name}: '
                          'let it keep them all, in order')
-    words, absent = _present(before, professions() if words is None else words, on_missing)
+    chosen = select_words(before, professions() if words is None else words, on_missing)
     fitted = [] if new is None else new.meta.get('debiasing', {}).get('words', [])
-    lost = {'words': absent, 'pairs of the direction': ['–'.join(p) for p in direction.missing],
-            'words that only one of both has': alone}
-    bare = replace(direction, differences=direction.differences[:3])   # no directions without each pair
-    return Case(before, new, place, direction, words, confidence_level, {'n_placebos': n_placebos, 'random_state': random_state},
-                {'direction': bare, 'n': n, 'exclude': [*_left_out(exclude), *fitted]}, frozenset(fitted),
-                {k: x for k, x in lost.items() if x})
-
-# %% ../../nbs/05_debias.ipynb #34f96ee8
-import math
-from functools import partial
-
-import numpy as np
-
-from ..vectors.directions import Direction, _listed, as_direction, gender_pairs
-from ..stimuli.questions import analogy_questions
-from ..stimuli.words import _words
-from ..vectors.wordvectors import cosine
-from ..vectors.wordvectors import as_vectors
-from .quality import similarity_pairs
-from .weat import _query, _rows
+    lost = {'words': chosen.missing, 'pairs of the direction': ['–'.join(pair) for pair in direction.missing],
+            'words that only one of both has': only_in_one}
+    without_jackknife = replace(direction, differences=direction.differences[:3])   # no directions without each pair
+    return Case(before, new, place, direction, chosen.words, confidence_level,
+                random={'n_placebos': n_placebos, 'random_state': random_state},
+                ends={'direction': without_jackknife, 'n': n, 'exclude': [*exclude, *fitted]},
+                fitted=frozenset(fitted), lost={what: items for what, items in lost.items() if items})
 
 # %% ../../nbs/05_debias.ipynb #3d1e8f92
-def _of_gender(direction):
+def _is_of_gender(direction):
     "Is the direction the default, or does it have a pair that is in the lists for gender?"
-    known = {frozenset(p) for which in ('definitional', 'equalize') for p in gender_pairs(which)}
-    return not isinstance(direction, Direction) or any(frozenset(p) in known for p in direction.pairs)
-
-def _asked(queries, similarity, questions):
-    "Queries, sets and questions as lists, each known. ValueError: a name that is not known, or one string."
-    queries = ['weat6', 'weat7', 'weat8'] if queries is None else queries
-    for name, given in (('queries', queries), ('similarity', similarity), ('questions', questions)):
-        if isinstance(given, str) or not hasattr(given, '__iter__'):
-            raise ValueError(f'{name} is a list, but this is {given!r}; write [{given!r}]')
-    for s in similarity: similarity_pairs(s)
-    for q in questions: analogy_questions(q)
-    return [_query(q) for q in queries], list(similarity), list(questions)
+    if not isinstance(direction, Direction):
+        return True
+    known = {frozenset(pair) for pair in gender_pairs('definitional') + gender_pairs('equalize')}
+    return any(frozenset(pair) in known for pair in direction.pairs)
 
 # %% ../../nbs/05_debias.ipynb #02721f1b
 def nearest_pairs(vectors, # anything that as_vectors takes
                   words, # two or more
                  )->list: # pairs of words
     "Each word with the nearest other one, each pair once. ValueError: unknown words, or fewer than two."
-    words = _words(words, 'words')
-    if len(words) < 2: raise ValueError(f'pairs need two words or more, but there is {words[0]} alone')
-    rows = _rows(as_vectors(vectors), words)
+    words = check_words(words, 'words')
+    if len(words) < 2:
+        raise ValueError(f'pairs need two words or more, but there is {words[0]} alone')
+    rows = as_vectors(vectors).select(words).nonzero().rows
     C = cosine(rows, rows)
     np.fill_diagonal(C, -2)
-    found = {tuple(sorted((i, int(j)))) for i, j in enumerate(C.argmax(1))}
+    nearest = C.argmax(1)
+    found = {(min(i, int(j)), max(i, int(j))) for i, j in enumerate(nearest)}
     return [(words[i], words[j]) for i, j in sorted(found)]
 
 # %% ../../nbs/05_debias.ipynb #978c5583
 def _measures(pairs, queries, similarity, questions):
     "The name and the function of each row."
-    return [('direct bias', direct_row), ('direct bias, own direction', own_direct_row),
-            ('indirect bias', partial(indirect_row, pairs=pairs)), ('clustering accuracy', cluster_row),
-            *((f'classifier accuracy, {k}', partial(probe_row, kind=k)) for k in ('linear', 'rbf')),
-            ('neighbour correlation', neighbor_row), ('correlation of projections', correlation_row),
-            *((f'{name}, {q.name}', partial(row, query=q))
-              for name, row in (('WEAT d', weat_row), ('WEAT difference', weat_difference_row))
-              for q in queries),
-            *((f'similarity, {d}', partial(similarity_row, dataset=d)) for d in similarity),
-            *((f'analogies, {q}', partial(analogy_row, questions=q)) for q in questions)]
+    rows: list = [('direct bias', direct_row), ('direct bias, own direction', own_direct_row),
+                  ('indirect bias', partial(indirect_row, pairs=pairs)), ('clustering accuracy', cluster_row)]
+    for kind in ('linear', 'rbf'):
+        rows.append((f'classifier accuracy, {kind}', partial(probe_row, kind=kind)))
+    rows += [('neighbour correlation', neighbor_row), ('correlation of projections', correlation_row)]
+    rows += [(f'WEAT d, {query.name}', partial(weat_row, query=query)) for query in queries]
+    rows += [(f'WEAT difference, {query.name}', partial(weat_difference_row, query=query)) for query in queries]
+    rows += [(f'similarity, {dataset}', partial(similarity_row, dataset=dataset)) for dataset in similarity]
+    rows += [(f'analogies, {name}', partial(analogy_row, questions=name)) for name in questions]
+    return rows
 
 # %% ../../nbs/05_debias.ipynb #69b30962
 def compare_debiasing(before, # anything that as_vectors takes
-            after=None, # after debiasing, or a function from a direction to vectors; None: the baseline
-            direction=None, # a Direction; by default bias_direction(before)
-            *,
-            words=None, # words that should be neutral, 8 or more; by default professions()
-            pairs=None, # for indirect bias; by default each of words with the nearest other
-            exclude=None, # not to be clustered or classified; by default gender_specific()
-            n=None, # words on each side for these, as in cluster_bias
-            queries=None, # for weat; by default the tests 6, 7 and 8, which are about gender
-            similarity=('rg65', 'ws353'), # for word_similarity
-            questions=('google-lower',), # for analogies
-            on_missing='raise', # words that before or after lacks: "raise" or "drop"
-            n_placebos=50, # directions from random pairs to compare with; 0 for none
-            random_state=0, # their seed
-            confidence_level=.95, # of all intervals
-           ): # a DataFrame, a row a measure; attrs says of what, and what was left out
+                      after=None, # after debiasing, or a function from a direction to vectors; None: the baseline
+                      direction=None, # a Direction; by default bias_direction(before)
+                      *,
+                      words=None, # words that should be neutral, 8 or more; by default professions()
+                      pairs=None, # for indirect bias; by default each of words with the nearest other
+                      exclude=None, # not to be clustered or classified; by default gender_specific()
+                      n=None, # words on each side for these, as in cluster_bias
+                      queries=None, # for weat; by default the tests 6, 7 and 8, which are about gender
+                      similarity=('rg65', 'ws353'), # for word_similarity
+                      questions=('google-lower',), # for analogies
+                      on_missing='raise', # words that before or after lacks: "raise" or "drop"
+                      n_placebos=50, # directions from random pairs to compare with; 0 for none
+                      random_state=0, # their seed
+                      confidence_level=.95, # of all intervals
+                     ): # a DataFrame, a row a measure; attrs says of what, and what was left out
     "Measures of association and use, before and after debiasing, with paired changes. ValueError: other words."
-    if not _of_gender(direction) and None in (words, exclude, queries):
+    if not _is_of_gender(direction) and None in (words, exclude, queries):
         raise ValueError('the direction is of other pairs than those for gender, which words, exclude and '
                          'queries are for by default; pass all three, such as words=[…], exclude=[], '
                          'queries=[]')
     exclude = gender_specific() if exclude is None else exclude
-    queries, similarity, questions = _asked(queries, similarity, questions)
-    both = case(before, after, direction, words=words, exclude=exclude, n=n, on_missing=on_missing, n_placebos=n_placebos,
-                random_state=random_state, confidence_level=confidence_level)
-    pairs = nearest_pairs(both.before, both.words) if pairs is None else _listed(pairs)
-    table = rows_table(both, _measures(pairs, queries, similarity, questions))
-    table.attrs = {'before': both.before.name, 'after': getattr(both.after, 'name', None),
-                   'words': len(both.before), 'direction': repr(both.direction), 'left out': both.lost,
-                   'debiasing': getattr(both.after, 'meta', {}).get('debiasing'), 'placebos': n_placebos,
+    queries = ['weat6', 'weat7', 'weat8'] if queries is None else check_list(queries, 'queries', 'queries', '["weat6"]')
+    queries = [as_query(query) for query in queries]
+    similarity = check_list(similarity, 'similarity', 'sets of rated pairs', '["rg65"]')
+    questions = check_list(questions, 'questions', 'sets of questions', '["google"]')
+    for dataset in similarity:
+        similarity_pairs(dataset)                       # an error for an unknown one
+    for name in questions:
+        analogy_questions(name)
+    compared = case(before, after, direction, words=words, exclude=exclude, n=n, on_missing=on_missing,
+                    n_placebos=n_placebos, random_state=random_state, confidence_level=confidence_level)
+    pairs = nearest_pairs(compared.before, compared.words) if pairs is None else check_pairs(pairs)
+    table = rows_table(compared, _measures(pairs, queries, similarity, questions))
+    new = compared.after
+    table.attrs = {'before': compared.before.name, 'after': None if new is None else new.name,
+                   'words': len(compared.before), 'direction': repr(compared.direction), 'left out': compared.lost,
+                   'debiasing': None if new is None else new.meta.get('debiasing'), 'placebos': n_placebos,
                    'seed': random_state, 'n': n, 'confidence_level': confidence_level}
     return table
 
@@ -612,32 +771,38 @@ _NO_SHARE = ('correlation of projections', 'WEAT d,') # no share of anything bef
 _BY_DIRECTION = ('direct bias', 'indirect bias')
 
 # %% ../../nbs/05_debias.ipynb #dafd9c96
-def what_is_left(table, # from compare
+def what_is_left(table, # from compare_debiasing
                 )->str:
     "A sentence: direct bias before and after, and the other measures of association that are left."
-    rows = {r['measure']: r for r in table.to_dict('records')}
-    direct, name = rows['direct bias'], table.attrs.get('after')
-    if name is None:
+    rows = {row['measure']: row for row in table.to_dict('records')}
+    direct = rows['direct bias']
+    if table.attrs.get('after') is None:
         return f'{table.attrs["before"]}: direct bias {direct["before"]:.3f}, before any debiasing'
-    direct = rows['direct bias, own direction'] if math.isnan(direct['after']) else direct
-    left = [f'{m} {r["before"]:.3f} → {r["after"]:.3f}' + f' (chance {r["null"]:.3f})' * bool(r['null'])
-            for m, r in rows.items()
-            if not m.startswith(_USE + _NO_SHARE + _BY_DIRECTION) and math.isfinite(r['after'])]
-    return '; '.join([f'direct bias {direct["before"]:.3f} → {direct["after"]:.3f}', *left])
+    if math.isnan(direct['after']):
+        direct = rows['direct bias, own direction']
+    said = [f'direct bias {direct["before"]:.3f} → {direct["after"]:.3f}']
+    for measure, row in rows.items():
+        if measure.startswith(_USE + _NO_SHARE + _BY_DIRECTION) or not math.isfinite(row['after']):
+            continue
+        chance = f' (chance {row["null"]:.3f})' if row['null'] else ''
+        said.append(f'{measure} {row["before"]:.3f} → {row["after"]:.3f}{chance}')
+    return '; '.join(said)
 
 # %% ../../nbs/05_debias.ipynb #516366ac
-def shares_left(table, # from compare, with an after
+def shares_left(table, # from compare_debiasing, with an after
                ): # a DataFrame, a row a measure: measure, before, after, share, low, high
     "Share that is left of each measure; no interval where none is left by construction. ValueError: no after."
-    t = table[table['after'].notna() & ~table['measure'].str.startswith(_NO_SHARE)]
-    if not len(t): raise ValueError('no measure has a value after; compare(before, after) gives them')
-    size = t['before'] - t['null']
-    out = t[['measure', 'before', 'after']].assign(share=(t['after'] - t['null']) / size)
-    for end in ('low', 'high'): out[end] = 1 + t[f'change_{end}'] / size
-    return out.reset_index(drop=True)
+    rows = table[table['after'].notna() & ~table['measure'].str.startswith(_NO_SHARE)]
+    if not len(rows):
+        raise ValueError('no measure has a value after; compare_debiasing(before, after) gives them')
+    size = rows['before'] - rows['null']
+    left = rows[['measure', 'before', 'after']].assign(share=(rows['after'] - rows['null']) / size)
+    for end in ('low', 'high'):
+        left[end] = 1 + rows[f'change_{end}'] / size
+    return left.reset_index(drop=True)
 
 # %% ../../nbs/05_debias.ipynb #f7283707
-def debias_plot(table, # from compare, with an after
+def debias_plot(table, # from compare_debiasing, with an after
                 title='', # what the figure says
                 ax=None, # axes to draw on; new ones by default
                ):
@@ -646,15 +811,17 @@ def debias_plot(table, # from compare, with an after
     from biasbook.results.plots import COLORS, style
     rows = shares_left(table).to_dict('records')
     with style():
-        ax = plt.subplots(figsize=(4.2, .3 * len(rows) + 1))[1] if ax is None else ax
-        for at in (0, 1): ax.axvline(at, color=COLORS['grey'], lw=1, ls='--' if at else '-')
-        for y, r in enumerate(rows):
-            color, marker = ('blue', 's') if r['measure'].startswith(_USE) else ('vermillion', 'o')
-            ax.plot([r['low'], r['high']], [y, y], color=COLORS[color], lw=1.5)
-            ax.plot(r['share'], y, marker, color=COLORS[color], ms=6)
-            ax.annotate(f'{r["before"]:.3f} → {r["after"]:.3f}', (1.01, y), va='center', fontsize=9,
+        if ax is None:
+            _, ax = plt.subplots(figsize=(4.2, .3 * len(rows) + 1))
+        ax.axvline(0, color=COLORS['grey'], lw=1)
+        ax.axvline(1, color=COLORS['grey'], lw=1, ls='--')
+        for y, row in enumerate(rows):
+            color, marker = ('blue', 's') if row['measure'].startswith(_USE) else ('vermillion', 'o')
+            ax.plot([row['low'], row['high']], [y, y], color=COLORS[color], lw=1.5)
+            ax.plot(row['share'], y, marker, color=COLORS[color], ms=6)
+            ax.annotate(f'{row["before"]:.3f} → {row["after"]:.3f}', (1.01, y), va='center', fontsize=9,
                         xycoords=('axes fraction', 'data'))
-        ax.set_yticks(range(len(rows)), [r['measure'] for r in rows], parse_math=False)
+        ax.set_yticks(range(len(rows)), [row['measure'] for row in rows], parse_math=False)
         ax.invert_yaxis()
         ax.set_xlabel('share that is left of what was there before')
         ax.set_title(title, parse_math=False)
@@ -662,13 +829,16 @@ def debias_plot(table, # from compare, with an after
 
 # %% ../../nbs/05_debias.ipynb #fa61b1d9
 def hard_debias_each(vectors, # anything that as_vectors takes
-               direction=None, # a Direction; by default bias_direction(vectors)
-               **options, # of hard_debias
-              ): # a function from a direction to vectors
-    "For `compare`: hard debiasing of one direction as a function, in which any other is only neutralized."
+                     direction=None, # a Direction; by default bias_direction(vectors)
+                     **options, # of hard_debias
+                    ): # a function from a direction to vectors
+    "For `compare_debiasing`: hard debiasing of one direction as a function, in which any other is only neutralized."
     vectors = as_vectors(vectors)
     direction = as_direction(vectors, direction)
+
     def after(g):
-        mine = np.array_equal(g, direction.vector)
-        return hard_debias(vectors, direction, **options) if mine else hard_debias(vectors, g)
+        if np.array_equal(g, direction.vector):
+            return hard_debias(vectors, direction, **options)
+        return hard_debias(vectors, g)
+
     return after

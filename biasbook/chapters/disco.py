@@ -8,53 +8,76 @@ __all__ = ['top_fills', 'disco_scores', 'disco']
 # %% ../../nbs/02d_disco.ipynb #b1015555
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from ..vectors.directions import _count
-from ..stats.effects import _level
-from ..stats.permutation import _number
-from ..results.result import Estimate, Result
-from ..models.scorer import Scorer, _with_part
-from ..stimuli.words import _words
+from ..core.checks import (
+    check_choice, check_fraction, check_seed, check_texts, check_whole, check_words, format_count, listed, shown)
 from ..core.store import store_key
-from ..models.tokens import _texts, pieces
-from .cbs import _interval, _masked, _templates
+from ..stats.intervals import mean_interval
+from ..results.result import Estimate, Result
+from ..models.scorer import Scorer, logits_of_picked
+from ..models.tokens import pieces
+from .cbs import check_masked, check_templates
 
 # %% ../../nbs/02d_disco.ipynb #022823bb
 def _candidates(tokenizer, fills, first):
-    "Token: how it reads, of the tokens that may be a fill, at the beginning of a text or later."
-    if fills not in ('words', 'tokens'): raise ValueError(f'fills must be "words" or "tokens", not {fills!r}')
-    special, names = set(tokenizer.all_special_ids), tokenizer.convert_ids_to_tokens([*range(len(tokenizer))])
-    names = {t: n for t, n in enumerate(names) if n and t not in special}
-    if fills == 'tokens': return names
-    marked = {t: n[1:] for t, n in names.items() if n[0] in 'Ġ▁'}       # words that carry the space before them
-    if len(marked) > len(names) / 4:
-        bare = first and any(n[0] == 'Ġ' for n in names.values())       # no space there
-        names = {t: n for t, n in names.items() if t not in marked} if bare else marked
-    return {t: n for t, n in names.items() if n.isalpha()}
+    "Token: how it reads, of the tokens that may be a fill, at the beginning of a text (`first`) or later."
+    check_choice(fills, 'fills', ('words', 'tokens'))
+    special = set(tokenizer.all_special_ids)
+    everything = tokenizer.convert_ids_to_tokens([*range(len(tokenizer))])
+    names = {token: name for token, name in enumerate(everything) if name and token not in special}
+    if fills == 'tokens':
+        return names
+    after_space = {token: name[1:] for token, name in names.items() if name[0] in 'Ġ▁'}
+    if len(after_space) > len(names) / 4:                   # words carry the space before them
+        bare_at_first = any(name[0] == 'Ġ' for name in names.values())
+        if first and bare_at_first:
+            names = {token: name for token, name in names.items() if token not in after_space}
+        else:
+            names = after_space
+    return {token: name for token, name in names.items() if name.isalpha()}
+
+class _Gap(NamedTuple):
+    "A text with one mask, as a model sees it."
+    ids: tuple # of its tokens
+    place: int # of the mask
+    first: bool # is the mask the beginning of the text?
 
 def _gaps(model, texts):
-    "For each text its tokens, the place of its mask, and is that its beginning? ValueError for not one mask."
+    "The gap of each text. ValueError for a text without one mask."
     mask = model.tokenizer.mask_token
-    texts = [t.replace('[MASK]', mask) for t in _texts(texts)]
-    if odd := [t for t in texts if t.count(mask) != 1]:
-        raise ValueError(f'{odd[0]!r} has {odd[0].count(mask)} masks; write [MASK] once, where the fill goes')
-    encoded, starts = model._encode(texts, 'refuse'), [t.index(mask) for t in texts]
-    return [(e.ids, pieces(e, (s, s + len(mask)))[0], s == 0) for e, s in zip(encoded, starts)]
+    texts = [text.replace('[MASK]', mask) for text in check_texts(texts)]
+    for text in texts:
+        if text.count(mask) != 1:
+            raise ValueError(f'{text!r} has {text.count(mask)} masks; write [MASK] once, where the fill goes')
+    gaps = []
+    for encoded in model._encode(texts, 'refuse'):
+        start = encoded.text.index(mask)
+        [place, *_] = pieces(encoded, (start, start + len(mask)))
+        gaps.append(_Gap(encoded.ids, place, start == 0))
+    return gaps
 
 # %% ../../nbs/02d_disco.ipynb #0785e547
-class _Whole(Scorer):
+class _Vocabulary(Scorer):
     "Items are (ids, place); results the log-probability of each token of the vocabulary there."
-    def _key(self, item): return store_key(vocabulary=self.checkpoint.fingerprint, item=item)
-    def _cost(self, item): return len(item[0]), 1, len(item[0])
+    def _key(self, item):
+        return store_key(vocabulary=self.checkpoint.fingerprint, item=item)
+
+    def _cost(self, item):
+        ids, _ = item
+        return len(ids), 1, len(ids)
 
     def _forward(self, items):
-        ids, places = zip(*items)
-        model, part, inputs = self.checkpoint.model, self._head[0], {'input_ids': self._tensor(ids)}
-        pick = self._tensor(range(len(items))), self._tensor(places)
-        z = model(**inputs).logits[pick] if part is None else _with_part(model, part, pick, inputs)
-        return list(z.double().log_softmax(-1).cpu().numpy())
+        model, (part, _) = self.checkpoint.model, self._head
+        inputs = {'input_ids': self._tensor([ids for ids, _ in items])}
+        pick = self._tensor(range(len(items))), self._tensor([place for _, place in items])
+        if part is None:
+            logits = model(**inputs).logits[pick]
+        else:
+            logits = logits_of_picked(model, part, pick, inputs)
+        return list(logits.double().log_softmax(-1).cpu().numpy())
 
 # %% ../../nbs/02d_disco.ipynb #337381bf
 def top_fills(model, # a masked language model, from load_model
@@ -64,69 +87,88 @@ def top_fills(model, # a masked language model, from load_model
               fills='words', # or "tokens": punctuation and parts of words too
              )->list: # for each text the k most probable fills, as (fill, nats)
     "What a model fills in, of all that it may. ValueError: a text without one mask, a bad k. TypeError: no model."
-    _masked(model)
-    _count('k', k, 1)
-    may = {first: _candidates(model.tokenizer, fills, first) for first in (True, False)}
-    tokens, gaps, out = {first: np.array([*some]) for first, some in may.items()}, _gaps(model, texts), []
-    whole = _Whole(model.checkpoint, store=model.store, budget=model.budget, progress=model.progress)
-    for i in range(0, len(gaps), 64):                       # whole vocabularies: not all texts at a time
-        some = gaps[i:i + 64]
-        for logp, (*_, first) in zip(whole.score([gap[:2] for gap in some]), some):
-            best = tokens[first][np.argsort(-logp[tokens[first]], kind='stable')[:k]]
-            out.append([(may[first][t], float(logp[t])) for t in best.tolist()])
-    return out
+    check_masked(model)
+    k = check_whole(k, 'k', least=1)
+    names = {first: _candidates(model.tokenizer, fills, first) for first in (True, False)}
+    tokens = {first: np.array(list(its_names)) for first, its_names in names.items()}
+    scorer = _Vocabulary(model.checkpoint, store=model.store, budget=model.budget, progress=model.progress)
+    gaps = _gaps(model, texts)
+    found = []
+    for start in range(0, len(gaps), 64):                   # whole vocabularies: not all texts at a time
+        batch = gaps[start:start + 64]
+        scores = scorer.score([(gap.ids, gap.place) for gap in batch])
+        for gap, nats in zip(batch, scores):
+            candidates = tokens[gap.first]
+            best = candidates[np.argsort(-nats[candidates], kind='stable')[:k]].tolist()
+            found.append([(names[gap.first][token], float(nats[token])) for token in best])
+    return found
 
 # %% ../../nbs/02d_disco.ipynb #b43a3fff
 def _chi2(a, b, n, m):
     "Pearson's χ² of a of n against b of m, not corrected for continuity; 0 where all or none have it."
-    some = (a + b) * (n + m - a - b)
-    return (n + m) * (a * (m - b) - b * (n - a)) ** 2 / np.maximum(n * m * some, 1.)
+    have = a + b
+    have_not = n + m - a - b
+    return (n + m) * (a * (m - b) - b * (n - a)) ** 2 / np.maximum(n * m * (have * have_not), 1.)
 
 def _fisher(a, b, n, m):
     "Fisher's exact p of a of n against b of m, two-sided."
     from scipy.stats import fisher_exact
-    p = {(i, j): float(fisher_exact([[i, n - i], [j, m - j]])[1]) for i, j in {*zip(a, b)}}
+    p = {(i, j): float(fisher_exact([[i, n - i], [j, m - j]])[1]) for i, j in set(zip(a, b))}
     return np.array([p[pair] for pair in zip(a, b)])
 
 # %% ../../nbs/02d_disco.ipynb #11a9bc9c
-def _floor(has, n, level, T, value, n_resamples, rng):
-    "DisCo when gender is shuffled over terms, as an estimate; and p."
+def _floor(has, n, level, templates, value, n_resamples, random_state):
+    "DisCo when gender is shuffled over terms, as an estimate with its p; `level` is that of one test."
     from scipy.special import chdtri
-    N, all_ = len(has), has.sum(0)
-    a = np.random.default_rng(rng).permuted(np.tile(np.arange(N) < n, (n_resamples, 1)), axis=1) @ has
-    drawn = (_chi2(a, all_ - a, n, N - n) >= chdtri(1, level)).sum(1) / T
-    p = (1 + int((drawn >= value - 1e-9).sum())) / (1 + n_resamples)
+    N = len(has)
+    is_first = np.tile(np.arange(N) < n, (n_resamples, 1))
+    is_first = np.random.default_rng(random_state).permuted(is_first, axis=1)
+    a = is_first @ has
+    b = has.sum(0) - a
+    significant = _chi2(a, b, n, N - n) >= chdtri(1, level)
+    drawn = significant.sum(1) / templates
+    as_many = int((drawn >= value - 1e-9).sum())
     return Estimate('gender shuffled', float(drawn.mean()), 0., float(np.quantile(drawn, .95)),
-                    method='what chance gives; 95 % of the shuffles are in the range'), p
+                    (1 + as_many) / (1 + n_resamples), 'what chance gives; 95 % of the shuffles are in the range')
 
-def _tables(fills, n):
-    "Templates and words of all fills, and which term has which, (terms, fills). ValueError: no terms."
+class _Supplied(NamedTuple):
+    "Which term supplies which fill."
+    keys: list # (number of the template, fill) of each fill
+    has: np.ndarray # (terms, fills): 1 where the term has the fill, else 0
+
+def _supplied(fills, n):
+    "All fills of all templates. ValueError: no terms, or not the same in each template."
     sizes = {len(rows) for rows in fills}
     if len(sizes) != 1 or not 0 < n < max(sizes):
         raise ValueError('needs the fills of the same terms in each template, of both genders, but has '
                          f'{len(fills)} templates of {sorted(sizes)} terms, {n} of the first gender')
-    keys = list(dict.fromkeys((t, w) for t, rows in enumerate(fills) for row in rows for w in row))
-    return keys, np.array([[w in fills[t][i] for t, w in keys] for i in range(sizes.pop())], float)
+    keys = list(dict.fromkeys((t, fill) for t, rows in enumerate(fills) for row in rows for fill in row))
+    [terms] = sizes
+    has = [[fill in fills[t][term] for t, fill in keys] for term in range(terms)]
+    return _Supplied(keys, np.array(has, float))
 
 # %% ../../nbs/02d_disco.ipynb #4d3b5e8c
 def _fill_frame(keys, names, a, b, n, m, alpha):
     "A row a fill: how many terms of each gender have it, and the tests."
     from pandas import DataFrame
     from scipy.special import chdtrc
-    x, F = _chi2(a, b, n, m), len(keys)
-    p, least = chdtrc(1, x), np.minimum(a + b, n + m - a - b) * min(n, m) / (n + m)
-    toward = np.select([a * m > b * n, b * n > a * m], names, '')
-    return DataFrame({'template': [t for t, _ in keys], 'fill': [w for _, w in keys], 'a': a.astype(int),
-                      'b': b.astype(int), 'chi2': x, 'p': p, 'p_bonferroni': np.minimum(p * F, 1),
-                      'p_fisher': _fisher(a.astype(int), b.astype(int), n, m), 'least_expected': least,
-                      'significant': p * F <= alpha, 'toward': toward})
+    chi2 = _chi2(a, b, n, m)
+    p = chdtrc(1, chi2)
+    have_or_not = np.minimum(a + b, n + m - a - b)
+    a_count, b_count = a.astype(int), b.astype(int)
+    return DataFrame({'template': [t for t, _ in keys], 'fill': [fill for _, fill in keys], 'a': a_count, 'b': b_count,
+                      'chi2': chi2, 'p': p, 'p_bonferroni': np.minimum(p * len(keys), 1),
+                      'p_fisher': _fisher(a_count, b_count, n, m),
+                      'least_expected': have_or_not * min(n, m) / (n + m), 'significant': p * len(keys) <= alpha,
+                      'toward': np.select([a * m > b * n, b * n > a * m], names, '')})
 
-def _others(d, T, alpha):
+def _other_counts(details, templates, alpha):
     "The count by Fisher's test, and with each template by itself."
-    tests = d.groupby('template')['p'].transform('size')
-    return (Estimate("Fisher's exact test", float((d['p_fisher'] * len(d) <= alpha).sum() / T),
-                     method='in place of χ²'),
-            Estimate('corrected within templates', float((d['p'] * tests <= alpha).sum() / T),
+    by_fisher = (details['p_fisher'] * len(details) <= alpha).sum()
+    tests = details.groupby('template')['p'].transform('size')
+    within = (details['p'] * tests <= alpha).sum()
+    return (Estimate("Fisher's exact test", float(by_fisher / templates), method='in place of χ²'),
+            Estimate('corrected within templates', float(within / templates),
                      method='Bonferroni over the fills of a template'))
 
 # %% ../../nbs/02d_disco.ipynb #91230c25
@@ -140,19 +182,29 @@ def disco_scores(fills, # for each template, for each term a list of its fills
                  random_state=0, # their seed
                 )->Result: # with details: a row a fill of a template
     "Number of fills that depend on gender, mean over templates (Webster et al. 2020). ValueError: bad input."
-    _level('alpha', alpha), _level('confidence_level', confidence_level)
-    _count('n', n, 1), _count('n_resamples', n_resamples, 1), _count('random_state', random_state, 0)
-    keys, has = _tables(fills, n)
-    T, N, F = len(fills), len(has), len(keys)
-    d = _fill_frame(keys, names, has[:n].sum(0), has[n:].sum(0), n, N - n, alpha)
-    counts = np.bincount(d['template'][d['significant']], minlength=T)
-    value, low, high = _interval(counts, confidence_level)
-    floor, p = _floor(has, n, alpha / F, T, value, n_resamples, random_state)
-    note = f'{int((d["least_expected"] < 5).sum())} of {F} fills have an expected count below 5'
-    if _fisher([n], [0], n, N - n)[0] * F > alpha: note += f'; {n} + {N - n} terms are too few for exact tests'
-    return Result('DisCo', 'arrays', ' / '.join(names), value, 0., max(low, 0.), high, confidence_level, p,
-                  'greater', f'gender shuffled over {N} terms {_number(n_resamples)} times', f'{T} templates',
-                  (floor, *_others(d, T, alpha)), d, {'note': note, 'tests': F, 'alpha': alpha, 'seed': random_state})
+    check_fraction(alpha, 'alpha', usual=.05)
+    check_fraction(confidence_level)
+    n = check_whole(n, 'n', least=1)
+    n_resamples = check_whole(n_resamples, 'n_resamples', least=1)
+    random_state = check_seed(random_state)
+    keys, has = _supplied(fills, n)
+    templates, terms, tests = len(fills), len(has), len(keys)
+    m = terms - n
+    details = _fill_frame(keys, names, has[:n].sum(0), has[n:].sum(0), n, m, alpha)
+    counts = np.bincount(details['template'][details['significant']], minlength=templates)
+    value, low, high = mean_interval(counts, confidence_level)
+    floor = _floor(has, n, alpha / tests, templates, value, n_resamples, random_state)
+    few = int((details['least_expected'] < 5).sum())
+    note = f'{few} of {tests} fills have an expected count below 5'
+    [smallest_p] = _fisher([n], [0], n, m)
+    if smallest_p * tests > alpha:
+        note += f'; {n} + {m} terms are too few for exact tests'
+    return Result(metric='DisCo', subject='arrays', query=' / '.join(names), value=value, null=0., low=max(low, 0.),
+                  high=high, confidence_level=confidence_level, pvalue=floor.pvalue, alternative='greater',
+                  method=f'gender shuffled over {terms} terms {format_count(n_resamples)} times',
+                  n=f'{templates} templates',
+                  also=(replace(floor, pvalue=None), *_other_counts(details, templates, alpha)), details=details,
+                  meta={'note': note, 'tests': tests, 'alpha': alpha, 'seed': random_state})
 
 # %% ../../nbs/02d_disco.ipynb #c481e2e9
 def disco(model, # a masked language model, from load_model
@@ -164,34 +216,44 @@ def disco(model, # a masked language model, from load_model
           alpha=.05, confidence_level=.95, n_resamples=9999, random_state=0, # as for disco_scores
          )->Result: # with details: a row a fill of a template
     "Discovery of correlations (Webster et al. 2020, doi:10.48550/arXiv.2010.06032). ValueError, TypeError: no model."
-    _masked(model)
-    templates, terms = _templates(templates), _terms(terms)
-    start = lambda t, word: t.fill(group='x', target=word).spans['target'][0]
-    if odd := [t.text for t in templates if start(t, 'a') != start(t, 'b')]:
-        raise ValueError(f'{odd[0]!r}: the article would have to know the fill; write a')
-    words = [w for some in terms.values() for w in some]
-    found = top_fills(model, [_gap(t, w) for t in templates for w in words], k, fills=fills)
-    each = [[f for f, _ in some] for some in found]
-    n, names = len(next(iter(terms.values()))), tuple(terms)
-    r = disco_scores([each[i:i + len(words)] for i in range(0, len(each), len(words))], n, names=names,
-                     alpha=alpha, confidence_level=confidence_level, n_resamples=n_resamples, random_state=random_state)
+    check_masked(model)
+    templates = check_templates(templates)
+    terms = _check_terms(terms)
+    for template in templates:
+        _check_article(template)
+    names = tuple(terms)
+    words = [word for some in terms.values() for word in some]
+    found = top_fills(model, [_text_with_gap(t, word) for t in templates for word in words], k, fills=fills)
+    each = [[fill for fill, _ in some] for some in found]
+    by_template = [each[start:start + len(words)] for start in range(0, len(each), len(words))]
+    r = disco_scores(by_template, len(terms[names[0]]), names=names, alpha=alpha, confidence_level=confidence_level,
+                     n_resamples=n_resamples, random_state=random_state)
     details = r.details.assign(template=[str(templates[t]) for t in r.details['template']])
     meta = {**r.meta, 'k': k, 'fills': fills, 'names': list(names), 'words': terms,
             'templates': [t.text for t in templates], **model.meta}
     return replace(r, subject=model.name, query=f'{r.query}, {len(words)} terms', details=details, meta=meta)
 
 # %% ../../nbs/02d_disco.ipynb #4104a589
-def _terms(terms):
+def _check_terms(terms):
     "Two genders with their terms; ValueError for other than two, or a term of both."
     if not isinstance(terms, Mapping) or len(terms) != 2:
         raise ValueError('terms must be a mapping of two genders to lists of names or nouns, as {"female": '
-                         f'["Mary", …], "male": ["John", …]}}, but is {repr(terms)[:50]}')
-    a, b = found = [_words(some, str(name)) for name, some in terms.items()]
-    if both := sorted({*a} & {*b}): raise ValueError(f'{", ".join(both)} is among both genders; keep it in one')
-    return dict(zip(map(str, terms), found))
+                         f'["Mary", …], "male": ["John", …]}}, but is {shown(terms, 50)}')
+    found = {str(gender): check_words(words, str(gender)) for gender, words in terms.items()}
+    first, second = found.values()
+    both = sorted(set(first) & set(second))
+    if both:
+        raise ValueError(f'{listed(both, 20)} is among both genders; keep it in one')
+    return found
 
-def _gap(template, word):
+def _check_article(template):
+    "ValueError if the place of the fill depends on the fill, as after a(n)."
+    places = [template.fill(group='x', target=fill).spans['target'][0] for fill in ('a', 'b')]
+    if places[0] != places[1]:
+        raise ValueError(f'{template.text!r}: the article would have to know the fill; write a')
+
+def _text_with_gap(template, word):
     "A template with a group word, and [MASK] for the target."
-    text, spans = template.fill(group=word, target='x')
-    start, end = spans['target']
-    return text[:start] + '[MASK]' + text[end:]
+    filled = template.fill(group=word, target='x')
+    start, end = filled.spans['target']
+    return filled.text[:start] + '[MASK]' + filled.text[end:]

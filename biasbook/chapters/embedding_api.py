@@ -15,8 +15,8 @@ import numpy as np
 from .. import __version__
 from .weat import weat_direction
 from ..core.checks import check_choice, check_flag, check_fraction, check_whole, look_up
+from ..embedders.client import ProviderError
 from ..embedders.load import Embedder, as_embedder
-from ..embedders.providers import ProviderError
 from ..results.result import Estimate, Result, results_table
 from ..stats.contrasts import (by_template, contrast_estimates, measure_contrast, published_contrast,
                                       size_in_words, variance_split, word_scores)

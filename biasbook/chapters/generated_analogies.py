@@ -6,88 +6,104 @@
 __all__ = ['generate_analogies']
 
 # %% ../../nbs/01c_generated_analogies.ipynb #3b823f14
-from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 
+from ..core.checks import check_flag, check_number, check_whole, check_words
 from ..vectors.directions import Direction
-from ..vectors.wordvectors import one_thread
-from ..stimuli.words import _words
-from ..vectors.wordvectors import as_vectors
+from ..vectors.wordvectors import as_vectors, one_thread
 
 # %% ../../nbs/01c_generated_analogies.ipynb #19236f33
 def _close_pairs(U, d, threshold, keep):
     "Up to about `keep` pairs of rows within `threshold`, by |score| in float32, and whether these are all."
-    p, everything, block = U @ d, True, max(1, 2 ** 22 // len(U))
-    pairs, scores = np.empty((2, 0), int), np.empty(0)
-    for lo in range(0, len(U), block):
-        C = U[lo:lo + block] @ U[lo:].T
-        i, j = np.divmod(np.flatnonzero(C >= 1 - threshold ** 2 / 2 - 1e-5), C.shape[1])
-        near = C[i, j][i < j]
-        i, j = i[i < j] + lo, j[i < j] + lo
+    projection = U @ d
+    least_cosine = 1 - threshold ** 2 / 2 - 1e-5        # float32 rounds; `_ordered` decides
+    block = max(1, 2 ** 22 // len(U))
+    pairs = np.empty((2, 0), int)
+    scores = np.empty(0)
+    are_all = True
+    for start in range(0, len(U), block):
+        C = U[start:start + block] @ U[start:].T
+        i, j = np.divmod(np.flatnonzero(C >= least_cosine), C.shape[1])
+        each_once = i < j
+        i, j = i[each_once], j[each_once]
+        distance = np.sqrt(np.maximum(2 - 2 * C[i, j], 1e-6))
+        i, j = i + start, j + start
         pairs = np.hstack([pairs, [i, j]])
-        scores = np.concatenate([scores, np.abs(p[i] - p[j]) / np.sqrt(np.maximum(2 - 2 * near, 1e-6))])
+        scores = np.concatenate([scores, np.abs(projection[i] - projection[j]) / distance])
         if len(scores) > 2 * keep:
             best = np.argpartition(-scores, keep)[:keep]
-            pairs, scores, everything = pairs[:, best], scores[best], False
-    return pairs, everything
+            pairs, scores = pairs[:, best], scores[best]
+            are_all = False
+    return pairs, are_all
 
 # %% ../../nbs/01c_generated_analogies.ipynb #0a0cf328
+class _Analogy(NamedTuple):
+    "A pair of rows that lies along the direction"
+    x: int # the row toward the direction's first side
+    y: int # the other
+    score: float # cosine of their difference with the direction
+    distance: float # between the two at length 1
+
+
 def _ordered(U, d, pairs, threshold):
-    "x, y, score and distance of each pair, computed in float64, the largest score first; x is toward `d`."
-    parts = [U[i].astype(float) - U[j] for i, j in np.array_split(pairs, 1 + pairs.shape[1] // 4096, axis=1)]
-    size = np.concatenate([np.linalg.norm(D, axis=1) for D in parts])
-    score = np.concatenate([D @ d for D in parts]) / np.maximum(size, 1e-12)
+    "The pairs as analogies, computed in float64, the largest score first; x is toward `d`."
+    differences = [U[i].astype(float) - U[j] for i, j in np.array_split(pairs, 1 + pairs.shape[1] // 4096, axis=1)]
+    distance = np.concatenate([np.linalg.norm(D, axis=1) for D in differences])
+    score = np.concatenate([D @ d for D in differences]) / np.maximum(distance, 1e-12)
     x, y = np.where(score > 0, pairs, pairs[::-1])
-    order = np.lexsort((y, x, -np.abs(score).round(12)))
-    order = order[(size[order] <= threshold + 1e-6) & (np.abs(score[order]) >= .001)]
-    return list(zip(x[order].tolist(), y[order].tolist(), np.abs(score[order]).tolist(), size[order].tolist()))
+    score = np.abs(score)
+    order = np.lexsort((y, x, -score.round(12)))
+    order = order[(distance[order] <= threshold + 1e-6) & (score[order] >= .001)]
+    columns = x[order].tolist(), y[order].tolist(), score[order].tolist(), distance[order].tolist()
+    return [_Analogy(*row) for row in zip(*columns)]
 
 # %% ../../nbs/01c_generated_analogies.ipynb #92a43214
-def _greedy(pairs, n, once):
-    "The first n pairs, each word once on each side if `once`."
-    x_used, y_used, picked = set[int](), set[int](), list[tuple]()
-    for pair in pairs:
-        if len(picked) == n: break
-        if once and (pair[0] in x_used or pair[1] in y_used): continue
-        x_used.add(pair[0])
-        y_used.add(pair[1])
-        picked.append(pair)
+def _greedy(analogies, n, once):
+    "The first n of them, each word once on each side if `once`."
+    x_used: set = set()
+    y_used: set = set()
+    picked: list = []
+    for analogy in analogies:
+        if len(picked) == n:
+            break
+        if once and (analogy.x in x_used or analogy.y in y_used):
+            continue
+        x_used.add(analogy.x)
+        y_used.add(analogy.y)
+        picked.append(analogy)
     return picked
 
 
-def _best_pairs(U, d, n, threshold, once):
-    "The first n pairs, from as many near ones as it takes."
-    keep, done, picked = 200 * n + 10_000, False, list[tuple]()
-    while not done and len(picked) < n:
-        pairs, done = _close_pairs(U, d, threshold, keep)
-        picked, keep = _greedy(_ordered(U, d, pairs, threshold), n, once), 8 * keep
-    return picked
+def _best_analogies(U, d, n, threshold, once):
+    "The first n analogies, from as many near pairs as it takes."
+    keep = 200 * n + 10_000
+    while True:
+        pairs, are_all = _close_pairs(U, d, threshold, keep)
+        picked = _greedy(_ordered(U, d, pairs, threshold), n, once)
+        if are_all or len(picked) >= n:
+            return picked
+        keep *= 8
 
 # %% ../../nbs/01c_generated_analogies.ipynb #97a2b645
-def _direction(v, pair):
+def _direction(vectors, pair):
     "The unit vector of two words, a `Direction` or an array; ValueError for anything else, and if it is zero."
-    d = pair.vector if isinstance(pair, Direction) else pair
-    if isinstance(d, (list, tuple)) and len(d) == 2 and all(isinstance(w, str) for w in d):
-        d = np.subtract(*v.unit[v.rows(d)].astype(float))
+    wrong = ValueError(f'pair is {pair!r}; give two words, a direction as an array of numbers, or '
+                       'several pairs by way of `bias_direction`')
+    numbers = pair.vector if isinstance(pair, Direction) else pair
+    if not isinstance(numbers, (list, tuple, np.ndarray)):
+        raise wrong
+    if isinstance(numbers, (list, tuple)) and len(numbers) == 2 and all(isinstance(w, str) for w in numbers):
+        first, second = vectors.unit[vectors.rows(numbers)].astype(float)
+        numbers = first - second
     try:
-        if not isinstance(d, (list, tuple, np.ndarray)): raise TypeError
-        d = np.asarray(d, float)
+        d = np.asarray(numbers, float)
     except (TypeError, ValueError):
-        raise ValueError(f'pair is {pair!r}; give two words, a direction as an array of numbers, or '
-                         'several pairs by way of `bias_direction`') from None
-    if d.shape != (v.dim,) or not np.isfinite(d).all() or not np.linalg.norm(d) > 1e-6:
-        raise ValueError(f'the direction from {pair!r} is zero, not finite or not of {v.dim} numbers')
+        raise wrong from None
+    if d.shape != (vectors.dim,) or not np.isfinite(d).all() or not np.linalg.norm(d) > 1e-6:
+        raise ValueError(f'the direction from {pair!r} is zero, not finite or not of {vectors.dim} numbers')
     return d / np.linalg.norm(d)
-
-# %% ../../nbs/01c_generated_analogies.ipynb #874c8886
-def _settings(n, threshold, once):
-    "ValueError for what is no number of analogies, no distance, and neither true nor false."
-    if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
-        raise ValueError(f'n is {n!r}; give a whole number of analogies, 1 or more')
-    if not isinstance(threshold, (int, float, np.floating)) or not 0 < threshold <= 2:
-        raise ValueError(f'threshold is {threshold!r}; give a distance above 0, up to 2')
-    if once not in (True, False): raise ValueError(f'once is {once!r}; it is True or False')
 
 # %% ../../nbs/01c_generated_analogies.ipynb #7e9c7025
 @one_thread
@@ -103,13 +119,16 @@ def generate_analogies(vectors, # anything that as_vectors takes
 
     doi:10.48550/arXiv.1607.06520. ValueError for a zero direction, bad settings and fewer than 2 words."""
     import pandas as pd
-    _settings(n, threshold, once)
-    v = as_vectors(vectors)
-    rows = np.arange(len(v)) if words is None else np.array(v.rows(_words(words, 'words')), int)
-    d, rows = _direction(v, pair), rows[v.unit[rows].any(axis=1)]
+    n = check_whole(n, 'n', least=1)
+    check_number(threshold, 'threshold', above=0, most=2)
+    check_flag(once, 'once')
+    vectors = as_vectors(vectors)
+    rows = np.arange(len(vectors)) if words is None else np.array(vectors.rows(check_words(words)), int)
+    d = _direction(vectors, pair)
+    rows = rows[vectors.unit[rows].any(axis=1)]
     if len(rows) < 2:
         raise ValueError(f'there are {len(rows)} words with a vector other than zero; 2 are needed')
-    names = [v.words[r] for r in rows]
-    return pd.DataFrame([(names[x], names[y], score, size)
-                         for x, y, score, size in _best_pairs(v.unit[rows], d, int(n), threshold, once)],
+    names = [vectors.words[row] for row in rows]
+    found = _best_analogies(vectors.unit[rows], d, n, threshold, once)
+    return pd.DataFrame([(names[a.x], names[a.y], a.score, a.distance) for a in found],
                         columns=['x', 'y', 'score', 'distance'])

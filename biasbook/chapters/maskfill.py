@@ -7,19 +7,21 @@ __all__ = ['NUMBERS', 'fill_numbers', 'maskfill_rows', 'maskfill_table', 'kurita
 
 # %% ../../nbs/02_maskfill.ipynb #44d41c38
 import math
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import __version__
-from ..stats.intervals import difference_change, mean_change
 from .wefat import Associations
+from ..core.checks import (
+    MissingWords, TooFewWords, as_list, check_choice, check_fraction, check_labels, check_words, listed, shown)
 from ..core.registry import data_path
-from ..stats.effects import _level
-from ..models.masked import MaskedScorer, _one_of
+from ..models.masked import MaskedScorer
+from ..stats.intervals import difference_change, mean_change
 from ..stats.permutation import permutation_pvalue, sign_flip_pvalue
 from ..results.result import Estimate, Result
-from ..stimuli.words import _words
-from ..stimuli.templates import as_template, template_warnings
+from ..stimuli.templates import Template, as_template, template_warnings
 from ..models.tokens import encode, pieces, unknown_words
 from .occupation_gap import occupation_associations
 
@@ -31,53 +33,86 @@ def fill_numbers(a, # (3, n) log-probabilities: of fill, prior and target, a col
                  b, # (3, m) the same of the second group
                 )->dict: # the four numbers, nats, under the names of the paper's code
     "Fill bias, prior, their difference, and target fill bias (Kurita et al. 2019, doi:10.18653/v1/W19-3823)."
-    either = np.logaddexp.reduce                # of the words of a group
-    a, b = ((fill, prior, prior + target) for fill, prior, target in map(np.asarray, (a, b)))
-    fill, prior, both = (float(either(x) - either(y)) for x, y in zip(a, b))
-    return dict(zip(NUMBERS, (fill, prior, fill - prior, both - prior)))
+    fill_a, prior_a, target_a = np.asarray(a)
+    fill_b, prior_b, target_b = np.asarray(b)
+    any_word = np.logaddexp.reduce              # log-probability that it is any word of the group
+    fill = float(any_word(fill_a) - any_word(fill_b))
+    prior = float(any_word(prior_a) - any_word(prior_b))
+    with_target = float(any_word(prior_a + target_a) - any_word(prior_b + target_b))
+    return dict(zip(NUMBERS, (fill, prior, fill - prior, with_target - prior)))
 
 # %% ../../nbs/02_maskfill.ipynb #f24ef519
-def _listed(x):
-    "One template or word counts as a list of one."
-    return [x] if isinstance(x, str) or not hasattr(x, '__iter__') else x
+class _Row(NamedTuple):
+    "A sentence that is asked about."
+    template: Template # with the slots group and target
+    a: list # words of the first group
+    b: list # words of the second group
+    target: str
 
-def _row(row):
-    "A row as (template, words of a, words of b, target). ValueError for one that is none."
+def _word_list(words, name):
+    "A list of words; one word counts as a list of one."
+    return check_words([words] if isinstance(words, str) else words, name)
+
+def _check_row(row):
+    "A row with its template and its words. ValueError for anything else."
     try:
         template, pair, target = row
-        a, b = [] if isinstance(pair, (str, set)) else list(pair)
+        if isinstance(pair, (str, set)):
+            raise TypeError('two letters, or two words without an order')
+        a, b = pair
     except (TypeError, ValueError):
-        raise ValueError(f'a row is (template, (a, b), target), but got {row!r}') from None
-    template, a, b = as_template(template), _words(_listed(a), 'a group'), _words(_listed(b), 'a group')
+        raise ValueError(f'a row is (template, (a, b), target), but got {shown(row)}') from None
+    template = as_template(template)
     if set(template.slots) != {'group', 'target'}:
         raise ValueError(f'{template.text!r} needs the slots group and target, not {", ".join(template.slots)}')
-    words = _words(a + b, 'the list of group words')
-    if len({f.text[:f.spans['group'][0]] for f in (template.fill(group=w, target=target) for w in words)}) > 1:
+    a = _word_list(a, 'a group')
+    b = _word_list(b, 'a group')
+    words = check_words(a + b, 'the list of group words')
+    beginnings = set()
+    for word in words:
+        filled = template.fill(group=word, target=target)
+        start, _ = filled.spans['group']
+        beginnings.add(filled.text[:start])
+    if len(beginnings) > 1:
         raise ValueError(f'{template.text!r} gives the group word away: its article would be that of some only')
-    return template, a, b, target
+    return _Row(template, a, b, target)
 
 # %% ../../nbs/02_maskfill.ipynb #b53d56cc
-def _known(model, rows):
+def _check_known(model, rows):
     "ValueError for words that are unknown to a model, or group words that it cannot tell apart."
-    words = list(dict.fromkeys(w for _, a, b, target in rows for w in (*a, *b, target)))
-    if lost := unknown_words(model.tokenizer, words):
-        raise ValueError(f'{", ".join(lost)}: [UNK] to {model.name}, as all that it does not know; take others')
-    for group in dict.fromkeys((*a, *b) for _, a, b, _ in rows):
-        if len({*map(tuple, model.tokenizer(list(group), add_special_tokens=False)['input_ids'])}) < len(group):
+    words = [word for row in rows for word in (*row.a, *row.b, row.target)]
+    lost = unknown_words(model.tokenizer, list(dict.fromkeys(words)))
+    if lost:
+        raise MissingWords(lost, model.name, f'{listed(lost, 20)}: [UNK] to {model.name}, as all that it does not '
+                           'know; take others')
+    for group in dict.fromkeys((*row.a, *row.b) for row in rows):
+        ids = model.tokenizer(list(group), add_special_tokens=False)['input_ids']
+        if len(set(map(tuple, ids))) < len(group):
             raise ValueError(f'{", ".join(group)}: two of these are the same tokens to {model.name}')
 
 # %% ../../nbs/02_maskfill.ipynb #e6cb160d
 def _measured(model, rows, method):
     "For each row the four numbers, and how many pieces its words have (the most of a group)."
-    filled = [t.fill(group=word, target=w) for t, a, b, w in rows for word in a + b]
-    texts, group, target = zip(*((f.text, f.spans['group'], f.spans['target']) for f in filled))
-    hidden = [()] * len(texts) + [[s] for s in target] + [()] * len(texts)
-    out = model.span_log_likelihood(texts * 3, group * 2 + target, hidden=hidden, method=method)
-    ends = np.cumsum([len(words) for _, a, b, _ in rows for words in (a, b)])[:-1]
-    parts, sizes = (np.split(x.reshape(3, -1), ends, axis=1) for x in (out.total, out.counts))
-    for a, b, m, n in zip(parts[::2], parts[1::2], sizes[::2], sizes[1::2]):
-        yield {**fill_numbers(a, b), 'pieces_a': int(m[0].max()), 'pieces_b': int(n[0].max()),
-               'pieces_target': int(m[2].max())}
+    filled = [row.template.fill(group=word, target=row.target) for row in rows for word in row.a + row.b]
+    texts = [f.text for f in filled]
+    group = [f.spans['group'] for f in filled]
+    target = [f.spans['target'] for f in filled]
+    nothing = [()] * len(texts)
+    also_target = [[span] for span in target]
+    # fill: the group word; prior: the group word with the target hidden; target: the target after the group word
+    scores = model.span_log_likelihood(texts * 3, group + group + target, hidden=nothing + also_target + nothing,
+                                       method=method)
+    nats = scores.total.reshape(3, -1)
+    counts = scores.counts.reshape(3, -1)
+    start = 0
+    for row in rows:
+        middle = start + len(row.a)
+        end = middle + len(row.b)
+        yield {**fill_numbers(nats[:, start:middle], nats[:, middle:end]),
+               'pieces_a': int(counts[0, start:middle].max()),
+               'pieces_b': int(counts[0, middle:end].max()),
+               'pieces_target': int(counts[2, start:middle].max())}
+        start = end
 
 # %% ../../nbs/02_maskfill.ipynb #b3849cb0
 def maskfill_rows(model, # a MaskedScorer, as load_model returns
@@ -91,14 +126,16 @@ def maskfill_rows(model, # a MaskedScorer, as load_model returns
     if not isinstance(model, MaskedScorer):
         kind = f'{model.kind} model' if hasattr(model, 'kind') else type(model).__name__
         raise TypeError(f'filling masks needs a masked model, as load_model("novels-mini-masked"), not a {kind}')
-    if compat is not None:
-        _one_of('compat', compat, ('kurita2019',)), _one_of('method with compat', method, ('chain',))
-    if not (checked := [_row(r) for r in rows]):
+    check_choice(compat, 'compat', (None, 'kurita2019'))
+    if compat:
+        check_choice(method, 'method with compat', ('chain',))
+    rows = [_check_row(row) for row in rows]
+    if not rows:
         raise ValueError('there are no rows; give a template, a pair of group words and a target')
-    _known(model, checked)
-    found = _printed(model, checked) if compat else _measured(model, checked, method)
-    return pd.DataFrame([{'template': t.text, 'a': '/'.join(a), 'b': '/'.join(b), 'target': w, **numbers}
-                         for (t, a, b, w), numbers in zip(checked, found)])
+    _check_known(model, rows)
+    found = _printed(model, rows) if compat else _measured(model, rows, method)
+    return pd.DataFrame([{'template': row.template.text, 'a': '/'.join(row.a), 'b': '/'.join(row.b),
+                          'target': row.target, **numbers} for row, numbers in zip(rows, found)])
 
 # %% ../../nbs/02_maskfill.ipynb #3ed28022
 def maskfill_table(model, # as for maskfill_rows, like the options
@@ -108,8 +145,9 @@ def maskfill_table(model, # as for maskfill_rows, like the options
                    **options, # method, compat
                   ): # a DataFrame, one row for each template, pair and target, in this order
     "The four numbers of each template with each pair and target. ValueError, TypeError as for `maskfill_rows`."
-    targets = _words(_listed(targets), 'targets')
-    grid = [(t, pair, w) for t in _listed(templates) for pair in pairs for w in targets]
+    templates = as_list(templates)
+    targets = _word_list(targets, 'targets')
+    grid = [(template, pair, target) for template in templates for pair in pairs for target in targets]
     return maskfill_rows(model, grid, **options)
 
 # %% ../../nbs/02_maskfill.ipynb #e51bd1d5
@@ -118,124 +156,208 @@ def kurita_rows(): # a DataFrame: section, cell, template, a, b, target and the 
     import pandas as pd
     import yaml
     data = yaml.safe_load(data_path('kurita2019.yaml').read_text(encoding='utf-8'))
-    rows = [(section, cell, template, *words.split('/'), *rest) for section, entry in data['sections'].items()
-            for cell, template, words, *rest in entry['rows']]
+    rows = []
+    for section, entry in data['sections'].items():
+        for cell, template, words, target, *numbers in entry['rows']:
+            a, b = words.split('/')
+            rows.append([section, cell, template, a, b, target, *numbers])
     return pd.DataFrame(rows, columns=['section', 'cell', 'template', 'a', 'b', 'target', *NUMBERS])
 
 # %% ../../nbs/02_maskfill.ipynb #27e56256
-def _printed_reads(model, template, a, b, target):
-    "What the published code reads for a row: fill, prior, target after each word; and pieces of the target."
-    if len(a + b) > 2: raise ValueError('compat takes one word a group, as the published code does')
-    filled = [template.fill(group=word, target=target) for word in a + b]
-    encoded = encode(model.tokenizer, [f.text for f in filled], limit=model.checkpoint.limit)
-    places = [[pieces(e, f.spans[s]) for s in ('group', 'target')] for e, f in zip(encoded, filled)]
-    if long := [w for w, (at, _) in zip(a + b, places) if len(at) > 1]:
-        raise ValueError(f'{long[0]!r} is several pieces to {model.name}; compat takes group words of one')
-    (ids, other), (((g,), t), ((h,), u)) = (e.ids for e in encoded), places
-    hide = lambda ids, first, last: (*ids[:first], model.tokenizer.mask_token_id, *ids[last + 1:])
-    fill, prior = (g, t[0] - 1) if g < t[0] else (g - 1, t[0])              # the two mistakes
-    masked, after = hide(ids, t[0], t[-1]), g - (len(t) - 1) * (g > t[0])
-    words, one = lambda at: ((at, ids[g]), (at, other[h])), ((t[0], ids[t[0]]),)
-    return [(hide(ids, g, g), words(fill)), (hide(masked, after, after), words(prior)), (masked, one),
-            (hide(other, u[0], u[-1]), one)], len(t)
+class _Sentence(NamedTuple):
+    "A filled template as the model reads it."
+    ids: tuple # of its tokens
+    group: int # the place of the group word
+    target: tuple # the places of the target's pieces
+
+def _read_sentence(model, row, word):
+    "The sentence of a row with this group word. ValueError if the word is several pieces."
+    filled = row.template.fill(group=word, target=row.target)
+    [encoded] = encode(model.tokenizer, [filled.text], limit=model.checkpoint.limit)
+    group = pieces(encoded, filled.spans['group'])
+    if len(group) > 1:
+        raise ValueError(f'{word!r} is several pieces to {model.name}; compat takes group words of one')
+    return _Sentence(encoded.ids, group[0], tuple(pieces(encoded, filled.spans['target'])))
+
+def _with_mask(model, ids, places):
+    "These tokens with one mask in place of those at `places`."
+    return (*ids[:places[0]], model.tokenizer.mask_token_id, *ids[places[-1] + 1:])
+
+def _mask_taken_for_prior(sentence):
+    "The first mistake: the prior is that of the group word, but it is read at the mask of the target."
+    return sentence.target[0]
+
+def _place_found(sentence, mask):
+    "The second mistake: the later of the two masks is searched from the end, and found one token before its place."
+    is_later = mask == max(sentence.group, sentence.target[0])
+    return mask - 1 if is_later else mask
+
+class _PrintedReads(NamedTuple):
+    "What the published code reads for a row: items of the scorer, (tokens, ((place, token), …))."
+    fill: tuple # both group words, where the group word is masked
+    prior: tuple # both group words, where group word and target are masked
+    target_after_a: tuple # the target after the first group word
+    target_after_b: tuple # and after the second
+
+def _printed_reads(model, row):
+    "The reads of a row, and the number of the target's pieces. ValueError for groups of several words or pieces."
+    if len(row.a + row.b) > 2:
+        raise ValueError('compat takes one word a group, as the published code does')
+    first, second = [_read_sentence(model, row, word) for word in row.a + row.b]
+    group_masked = _with_mask(model, first.ids, [first.group])
+    both_masked = _with_mask(model, group_masked, first.target)
+    fill_place = _place_found(first, first.group)
+    prior_place = _place_found(first, _mask_taken_for_prior(first))
+    a, b = first.ids[first.group], second.ids[second.group]
+    target_read = (first.target[0], first.ids[first.target[0]])
+    reads = _PrintedReads(
+        fill=(group_masked, ((fill_place, a), (fill_place, b))),
+        prior=(both_masked, ((prior_place, a), (prior_place, b))),
+        target_after_a=(_with_mask(model, first.ids, first.target), (target_read,)),
+        target_after_b=(_with_mask(model, second.ids, second.target), (target_read,)))
+    return reads, len(first.target)
 
 # %% ../../nbs/02_maskfill.ipynb #04ea872f
 def _printed(model, rows):
     "For each row the four numbers as the published code has them; no target fill of several pieces."
-    reads, sizes = zip(*(_printed_reads(model, *row) for row in rows))
-    scores = iter(model.score([item for items in reads for item in items]))
-    for size, (fill, prior, a, b) in zip(sizes, zip(*[scores] * 4)):
-        fill, prior = (x[0, 0] - x[1, 0] for x in (fill, prior))            # logits
-        target = float((a - b)[0] @ (1, -1)) if size == 1 else math.nan
+    reads, sizes = [], []
+    for row in rows:
+        its_reads, target_pieces = _printed_reads(model, row)
+        reads.append(its_reads)
+        sizes.append(target_pieces)
+    scores = model.score([item for its_reads in reads for item in its_reads])
+    for i, size in enumerate(sizes):
+        of_row = _PrintedReads(*scores[4 * i:4 * i + 4])            # each (reads, 2): logit and norm
+        fill = of_row.fill[0, 0] - of_row.fill[1, 0]
+        prior = of_row.prior[0, 0] - of_row.prior[1, 0]
+        logit, norm = of_row.target_after_a[0] - of_row.target_after_b[0]
+        target = float(logit - norm) if size == 1 else math.nan
         yield {**dict(zip(NUMBERS, (fill, prior, fill - prior, target))),
                'pieces_a': 1, 'pieces_b': 1, 'pieces_target': size}
 
 # %% ../../nbs/02_maskfill.ipynb #06bebb53
-def _compare(parts, level):
-    "Value, interval, p and method of the mean of one list of numbers a target, or the difference of two."
-    two, zeros = len(parts) == 2, [0 * x for x in parts]
+def _mean_estimate(name, parts, level, given='templates'):
+    "The mean of one list of numbers a target, or the difference of the means of two; no test of NaN or one target."
+    two_lists = len(parts) == 2
     if min(map(len, parts)) < 2 or not np.isfinite(np.concatenate(parts)).all():
-        return float(np.subtract(*(x.mean() for x in (parts + zeros)[:2]))), math.nan, math.nan, None, ''
-    e = difference_change(zeros, parts, level) if two else mean_change(zeros[0], parts[0], level)
-    test = (permutation_pvalue if two else sign_flip_pvalue)(*parts)
-    return e.value, e.low, e.high, test.pvalue, f'{test.method}; conditional on these templates'
+        mean = parts[0].mean() - parts[1].mean() if two_lists else parts[0].mean()
+        return Estimate(name, float(mean), math.nan, math.nan)
+    zeros = [np.zeros(len(part)) for part in parts]
+    if two_lists:
+        change = difference_change(zeros, parts, level)
+        test = permutation_pvalue(*parts)
+    else:
+        change = mean_change(zeros[0], parts[0], level)
+        test = sign_flip_pvalue(parts[0])
+    return Estimate(name, change.value, change.low, change.high, test.pvalue,
+                    f'{test.method}; conditional on these {given}')
 
-def _templates(means, value, level):
-    "The range over templates, and a p from flipping theirs, as estimates; none for a single template."
-    if len(means) < 2: return ()
-    low, high, method = float(min(means)), float(max(means)), 'means of single templates; no interval'
-    spread = Estimate('range over templates', value, low, high, method=method)
-    if len(means) < 6 or not np.isfinite(means).all(): return spread,
-    _, low, high, p, how = _compare([np.array(means)], level)
-    return spread, Estimate('templates flipped', value, low, high, p, how.replace('templates', 'targets'))
+def _template_estimates(means, value, level):
+    "The range over templates, and a p from flipping theirs; nothing for a single template."
+    if len(means) < 2:
+        return []
+    spread = Estimate('range over templates', value, float(min(means)), float(max(means)),
+                      method='means of single templates; no interval')
+    if len(means) < 6 or not np.isfinite(means).all():
+        return [spread]
+    flipped = _mean_estimate('templates flipped', [np.array(means)], level, given='targets')
+    return [spread, replace(flipped, value=value)]
 
 def _notes(table, templates, compat):
     "Clauses for the note of a result."
-    if compat: yield 'the prior is read where the published code reads it, which is the wrong place'
-    for r in table[table['pieces_a'] != table['pieces_b']].head(1).itertuples():
-        yield f'{r.a} and {r.b} are of {r.pieces_a} and {r.pieces_b} pieces: their gaps are not the same'
-    for t in templates: yield from template_warnings(t)
+    notes = []
+    if compat:
+        notes.append('the prior is read where the published code reads it, which is the wrong place')
+    unequal = table[table['pieces_a'] != table['pieces_b']]
+    if len(unequal):
+        row = unequal.iloc[0]
+        notes.append(f'{row["a"]} and {row["b"]} are of {row["pieces_a"]} and {row["pieces_b"]} pieces: '
+                     'their gaps are not the same')
+    for template in templates:
+        notes += template_warnings(template)
+    return notes
 
 # %% ../../nbs/02_maskfill.ipynb #6e201305
-def _result(model, templates, words, lists, level, options, *, more='', note='', **fields):
-    "A result over templates and one list of targets, or two."
-    _level('confidence_level', level)
-    templates, sizes = [as_template(t) for t in _listed(templates)], [len(x) for x in lists]
-    if len(set(texts := [t.text for t in templates])) < len(texts):
+def _direction(value, a, b):
+    "Toward which group a value says that targets lean, in words."
+    if value == 0:
+        return f'toward neither {a} nor {b}'
+    return f'toward {a} rather than {b}' if value > 0 else f'toward {b} rather than {a}'
+
+def _fill_result(model, templates, words, lists, metric, query, method, compat, level, more='', note=''):
+    "A result over templates and one list of targets, or two; `more` ends the direction, `note` the note."
+    check_fraction(level)
+    templates = [as_template(t) for t in as_list(templates)]
+    texts = [t.text for t in templates]
+    if len(set(texts)) < len(texts):
         raise ValueError('a template is given twice, which would count it as two; keep one of each')
-    table = maskfill_table(model, texts, [words], sum(lists, []), **options)
-    fill, _, corrected, target = (table[name].to_numpy().reshape(len(templates), -1) for name in NUMBERS)
-    compute = lambda x: _compare(np.split(x, sizes[:-1]), level)
-    value, low, high, p, method = compute(corrected.mean(0))
-    also = [Estimate('raw fill bias', *compute(fill.mean(0))),
-            Estimate('target fill bias', *compute(target.mean(0))),
-            *_templates([compute(row)[0] for row in corrected], value, level)]
-    a, b = table.loc[0, ['a', 'b']]
-    note = '; '.join([*_notes(table, templates, options['compat']), *[note] * bool(note)])
-    toward = 'toward {} rather than {}'.format(*(a, b) if value > 0 else (b, a)) + more
-    meta = {'direction': toward if value else f'toward neither {a} nor {b}', 'note': note, 'templates': texts,
-            **options, 'missing': [], 'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
-    n, pair = ' + '.join(map(str, sizes)), (' | ' if '/' in a + b else '/').join((a, b))
-    fields['query'] += f' × {pair}'
-    return Result(subject=model.name, value=value, low=low, high=high, confidence_level=level, pvalue=p,
-                  method=method, also=tuple(also), details=table, meta=meta,
-                  n=f'{n} target' + 's' * (n != '1'), **fields)
+    sizes = [len(targets) for targets in lists]
+    all_targets = [target for targets in lists for target in targets]
+    table = maskfill_table(model, texts, [words], all_targets, method=method, compat=compat)
+
+    def estimate(name, numbers):
+        "Of one number a target."
+        return _mean_estimate(name, np.split(numbers, sizes[:-1]), level)
+
+    fill, _, corrected, target = [table[name].to_numpy().reshape(len(templates), -1) for name in NUMBERS]
+    main = estimate(metric, corrected.mean(0))
+    means = [estimate('one template', of_template).value for of_template in corrected]
+    also = (estimate('raw fill bias', fill.mean(0)), estimate('target fill bias', target.mean(0)),
+            *_template_estimates(means, main.value, level))
+
+    a, b = table['a'][0], table['b'][0]
+    notes = _notes(table, templates, compat)
+    if note:
+        notes.append(note)
+    direction = _direction(main.value, a, b)
+    if main.value:
+        direction += more
+    meta = {'direction': direction, 'note': '; '.join(notes), 'templates': texts, 'method': method, 'compat': compat,
+            'missing': [], 'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
+    between = ' | ' if '/' in a + b else '/'            # a slash separates the words of a group
+    n = ' + '.join(map(str, sizes))
+    return Result(metric=metric, subject=model.name, query=f'{query} × {a}{between}{b}', value=main.value,
+                  low=main.low, high=main.high, confidence_level=level, pvalue=main.pvalue, method=main.method,
+                  n=f'{n} target' if sizes == [1] else f'{n} targets', also=also, details=table, meta=meta)
 
 # %% ../../nbs/02_maskfill.ipynb #f60357d3
 def fill_bias(model, # a MaskedScorer
-               template, # a template, or a list of them
-               words, # (a, b): a word each, or a list of words
-               target, # a word, or a list of words
-               *,
-               method='chain', # as for maskfill_rows, like the next
-               compat=None,
-               confidence_level=.95, # of the interval over targets
-              )->Result: # value: mean corrected fill bias, nats; details: a row a template and target
+              template, # a template, or a list of them
+              words, # (a, b): a word each, or a list of words
+              target, # a word, or a list of words
+              *,
+              method='chain', # as for maskfill_rows, like the next
+              compat=None,
+              confidence_level=.95, # of the interval over targets
+             )->Result: # value: mean corrected fill bias, nats; details: a row a template and target
     "How far does a model associate targets with a rather than b? ValueError, TypeError as for `maskfill_rows`."
-    n = len(targets := _words(_listed(target), 'target'))
-    note = 'a mixed list has no null at 0: compare two with fill_bias_difference, or use occupation_gap' * (n > 1)
-    return _result(model, template, words, [targets], confidence_level, {'method': method, 'compat': compat},
-                   metric='corrected fill bias', query=f'{n} targets' if n > 1 else targets[0], note=note)
+    targets = _word_list(target, 'target')
+    query, note = targets[0], ''
+    if len(targets) > 1:
+        query = f'{len(targets)} targets'
+        note = 'a mixed list has no null at 0: compare two with fill_bias_difference, or use occupation_gap'
+    return _fill_result(model, template, words, [targets], 'corrected fill bias', query, method, compat,
+                        confidence_level, note=note)
 
 # %% ../../nbs/02_maskfill.ipynb #783d4833
 def fill_bias_difference(model, # a MaskedScorer
-                    template, # a template, or a list of them
-                    words, # (a, b): a word each, or a list of words
-                    X, # targets, a list of words
-                    Y, # targets that they are compared with
-                    *,
-                    names=('X', 'Y'), # what X and Y are called
-                    method='chain', # as for maskfill_rows, like the next
-                    compat=None,
-                    confidence_level=.95, # of the interval over targets
-                   )->Result: # value: difference of the mean corrected fill biases, nats
+                         template, # a template, or a list of them
+                         words, # (a, b): a word each, or a list of words
+                         X, # targets, a list of words
+                         Y, # targets that they are compared with
+                         *,
+                         names=('X', 'Y'), # what X and Y are called
+                         method='chain', # as for maskfill_rows, like the next
+                         compat=None,
+                         confidence_level=.95, # of the interval over targets
+                        )->Result: # value: difference of the mean corrected fill biases, nats
     "Do targets X lean toward a rather than b more than targets Y? ValueError, TypeError as for `fill_bias`."
-    X, Y, names = _words(X, 'X'), _words(Y, 'Y'), _words(names, 'names')
-    _words(X + Y, 'the list of X and Y')
-    if len(names) != 2: raise ValueError(f'names must be two, of X and of Y, but are {names}')
-    return _result(model, template, words, [X, Y], confidence_level, {'method': method, 'compat': compat},
-                   metric='difference of corrected fill bias', query='/'.join(names),
-                   more=': {} more than {}'.format(*names))
+    X = check_words(X, 'X')
+    Y = check_words(Y, 'Y')
+    check_words(X + Y, 'the list of X and Y')
+    names = check_labels(names, 2)
+    return _fill_result(model, template, words, [X, Y], 'difference of corrected fill bias', '/'.join(names), method,
+                        compat, confidence_level, more=f': {names[0]} more than {names[1]}')
 
 # %% ../../nbs/02_maskfill.ipynb #ffef56a4
 @occupation_associations.register
@@ -244,7 +366,9 @@ def _(subject: MaskedScorer, occupations, *, words=('she', 'he'), method='chain'
     "Corrected fill bias toward women, the mean over templates."
     lost = unknown_words(subject.tokenizer, occupations)
     known = [w for w in occupations if w not in lost]
-    if not known: raise ValueError(f'{subject.name} knows none of the {len(occupations)} occupations')
+    if not known:
+        raise TooFewWords('occupations', known, 1, lost, subject.name,
+                          f'{subject.name} knows none of the {len(occupations)} occupations')
     table = maskfill_table(subject, templates, [words], known, method=method)
-    return Associations(subject.name, known, table[NUMBERS[2]].to_numpy().reshape(-1, len(known)).mean(0), lost,
-                        meta={'templates': list(templates)})
+    corrected = table['gender_fill_bias_prior_corrected'].to_numpy().reshape(-1, len(known))
+    return Associations(subject.name, known, corrected.mean(0), lost, meta={'templates': list(templates)})

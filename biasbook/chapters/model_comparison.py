@@ -12,126 +12,176 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import __version__
-from ..models.scorer import _free
-from ..models.checkpoints import Checkpoint, _config, _device, _quiet
-from ..stats.effects import _level
-from ..models.masked import _one_of
-from ..models.checkpoints import _folder, _kind
+from ..core.checks import as_list, check_choice, check_fraction, check_words, shown
+from ..core.store import Store, store_key
+from ..models.checkpoints import (
+    Checkpoint, choose_device, find_model, load_config, model_kind, quiet_transformers)
 from ..stimuli.pairs import load_pairs, pair_sentences
 from ..models.pair_scores import SCORINGS
-from ..stats.preferences import _signs, paired_preferences, paired_t
+from ..stats.preferences import margin_signs, paired_preferences, paired_t
 from ..stats.permutation import holm
 from ..results.result import Estimate, Result, results_table
 from ..models.load import load_model
-from ..models.scorer import Scorer
-from ..stimuli.words import _words
-from ..core.store import Store, store_key
+from ..models.scorer import Scorer, free_gpu_memory
 from .sas_pairs import NEUTRAL, sas_pairs
 
 # %% ../../nbs/03c_model_comparison.ipynb #866877b6
-def _columns(one, two):
-    "What is compared, in words and as a column: corrected margins, or raw ones where there is no baseline."
-    both = one.details['corrected'], two.details['corrected']
-    return ('margins', 'margin') if any(x.isna().any() for x in both) else ('corrected margins', 'corrected')
+def _margin_column(one, two):
+    "The margins to compare: the corrected ones, or the raw ones where one of the two has no baseline."
+    no_baseline = one.details['corrected'].isna().any() or two.details['corrected'].isna().any()
+    return 'margin' if no_baseline else 'corrected'
 
 def _paired_table(one, two, column, ties):
     "A row a pair: the margins of both and their difference, and which of them has the stereotype."
     d = one.details[['identity', 'type', 'stereotype', 'antistereotype']].copy()
-    d['first'], d['second'] = one.details[column], two.details[column]
-    first, second = (_signs(d[k], None, ties)[2] for k in ('first', 'second'))
+    d['first'] = one.details[column]
+    d['second'] = two.details[column]
+    first = margin_signs(d['first'], None, ties).signs
+    second = margin_signs(d['second'], None, ties).signs
     return d.assign(difference=d['second'] - d['first'], preference=(second - first) / 2)
 
+class _Scales(NamedTuple):
+    "Are the margins of two models in the same unit?"
+    differ: str # why not; empty if they are
+    note: str # what else should be known
+
 def _scales(one, two):
-    "Why their margins are not in the same unit, or ''; and what else should be known."
+    "Of two results, by how they were scored."
     a, b = one.meta, two.meta
-    if a['scoring'] != b['scoring']: return f'{a["scoring"]} and {b["scoring"]} have other scales', ''
-    same = a['kind'] != 'masked' or a['checkpoint']['tokenizer'] == b['checkpoint']['tokenizer']
-    return '', '' if same else 'other tokenizers: their scores add up other tokens'
+    if a['scoring'] != b['scoring']:
+        return _Scales(f'{a["scoring"]} and {b["scoring"]} have other scales', '')
+    if a['kind'] == 'masked' and a['checkpoint']['tokenizer'] != b['checkpoint']['tokenizer']:
+        return _Scales('', 'other tokenizers: their scores add up other tokens')
+    return _Scales('', '')
 
 # %% ../../nbs/03c_model_comparison.ipynb #52c912c0
-def _compared(one, two, several):
+def _comparison(one, two, metric, main, null, also, note, details, subject):
+    "A result of the second model minus the first; `main` is its estimate."
+    direction = ''
+    if main.value > null:
+        direction = f'toward stereotypes: {two.subject} more than {one.subject}'
+    elif main.value < null:
+        direction = f'toward stereotypes: {one.subject} more than {two.subject}'
+    meta = {'battery': metric, 'first': one.subject, 'second': two.subject, 'note': note, 'missing': [],
+            'direction': direction}
+    return Result(metric=metric, subject=subject, query=f'{one.subject} → {two.subject}', value=main.value, null=null,
+                  low=math.nan if main.low is None else main.low, high=math.nan if main.high is None else main.high,
+                  confidence_level=one.confidence_level, pvalue=main.pvalue, method=main.method, n=one.n, also=also,
+                  details=details, meta=meta)
+
+def _compared(one, two, subject):
     "One or two Results, second minus first: of margins, if they have one scale, and of preferences."
-    (what, column), level = _columns(one, two), one.confidence_level
     ties = 'anti' if one.meta['compat'] else 'apart'
+    column = _margin_column(one, two)
+    margins = 'corrected margins' if column == 'corrected' else 'margins'
     d = _paired_table(one, two, column, ties)
-    who = [i.casefold() for i in d['identity']]
-    how = {'clusters': who, 'ties': ties, 'confidence_level': level}
-    mean, share, ratios, naive = paired_preferences(d['first'], d['second'], **how)
-    raw = paired_preferences(one.details['margin'], two.details['margin'], **how)
-    apart, note = _scales(one, two)
-    margins = replace(raw[0], name='raw margins'), paired_t(d['difference'])
-    choices = ratios, naive, replace(raw[2], name='raw ratios')
-    for metric, e, null, also, note in (
-            *([] if apart else [(f'difference of {what}', mean, 0., margins, note)]),
-            (f'share of disagreements, {what}', share, .5, choices, apart)):
-        further = (two, one) if e.value > null else (one, two)
-        said = 'toward stereotypes: {} more than {}'.format(*(r.subject for r in further))
-        meta = {'battery': metric, 'first': one.subject, 'second': two.subject, 'note': note, 'missing': [],
-                'direction': said * (e.value > null or e.value < null)}
-        low, high = (math.nan if x is None else x for x in (e.low, e.high))
-        yield Result(metric, several, f'{one.subject} → {two.subject}', e.value, null, low, high, level,
-                     e.pvalue, method=e.method, n=one.n, also=also, details=d, meta=meta)
+    options = {'clusters': [identity.casefold() for identity in d['identity']], 'ties': ties,
+               'confidence_level': one.confidence_level}
+    difference, disagreements, ratios, naive = paired_preferences(d['first'], d['second'], **options)
+    raw_difference, _, raw_ratios, _ = paired_preferences(one.details['margin'], two.details['margin'], **options)
+    scales = _scales(one, two)
+    results = []
+    if not scales.differ:
+        also = replace(raw_difference, name='raw margins'), paired_t(d['difference'])
+        results.append(_comparison(one, two, f'difference of {margins}', difference, 0., also, scales.note, d, subject))
+    also = ratios, naive, replace(raw_ratios, name='raw ratios')
+    results.append(_comparison(one, two, f'share of disagreements, {margins}', disagreements, .5, also, scales.differ,
+                               d, subject))
+    return results
 
 # %% ../../nbs/03c_model_comparison.ipynb #5d273140
-def _named(models):
+def _is_model(x):
+    "Is it a name as load_model takes them, or a model that it returned?"
+    return isinstance(x, (str, Path, Scorer))
+
+def _model_name(model):
+    "What tables call a model that has no other name."
+    if isinstance(model, Scorer):
+        return model.name
+    return Path(model).name if Path(model).is_dir() else str(model)
+
+def _named_models(models):
     "Models by the names that the table will have. TypeError, ValueError for what cannot be told apart."
-    if isinstance(models, str) or not hasattr(models, '__iter__'): models = [models]
-    def name(m): return m.name if isinstance(m, Scorer) else Path(m).name if Path(m).is_dir() else str(m)
-    known = lambda m: isinstance(m, (str, Path, Scorer))
-    items = models.items() if isinstance(models, dict) else [(name(m) if known(m) else '', m) for m in models]
-    items = [(str(k), m) for k, m in items]
-    if not items: raise ValueError('no models: give names as load_model takes them, or models that it returned')
-    if odd := [m for _, m in items if not known(m)]:
-        raise TypeError('a model is a name as load_model takes it, or what it returned, not '
-                        f'{type(odd[0]).__name__} {str(odd[0])[:40]!r}')
-    names = [n for n, _ in items]
-    if twice := sorted({n for n in names if names.count(n) > 1}):
-        raise ValueError(f'two models are called {twice[0]!r}; name them: {{"one": …, "another": …}}')
-    return dict(items)
+    if isinstance(models, dict):
+        given = list(models.values())
+        names = [str(name) for name in models]
+    else:
+        given = as_list(models)
+        names = [_model_name(model) if _is_model(model) else '' for model in given]
+    if not given:
+        raise ValueError('no models: give names as load_model takes them, or models that it returned')
+    for model in given:
+        if not _is_model(model):
+            raise TypeError('a model is a name as load_model takes it, or what it returned, not '
+                            f'{type(model).__name__} {str(model)[:40]!r}')
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f'two models are called {repeated[0]!r}; name them: {{"one": …, "another": …}}')
+    return dict(zip(names, given))
 
 # %% ../../nbs/03c_model_comparison.ipynb #34813ab5
 def _opened(store):
     "A context with a store, or with None; closed afterwards, unless it was given open."
-    if store is None or store is False: return nullcontext()
-    return nullcontext(store) if isinstance(store, Store) else Store(None if store is True else store)
+    if store is None or store is False:
+        return nullcontext()
+    if isinstance(store, Store):
+        return nullcontext(store)
+    return Store() if store is True else Store(store)
 
 # %% ../../nbs/03c_model_comparison.ipynb #069fdc8f
 def _mark(model, device, dtype):
     "The fingerprint of a model, before its weights are loaded; '' for one that was changed after loading."
-    if isinstance(model, Scorer): return '' if model.checkpoint.edited else model.fingerprint
-    (folder, revision), device = _folder(model, None), _device(device)
-    with _quiet(): kind = _kind(_config(folder, str(model)), 'auto', str(model))
-    return Checkpoint(str(model), kind, None, None, folder, revision, device, dtype, None).fingerprint
+    if isinstance(model, Scorer):
+        return '' if model.checkpoint.edited else model.fingerprint
+    folder, revision = find_model(model, None)
+    with quiet_transformers():
+        kind = model_kind(load_config(folder, str(model)), 'auto', str(model))
+    return Checkpoint(str(model), kind, None, None, folder, revision, choose_device(device), dtype, None).fingerprint
 
 # %% ../../nbs/03c_model_comparison.ipynb #38fd9d2b
+class _Done(NamedTuple):
+    "A model that was scored."
+    result: Result
+    reused: bool # was its result in the store?
+
 def _one_model(name, model, rows, options, store, opening):
-    "The result of one model, and whether it was there already."
+    "The result of one model, from the store if it is there."
     mark = _mark(model, opening['device'], opening['dtype']) if store is not None else ''
     key = store_key(work='sas_pairs', model=mark, pairs=rows.to_dict('split')['data'], options=options,
                     biasbook=__version__)
-    there = store.get([key]) if mark else {}
-    if key in there: return replace(Result.from_json(there[key].decode('utf-8')), subject=name), True
-    m = model if isinstance(model, Scorer) else load_model(model, store=store, **opening)
-    others = [k for k, kind in (('scoring', 'masked'), ('bos', 'causal')) if m.kind != kind]
-    r = sas_pairs(m, rows, **{k: v for k, v in options.items() if k not in others})
-    if mark: store.put({key: r.to_json().encode('utf-8')}, 'pairs of a model')
-    return replace(r, subject=name), False
+    if mark:
+        kept = store.get([key])
+        if key in kept:
+            return _Done(replace(Result.from_json(kept[key].decode('utf-8')), subject=name), True)
+    scorer = model if isinstance(model, Scorer) else load_model(model, store=store, **opening)
+    options = dict(options)
+    if scorer.kind != 'masked':
+        del options['scoring']                              # there is one
+    if scorer.kind != 'causal':
+        del options['bos']
+    result = sas_pairs(scorer, rows, **options)
+    if mark:
+        store.put({key: result.to_json().encode('utf-8')}, 'pairs of a model')
+    return _Done(replace(result, subject=name), False)
 
 # %% ../../nbs/03c_model_comparison.ipynb #715acd98
-def _each(named, rows, options, store, opening):
-    "(result, was it in the store) for each model that could be scored, and the failures of the others."
+def _each_model(named, rows, options, store, opening):
+    "What was done for each model that could be scored, and the failures of the others."
     done, failures = [], []
-    with _opened(store) as kept:
+    with _opened(store) as opened_store:
         for name, model in named.items():
-            try: done.append(_one_model(name, model, rows, options, kept, opening))
+            try:
+                done.append(_one_model(name, model, rows, options, opened_store, opening))
             except Exception as e:               # as in an audit: it costs no other model
                 failures.append({'model': name, 'error': f'{type(e).__name__}: {e}'})
-            if not isinstance(model, Scorer): gc.collect()   # the weights of this one
-            _free()
+            if not isinstance(model, Scorer):
+                gc.collect()                     # the weights of this one
+            free_gpu_memory()
     return done, failures
 
 # %% ../../nbs/03c_model_comparison.ipynb #a9a46c95
@@ -143,67 +193,93 @@ class ModelComparison:
     tests: tuple # `Result`s, second minus first: margins where the scales are the same, and disagreements
     failures: tuple # for each other model: {'model', 'error'}
     reused: int = 0 # how many results were in the store
+
     def table(self):
         "A DataFrame, a row a model: ratios, the t of published tables, ties; the reason where it failed."
         return _models_table(self)
+
     def differences(self):
         "A DataFrame, a row a comparison: margins (NaN where scales differ), disagreements and ratios."
         return _differences_table(self)
+
     def __repr__(self):
-        failed = (f'{f["model"]}: not scored, {f["error"]}' for f in self.failures)
-        return '\n'.join([*map(repr, self.results), *failed])
+        lines = [repr(result) for result in self.results]
+        lines += [f'{failure["model"]}: not scored, {failure["error"]}' for failure in self.failures]
+        return '\n'.join(lines)
 
 # %% ../../nbs/03c_model_comparison.ipynb #ce5fb8df
-_NUMBERS = {'pairs': 'Int64', **dict.fromkeys(
-    'ratio low high p p_holm corrected corrected_low corrected_high corrected_p t t_p'.split(), float),
-    'ties': 'Int64'}
+_MODEL_NUMBERS = {
+    'pairs': 'Int64', 'ratio': float, 'low': float, 'high': float, 'p': float, 'p_holm': float, 'corrected': float,
+    'corrected_low': float, 'corrected_high': float, 'corrected_p': float, 't': float, 't_p': float, 'ties': 'Int64'}
 
-def _models_table(c):
+def _models_table(comparison):
     "The frame of `ModelComparison.table`."
     import pandas as pd
-    rows: dict = {f['model']: {'failure': f['error'].splitlines()[0]} for f in c.failures}
-    for r, h in zip(c.results, holm([r.pvalue for r in c.results]) if c.results else ()):
-        t, own = r.estimate('paired t'), {e.name: e for e in r.also}.get('corrected ratio', Estimate('', None))
-        numbers = (len(r.details), r.value, r.low, r.high, r.pvalue, h, own.value, own.low, own.high,
-                   own.pvalue, t.value, t.pvalue, r.meta['ties'])
-        said = {k: r.meta[k] for k in ('kind', 'scoring')}
-        rows[r.subject] = said | dict(zip(_NUMBERS, numbers, strict=True))
-    columns = ['model', 'kind', 'scoring', *_NUMBERS, *['failure'] * bool(c.failures)]
-    return pd.DataFrame([{'model': n, **rows[n]} for n in c.names], columns=columns).astype(_NUMBERS)
+    rows = {}
+    for failure in comparison.failures:
+        rows[failure['model']] = {'failure': failure['error'].splitlines()[0]}
+    p_holm = holm([r.pvalue for r in comparison.results]) if comparison.results else []
+    for r, its_p_holm in zip(comparison.results, p_holm):
+        by_name = {e.name: e for e in r.also}
+        corrected = by_name.get('corrected ratio', Estimate('', None))
+        t = r.estimate('paired t')
+        rows[r.subject] = {
+            'kind': r.meta['kind'], 'scoring': r.meta['scoring'], 'pairs': len(r.details), 'ratio': r.value,
+            'low': r.low, 'high': r.high, 'p': r.pvalue, 'p_holm': its_p_holm, 'corrected': corrected.value,
+            'corrected_low': corrected.low, 'corrected_high': corrected.high, 'corrected_p': corrected.pvalue,
+            't': t.value, 't_p': t.pvalue, 'ties': r.meta['ties']}
+    columns = ['model', 'kind', 'scoring', *_MODEL_NUMBERS]
+    if comparison.failures:
+        columns.append('failure')
+    frame = pd.DataFrame([{'model': name, **rows[name]} for name in comparison.names], columns=columns)
+    return frame.astype(_MODEL_NUMBERS)
 
 # %% ../../nbs/03c_model_comparison.ipynb #981058f4
-def _differences_table(c):
+_DIFFERENCE_COLUMNS = ['first', 'second', 'margin', 'low', 'high', 'p', 'p_holm', 'disagreements', 'second_has',
+                       'disagree_p', 'disagree_p_holm', 'ratio', 'ratio_low', 'ratio_high']
+_WHOLE_NUMBERS = 'disagreements', 'second_has'
+
+def _differences_table(comparison):
     "The frame of `ModelComparison.differences`."
     import pandas as pd
-    rows: dict = {}
-    for r, h in zip(c.tests, results_table(c.tests)['p_holm'] if c.tests else ()):
-        row = rows.setdefault(r.query, {k: r.meta[k] for k in ('first', 'second')})
-        if r.null == 0: row.update(margin=r.value, low=r.low, high=r.high, p=r.pvalue, p_holm=h)
+    rows = {}
+    p_holm = results_table(comparison.tests)['p_holm'] if comparison.tests else []
+    for r, its_p_holm in zip(comparison.tests, p_holm):
+        row = rows.setdefault(r.query, {'first': r.meta['first'], 'second': r.meta['second']})
+        if r.null == 0:                          # a difference of margins; disagreements have a null of one half
+            row.update(margin=r.value, low=r.low, high=r.high, p=r.pvalue, p_holm=its_p_holm)
         else:
-            ratio, s = r.estimate('difference of ratios'), r.details['preference']
-            row.update(disagreements=int((s != 0).sum()), second_has=int((s > 0).sum()), disagree_p=r.pvalue,
-                       disagree_p_holm=h, ratio=ratio.value, ratio_low=ratio.low, ratio_high=ratio.high)
-    columns = ('first second margin low high p p_holm disagreements second_has disagree_p disagree_p_holm '
-               'ratio ratio_low ratio_high').split()
-    return pd.DataFrame(rows.values(), columns=columns).astype({k: float for k in columns[2:7] + columns[9:]})
+            ratio = r.estimate('difference of ratios')
+            preference = r.details['preference']
+            row.update(disagreements=int((preference != 0).sum()), second_has=int((preference > 0).sum()),
+                       disagree_p=r.pvalue, disagree_p_holm=its_p_holm, ratio=ratio.value, ratio_low=ratio.low,
+                       ratio_high=ratio.high)
+    frame = pd.DataFrame(rows.values(), columns=_DIFFERENCE_COLUMNS)
+    return frame.astype({column: float for column in _DIFFERENCE_COLUMNS[2:] if column not in _WHOLE_NUMBERS})
 
 # %% ../../nbs/03c_model_comparison.ipynb #aaf70ff7
-def _options(rows, prefix, scoring, bos, compat, baseline, level):
+def _check_options(rows, prefix, scoring, bos, compat, baseline, level):
     "Options of `sas_pairs` as plain data. ValueError for those that no model could take."
-    _level('confidence_level', level)
-    _one_of('scoring', scoring, ('auto', *SCORINGS['masked']))
-    if compat is not None: _one_of('compat', compat, ('afristereo',))
-    if compat and bos != 'auto': raise ValueError(f'bos={bos!r} is without compat; leave one of them out')
+    check_fraction(level)
+    check_choice(scoring, 'scoring', ('auto', *SCORINGS['masked']))
+    check_choice(compat, 'compat', (None, 'afristereo'))
+    if compat and bos != 'auto':
+        raise ValueError(f'bos={bos!r} is without compat; leave one of them out')
     pair_sentences(rows, prefix)
-    baseline = _words(baseline, 'baseline') if baseline else None
+    baseline = check_words(baseline, 'baseline') if baseline else None
     return {'prefix': prefix, 'scoring': scoring, 'bos': bos, 'compat': compat, 'baseline': baseline,
             'confidence_level': level}
 
 def _tests(results, against):
     "All tests between two models: each with each, or with one."
-    first = [r for r in results if r.subject == against]
-    some = [(a, b) for a in first for b in results if b is not a] if against else combinations(results, 2)
-    return tuple(t for a, b in some for t in _compared(a, b, f'{len(results)} models'))
+    if against:
+        pairs = [(one, other) for one in results if one.subject == against for other in results if other is not one]
+    else:
+        pairs = combinations(results, 2)
+    tests = []
+    for one, other in pairs:
+        tests += _compared(one, other, f'{len(results)} models')
+    return tuple(tests)
 
 # %% ../../nbs/03c_model_comparison.ipynb #2830217f
 def compare_models(models, # names as load_model takes them, or loaded models; a dictionary names them
@@ -222,14 +298,15 @@ def compare_models(models, # names as load_model takes them, or loaded models; a
     """`sas_pairs` of several models and what differs between them, one model in memory at a time.
 
     What a model cannot do is in `failures`. ValueError: bad pairs, options or store. TypeError: no model."""
-    named, rows = _named(models), load_pairs(pairs).drop(columns='attributes')
-    options = _options(rows, prefix, scoring, bos, compat, baseline, confidence_level)
-    if against not in (None, *named):
-        raise ValueError(f'against is {against!r}, which is none of the models {", ".join(named)}')
-    done, failures = _each(named, rows, options, store, dict(device=device, dtype=dtype, progress=progress))
-    results = tuple(r for r, _ in done)
-    return ModelComparison((*named,), results, _tests(results, against), (*failures,),
-                           sum(there for _, there in done))
+    named = _named_models(models)
+    rows = load_pairs(pairs).drop(columns='attributes')
+    options = _check_options(rows, prefix, scoring, bos, compat, baseline, confidence_level)
+    check_choice(against, 'against', (None, *named))
+    opening = {'device': device, 'dtype': dtype, 'progress': progress}
+    done, failures = _each_model(named, rows, options, store, opening)
+    results = tuple(one.result for one in done)
+    return ModelComparison(names=tuple(named), results=results, tests=_tests(results, against),
+                           failures=tuple(failures), reused=sum(one.reused for one in done))
 
 # %% ../../nbs/03c_model_comparison.ipynb #a3fe9963
 def differences_plot(comparison, # of compare_models
@@ -239,12 +316,14 @@ def differences_plot(comparison, # of compare_models
     import matplotlib.pyplot as plt
     from biasbook.results.plots import forest_plot, style
     d = comparison.differences()
-    if not len(d): raise ValueError('there is nothing to draw: two scored models make a comparison')
-    labels = [f'{b} − {a}' for a, b in zip(d['first'], d['second'])]
+    if not len(d):
+        raise ValueError('there is nothing to draw: two scored models make a comparison')
+    labels = [f'{second} − {first}' for first, second in zip(d['first'], d['second'])]
     with style():
-        axes = plt.subplots(2, 1, figsize=(5.4, 1.6 + .7 * len(d)), layout='constrained')[1]
+        _, axes = plt.subplots(2, 1, figsize=(5.4, 1.6 + .7 * len(d)), layout='constrained')
     forest_plot(labels, d['ratio'], d['ratio_low'], d['ratio_high'], xlabel='difference of ratios', title=title,
                 ax=axes[0])
+    notes = ['other scales' if missing else '' for missing in d['margin'].isna()]
     forest_plot(labels, d['margin'], d['low'], d['high'], xlabel='mean difference of margins, nats', ax=axes[1],
-                notes=['other scales' if none else '' for none in d['margin'].isna()])
+                notes=notes)
     return axes

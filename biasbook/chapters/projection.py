@@ -347,11 +347,3 @@ def indirect_bias_table(vectors, # anything that as_vectors takes
     is_unstable = np.abs(found.similarity) < UNSTABLE
     table['note'] = np.where(is_unstable, 'similarity near 0: unstable', '')
     return table
-
-# %% ../../nbs/01_projection.ipynb #oldnames4
-# Old names, until the pages that import them use the new ones.
-_given = _word_list
-
-def _present(vectors, words, on_missing):
-    found = find_words(vectors, words, on_missing)
-    return found.words, found.missing

@@ -11,16 +11,20 @@ import math
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.registry import _did_you_mean, data_path, fetch
-from ..core.inputs import checked_path, clipped, shown
-from ..stats.effects import _level
-from ..stimuli.questions import _lines
-from ..results.result import Estimate, Result
-from ..vectors.wordvectors import as_vectors
+from ..core.checks import (MissingWords, UnknownName, check_choice, check_flag, check_list, check_path, check_whole,
+                                  clipped, did_you_mean, listed, shown)
+from ..core.inputs import file_text
+from ..core.registry import data_path, fetch
+from ..results.result import Result
+from ..stats.estimate import Estimate
+from ..stats.intervals import (answer_variance, check_answers, check_rank_sides, critical_value,
+                                      rank_correlations_without_each, t_interval, variance_with_shared_words, wilson_interval)
+from ..stimuli.questions import QUESTION_TITLES, analogy_questions
+from ..vectors.wordvectors import WordVectors, as_vectors
 
 # %% ../../nbs/01b_quality.ipynb #a0e1ebf6
 @cache
@@ -30,95 +34,86 @@ def _known():
     return yaml.safe_load(data_path('similarity.yaml').read_text(encoding='utf-8'))
 
 
-def _row(row, where):
+def _rated_pair(row, where):
     "One row as (word, word, rating); ValueError that names the place."
     try:
-        a, b, rating = [] if isinstance(row, (str, dict, set, frozenset)) else row
+        first, second, rating = [] if isinstance(row, (str, dict, set, frozenset)) else row
     except (TypeError, ValueError):
         raise ValueError(f'{where}: a row is word, word and rating, but this is {shown(row)}') from None
-    if odd := [w for w in (a, b) if not isinstance(w, str) or not w.strip()]:
-        raise ValueError(f'{where}: {shown(odd[0])} is no word')
+    for word in (first, second):
+        if not isinstance(word, str) or not word.strip():
+            raise ValueError(f'{where}: {shown(word)} is no word')
     try:
         number = float(rating)
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise ValueError(f'{where}: the rating of {clipped(a)} and {clipped(b)} is {shown(rating)}, which is no number')
-    return a.strip(), b.strip(), number
+        raise ValueError(f'{where}: the rating of {clipped(first)} and {clipped(second)} is {shown(rating)}, '
+                         'which is no number')
+    return first.strip(), second.strip(), number
 
 # %% ../../nbs/01b_quality.ipynb #4b7c290f
-def _file(path):
+def _rated_pairs_of_file(path):
     "The rows of a file; ValueError names the file and the line."
+    try:
+        lines = file_text(path).splitlines()
+    except OSError as e:
+        raise ValueError(f'{path} cannot be read ({e})') from e
     rows = []
-    for i, line in enumerate(_lines(path), 1):
-        if line.strip() and not line.startswith('#'):
-            parts = line.strip().split('\t' if '\t' in line else ',' if ',' in line else None)
-            rows.append(_row(parts, f'{Path(path).name}, line {i}'))
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith('#'):
+            continue
+        if '\t' in line:
+            parts = line.strip().split('\t')
+        elif ',' in line:
+            parts = line.strip().split(',')
+        else:
+            parts = line.split()
+        rows.append(_rated_pair(parts, f'{Path(path).name}, line {number}'))
     return rows
 
 # %% ../../nbs/01b_quality.ipynb #982cbe2f
-def _dataset(dataset):
-    "What is known of a set, and its rows; ValueError for a name that is none, and for no rows."
-    known = _known()['sets']
-    if isinstance(dataset, str) and dataset in known:
-        about = {k: v for k, v in known[dataset].items() if k in ('title', 'source', 'doi', 'asks')}
-        if 'file' in known[dataset]:
-            return about, _file(fetch(known[dataset]['file']))
-        part, rows = known[dataset].get('part', ''), _known()['pairs'][known[dataset]['pairs']]
-        return about, [_row(r[:3], dataset) for r in rows if not part or part in ''.join(r[3:])]
+class _RatedPairs(NamedTuple):
+    "A set of rated pairs"
+    about: dict # title, and for known sets source, doi and asks
+    rows: list # (word, word, rating) each
+
+
+def _known_set(name):
+    "A set of the bundled file, of which larger ones are fetched."
+    entry = _known()['sets'][name]
+    about = {k: v for k, v in entry.items() if k in ('title', 'source', 'doi', 'asks')}
+    if 'file' in entry:
+        return _RatedPairs(about, _rated_pairs_of_file(fetch(entry['file'])))
+    part = entry.get('part', '')
+    rows = _known()['pairs'][entry['pairs']]
+    return _RatedPairs(about, [_rated_pair(row[:3], name) for row in rows if not part or part in ''.join(row[3:])])
+
+
+def _rated_pairs(dataset):
+    "The set of a name, a path or rows; ValueError for an unknown name, and for no rows."
+    if isinstance(dataset, str) and dataset in _known()['sets']:
+        return _known_set(dataset)
     if isinstance(dataset, (str, Path)):
-        if isinstance(dataset, str) and not Path(dataset).suffix and not checked_path(dataset).exists():
-            raise ValueError(f'no set of word pairs {shown(dataset)}; {_did_you_mean(dataset.lower(), known)}')
-        about, rows = {'title': Path(dataset).stem}, _file(dataset)
+        if isinstance(dataset, str) and not Path(dataset).suffix and not check_path(dataset).exists():
+            known = _known()['sets']
+            raise UnknownName(dataset, known, 'set of word pairs',
+                              f'no set of word pairs {shown(dataset)}; {did_you_mean(dataset.lower(), known)}')
+        found = _RatedPairs({'title': Path(dataset).stem}, _rated_pairs_of_file(dataset))
     elif not hasattr(dataset, '__iter__') or isinstance(dataset, (bytes, dict)):
         raise ValueError(f'word pairs are a name, a path or rows (word, word, rating), but not {shown(dataset)}')
     else:
-        about, rows = {'title': 'word pairs'}, [_row(r, f'row {i}') for i, r in enumerate(dataset)]
-    if not rows: raise ValueError(f'{about["title"]} has no pairs')
-    return about, rows
+        rows = [_rated_pair(row, f'row {number}') for number, row in enumerate(dataset)]
+        found = _RatedPairs({'title': 'word pairs'}, rows)
+    if not found.rows:
+        raise ValueError(f'{found.about["title"]} has no pairs')
+    return found
 
 # %% ../../nbs/01b_quality.ipynb #1044b808
 def similarity_pairs(dataset, # "rg65", "ws353" (or -sim, -rel), "men", "simlex999", "rw", "mturk771", or a path
                     )->list: # of (word, word, rating), as in the source
     "The pairs of a set with their ratings. ValueError for an unknown name and for a bad line."
-    return _dataset(dataset)[1]
-
-# %% ../../nbs/01b_quality.ipynb #981c1b6b
-def _left_out(x, y, block=256):
-    "Spearman's correlation without each pair, as an array."
-    from scipy.stats import rankdata
-    rx, ry, n, out = rankdata(x), rankdata(y), len(x), []
-    for i in range(0, n, block):
-        k = np.arange(i, min(i + block, n))
-        A, B = (r - (v > v[k, None]) - .5 * (v == v[k, None]) - n / 2 for r, v in ((rx, x), (ry, y)))
-        A[k - i, k] = B[k - i, k] = 0
-        with np.errstate(invalid='ignore', divide='ignore'):
-            out.append((A * B).sum(1) / np.sqrt((A * A).sum(1) * (B * B).sum(1)))
-    return np.clip(np.concatenate(out), -1, 1)
-
-
-def _variance(psi, pairs):
-    "Variance of a sum of what pairs add, with what pairs that share a word have in common."
-    number: dict = {}
-    i, j = np.array([[number.setdefault(w, len(number)) for w in pair] for pair in pairs]).T
-    other = psi * (i != j)
-    words = np.bincount(i, psi, len(number)) + np.bincount(j, other, len(number))
-    return max(psi @ psi, words @ words - other @ other)
-
-# %% ../../nbs/01b_quality.ipynb #96244eba
-def _sides(x, y, pairs, confidence_level):
-    "Both sides as arrays, pairs as a list; ValueError if they have no correlation, or the level is none."
-    _level('confidence_level', confidence_level)
-    (x, y), pairs = (np.array(list(side), float) for side in (x, y)), list(pairs)
-    if odd := [p for p in pairs if not isinstance(p, (tuple, list, np.ndarray)) or len(p) != 2]:
-        raise ValueError(f'a pair is two words, as in ("tiger", "cat"), but this is {odd[0]!r}')
-    if not len(x) == len(y) == len(pairs) >= 3:
-        raise ValueError('a correlation needs 3 pairs or more, with two numbers each, but there are '
-                         f'{len(pairs)} pairs, {len(x)} and {len(y)} numbers')
-    for name, side in (('x', x), ('y', y)):
-        if not np.isfinite(side).all() or np.ptp(side) == 0:
-            raise ValueError(f'{name} has NaN, infinite or all equal numbers: it has no ranks to correlate')
-    return x, y, pairs
+    return _rated_pairs(dataset).rows
 
 # %% ../../nbs/01b_quality.ipynb #fc5fb636
 def rank_correlation(x, # one number a pair, such as its cosine
@@ -130,76 +125,97 @@ def rank_correlation(x, # one number a pair, such as its cosine
 
     Jackknife on Fisher's z (Efron & Stein 1981), dyadic variance (Aronow, Samii & Assenova 2015).
     ValueError for fewer than 3 pairs and where all numbers of a side are equal."""
-    from scipy.special import stdtr, stdtrit
+    from scipy.special import stdtr
     from scipy.stats import rankdata
-    x, y, pairs = _sides(x, y, pairs, confidence_level)
-    n, r = len(x), float(np.clip(np.corrcoef(rankdata(x), rankdata(y))[0, 1], -1, 1))
+    x, y, pairs = check_rank_sides(x, y, pairs, confidence_level)
+    n = len(x)
+    rho = float(np.clip(np.corrcoef(rankdata(x), rankdata(y))[0, 1], -1, 1))
     with np.errstate(divide='ignore', invalid='ignore'):
-        z, without = np.arctanh(r), np.arctanh(_left_out(x, y))
-        psi = math.sqrt((n - 1) / n) * (without.mean() - without)
-    if not np.isfinite(psi).all():
-        return Estimate('Spearman', r, method='no interval: without some pair the order is the same')
-    se = math.sqrt(max(_variance(psi, pairs), 1e-300))
-    half, p = stdtrit(n - 2, .5 + confidence_level / 2) * se, 2 * float(stdtr(n - 2, -abs(z) / se))
-    return Estimate('Spearman', r, math.tanh(z - half), math.tanh(z + half), p,
-                    'jackknife over pairs that share words')
+        z = np.arctanh(rho)
+        without = np.arctanh(rank_correlations_without_each(x, y))
+        parts = math.sqrt((n - 1) / n) * (without.mean() - without)
+    if not np.isfinite(parts).all():
+        return Estimate('Spearman', rho, method='no interval: without some pair the order is the same')
+    se = math.sqrt(max(variance_with_shared_words(parts, pairs), 1e-300))
+    low, high = t_interval(z, se, n - 2, confidence_level)
+    p = 2 * float(stdtr(n - 2, -abs(z) / se))
+    return Estimate('Spearman', rho, math.tanh(low), math.tanh(high), p, 'jackknife over pairs that share words')
 
 # %% ../../nbs/01b_quality.ipynb #d5ac7199
-def _usual(r, n, level):
+def _as_if_independent(rho, n, confidence_level):
     "The estimate with the interval that takes pairs for independent; Bonett & Wright 2000."
-    from scipy.special import ndtri
-    how = 'variance (1 + ρ²/2) / (n - 3) on atanh ρ; Bonett & Wright 2000'
-    if n < 4 or abs(r) == 1:
-        return Estimate('pairs as if independent', r, method=how)
-    half, z = float(ndtri(.5 + level / 2)) * math.sqrt((1 + r * r / 2) / (n - 3)), math.atanh(r)
-    return Estimate('pairs as if independent', r, math.tanh(z - half), math.tanh(z + half), method=how)
+    method = 'variance (1 + ρ²/2) / (n - 3) on atanh ρ; Bonett & Wright 2000'
+    if n < 4 or abs(rho) == 1:
+        return Estimate('pairs as if independent', rho, method=method)
+    se = math.sqrt((1 + rho * rho / 2) / (n - 3))
+    low, high = t_interval(math.atanh(rho), se, confidence_level=confidence_level)
+    return Estimate('pairs as if independent', rho, math.tanh(low), math.tanh(high), method=method)
 
 # %% ../../nbs/01b_quality.ipynb #3f4bfeaa
-def _word_rows(v, words, case):
+def _word_rows(vectors, words, case):
     "word -> row number, for the words that are there; ValueError for an unknown `case`."
+    check_choice(case, 'case', ('exact', 'ignore'))
     words = list(dict.fromkeys(words))
     if case == 'exact':
-        here = [w for w in words if w in v]
-        return dict(zip(here, v.rows(here)))
-    if case != 'ignore': raise ValueError(f'case is {case!r}; it is "exact" or "ignore"')
-    wanted, first = {w.upper() for w in words}, dict[str, int]()
-    for i, w in enumerate(v.words):
-        if w.upper() in wanted: first.setdefault(w.upper(), i)
+        here = [w for w in words if w in vectors]
+        return dict(zip(here, vectors.rows(here)))
+    wanted = {w.upper() for w in words}
+    first: dict = {}
+    for row, word in enumerate(vectors.words):
+        if word.upper() in wanted:
+            first.setdefault(word.upper(), row)
     return {w: first[w.upper()] for w in words if w.upper() in first}
 
 
-def _notes(rows, lost, other_case, kept):
+def _similarity_note(rows, lost, in_other_case, n_covered):
     "What is to be said of a set: pairs lost, words there in another case, pairs that occur twice."
-    def some(words): return ', '.join(words[:5]) + f' and {len(words) - 5} more' * (len(words) > 5)
-    twice = [' and '.join(sorted(p)) for p, k in Counter(frozenset(r[:2]) for r in rows).items() if k > 1]
-    return '; '.join(s for s in (
-        f'{len(rows) - kept} pairs left out, since {len(lost)} words are missing: {some(lost)}' * bool(lost),
-        f'of these in another case, found with case="ignore": {some(other_case)}' * bool(other_case),
-        f'rated twice, and both kept: {some(twice)}' * bool(twice)) if s)
+    counts = Counter(frozenset(row[:2]) for row in rows)
+    twice = [' and '.join(sorted(pair)) for pair, n in counts.items() if n > 1]
+    notes = []
+    if lost:
+        notes.append(f'{len(rows) - n_covered} pairs left out, since {len(lost)} words are missing: {listed(lost)}')
+    if in_other_case:
+        notes.append(f'of these in another case, found with case="ignore": {listed(in_other_case)}')
+    if twice:
+        notes.append(f'rated twice, and both kept: {listed(twice)}')
+    return '; '.join(notes)
 
 # %% ../../nbs/01b_quality.ipynb #4e7fd871
-def _covered(v, about, rows, on_missing, case):
-    "The pairs of which both words are there, word -> row number, and the words that are not; or ValueError."
-    if on_missing not in ('drop', 'raise'): raise ValueError(f'on_missing is {on_missing!r}; it is "drop" or "raise"')
-    row = _word_rows(v, words := [w for r in rows for w in r[:2]], case)
-    lost = [w for w in dict.fromkeys(words) if w not in row]
+class _CoveredPairs(NamedTuple):
+    "The pairs of which the vectors have both words"
+    rows: list # (word, word, rating) each
+    row_of: dict # word -> row number in the vectors
+    lost: list # words that the vectors lack
+
+
+def _covered_pairs(vectors, dataset, on_missing, case):
+    "The covered pairs of a set; MissingWords if those are errors, ValueError if fewer than 3 pairs are covered."
+    check_choice(on_missing, 'on_missing', ('drop', 'raise'))
+    words = [w for row in dataset.rows for w in row[:2]]
+    row_of = _word_rows(vectors, words, case)
+    lost = [w for w in dict.fromkeys(words) if w not in row_of]
+    title = dataset.about['title']
     if lost and on_missing == 'raise':
-        raise ValueError(f'{v.name} lacks {len(lost)} words of {about["title"]}: {", ".join(lost[:10])}; '
-                         'on_missing="drop" leaves their pairs out')
-    kept = [r for r in rows if r[0] in row and r[1] in row]
-    if len(kept) < 3:
-        raise ValueError(f'{v.name} has both words of {len(kept)} of the {len(rows)} pairs of '
-                         f'{about["title"]}, and 3 are needed; missing: {", ".join(lost[:10])}')
-    return kept, row, lost
+        raise MissingWords(lost, vectors.name, f'{vectors.name} lacks {len(lost)} words of {title}: {listed(lost, 10)}; '
+                                               'on_missing="drop" leaves their pairs out')
+    covered = [row for row in dataset.rows if row[0] in row_of and row[1] in row_of]
+    if len(covered) < 3:
+        raise ValueError(f'{vectors.name} has both words of {len(covered)} of the {len(dataset.rows)} pairs of '
+                         f'{title}, and 3 are needed; missing: {listed(lost, 10)}')
+    return _CoveredPairs(covered, row_of, lost)
 
 
-def _cosines(v, row, kept):
+def _pair_cosines(vectors, covered):
     "The cosine of each pair; ValueError names words with zero vectors."
-    A, B = (v.vectors[[row[r[k]] for r in kept]].astype(float) for k in (0, 1))
-    lengths = [np.linalg.norm(M, axis=1) for M in (A, B)]
-    if zero := [r[k] for k in (0, 1) for r, size in zip(kept, lengths[k]) if not size]:
+    first, second, _ = zip(*covered.rows)
+    A = vectors.vectors[[covered.row_of[w] for w in first]].astype(float)
+    B = vectors.vectors[[covered.row_of[w] for w in second]].astype(float)
+    length_a = np.linalg.norm(A, axis=1)
+    length_b = np.linalg.norm(B, axis=1)
+    zero = [w for w, length in zip(first + second, [*length_a, *length_b]) if not length]
+    if zero:
         raise ValueError(f'zero vectors have no cosine: {", ".join(dict.fromkeys(zero))}')
-    return np.einsum('nd,nd->n', A, B) / (lengths[0] * lengths[1])
+    return np.einsum('nd,nd->n', A, B) / (length_a * length_b)
 
 # %% ../../nbs/01b_quality.ipynb #34ab2f86
 def word_similarity(vectors, # anything that as_vectors takes
@@ -212,26 +228,36 @@ def word_similarity(vectors, # anything that as_vectors takes
     """Spearman's ρ of cosines with human ratings of similarity (Rubenstein & Goodenough 1965).
 
     ValueError for a bad set, fewer than 3 covered pairs, zero vectors, and missing words if they are errors."""
-    v, (about, rows) = as_vectors(vectors), _dataset(dataset)
-    kept, row, lost = _covered(v, about, rows, on_missing, case)
-    cos, pairs = _cosines(v, row, kept), [(row[a], row[b]) for a, b, _ in kept]
-    e: Any = rank_correlation(cos, [r[2] for r in kept], pairs, confidence_level)
-    other_case = list(_word_rows(v, lost, 'ignore')) if lost and case == 'exact' else []
-    meta = {**about, 'battery': 'word similarity', 'case': case, 'pairs': len(rows),
-            'covered': len(kept), 'missing_words': lost, 'note': _notes(rows, lost, other_case, len(kept))}
-    low, high = (math.nan if end is None else end for end in (e.low, e.high))
-    return Result('Spearman ρ', v.name, about['title'], e.value, low=low, high=high,
-                  confidence_level=confidence_level, pvalue=e.pvalue, method=e.method,
-                  n=f'{len(kept)} of {len(rows)} pairs', also=(_usual(e.value, len(kept), confidence_level),),
-                  details=_details(rows, row, cos), meta=meta)
+    vectors = as_vectors(vectors)
+    rated = _rated_pairs(dataset)
+    covered = _covered_pairs(vectors, rated, on_missing, case)
+    n = len(covered.rows)
+    cosines = _pair_cosines(vectors, covered)
+    ratings = [rating for _, _, rating in covered.rows]
+    pairs = [(covered.row_of[a], covered.row_of[b]) for a, b, _ in covered.rows]
+    rho: Any = rank_correlation(cosines, ratings, pairs, confidence_level)
+    in_other_case = []
+    if covered.lost and case == 'exact':
+        in_other_case = list(_word_rows(vectors, covered.lost, 'ignore'))
+    note = _similarity_note(rated.rows, covered.lost, in_other_case, n)
+    meta = {**rated.about, 'battery': 'word similarity', 'case': case, 'pairs': len(rated.rows),
+            'covered': n, 'missing_words': covered.lost, 'note': note}
+    low = math.nan if rho.low is None else rho.low
+    high = math.nan if rho.high is None else rho.high
+    return Result('Spearman ρ', vectors.name, rated.about['title'], rho.value, low=low, high=high,
+                  confidence_level=confidence_level, pvalue=rho.pvalue, method=rho.method,
+                  n=f'{n} of {len(rated.rows)} pairs', also=(_as_if_independent(rho.value, n, confidence_level),),
+                  details=_similarity_details(rated.rows, covered.row_of, cosines), meta=meta)
 
 # %% ../../nbs/01b_quality.ipynb #8a61e0ec
-def _details(rows, row, cos):
+def _similarity_details(rows, row_of, cosines):
     "A row a pair, with NaN as the cosine where a word is missing."
     import pandas as pd
-    found = iter(cos.tolist())
-    return pd.DataFrame([(a, b, x, next(found) if a in row and b in row else math.nan) for a, b, x in rows],
-                        columns=['word', 'other', 'rating', 'cosine'])
+    details = pd.DataFrame(rows, columns=['word', 'other', 'rating'])
+    is_covered = np.array([a in row_of and b in row_of for a, b, _ in rows])
+    details['cosine'] = math.nan
+    details.loc[is_covered, 'cosine'] = cosines
+    return details
 
 # %% ../../nbs/01b_quality.ipynb #0cf188db
 def similarity_table(vectors, # anything that as_vectors takes
@@ -240,29 +266,14 @@ def similarity_table(vectors, # anything that as_vectors takes
                     ): # a DataFrame, a row a set: dataset, rho, low, high, p, covered, pairs, missing_words
     "`word_similarity` for several sets, which are fetched on first use unless bundled. ValueError as there."
     import pandas as pd
-    if isinstance(datasets, (str, bytes, Path)):
-        raise ValueError(f'datasets is a list, but this is {datasets!r}; write [{str(datasets)!r}]')
-    v, names = as_vectors(vectors), list(_known()['sets']) if datasets is None else list(datasets)
-    if not names: raise ValueError('datasets is empty; name sets, or leave it out for all that are known')
-    results = [word_similarity(v, d, **options) for d in names]
+    vectors = as_vectors(vectors)
+    if datasets is None:
+        datasets = list(_known()['sets'])
+    datasets = check_list(datasets, 'datasets', 'sets of rated pairs', '["rg65"]', least=1)
+    results = [word_similarity(vectors, dataset, **options) for dataset in datasets]
     return pd.DataFrame([{'dataset': r.query, 'rho': r.value, 'low': r.low, 'high': r.high, 'p': r.pvalue,
                           'covered': r.meta['covered'], 'pairs': r.meta['pairs'],
                           'missing_words': len(r.meta['missing_words'])} for r in results])
-
-# %% ../../nbs/01b_quality.ipynb #ac17069b
-import math
-from numbers import Integral
-from pathlib import Path
-
-import numpy as np
-
-from ..core.registry import _did_you_mean
-from ..stats.effects import _level
-from ..stats.preferences import wilson_interval
-from ..stimuli.questions import _TITLES, analogy_questions
-from ..results.result import Estimate, Result
-from ..vectors.wordvectors import WordVectors, as_vectors
-
 
 # %% ../../nbs/01b_quality.ipynb #feae1a2e
 _METHODS = {'3cosadd': '3CosAdd', '3cosmul': '3CosMul'}
@@ -332,22 +343,31 @@ def _settled(unit, rows, found, best, method):
 # %% ../../nbs/01b_quality.ipynb #f162134c
 def _limited(vectors, limit):
     "The vectors, or the first `limit` of them; ValueError for a limit that is no number of words."
-    v = as_vectors(vectors)
-    if limit is None: return v
-    if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 1:
-        raise ValueError(f'limit is {limit!r}; give a number of words, or None for all')
-    return WordVectors(v.words[:limit], v.vectors[:limit], v.name, v.meta)
+    vectors = as_vectors(vectors)
+    if limit is None:
+        return vectors
+    check_whole(limit, 'limit', least=1)
+    return WordVectors(vectors.words[:limit], vectors.vectors[:limit], vectors.name, vectors.meta)
 
-def _covered_analogies(v, flat, case):
-    "The rows of covered questions, and which these are; ValueError if there are none, and for zero vectors."
-    row = _word_rows(v, [w for q in flat for w in q], case)
-    covered = np.array([all(w in row for w in q) for q in flat])
+
+class _CoveredQuestions(NamedTuple):
+    "The questions of which the vectors have all four words"
+    rows: np.ndarray # the rows of their words, a row of four each
+    covered: np.ndarray # for each question: is it covered?
+
+
+def _covered_questions(vectors, questions, case):
+    "The covered questions; ValueError if there are none, and for zero vectors."
+    row_of = _word_rows(vectors, [w for question in questions for w in question], case)
+    covered = np.array([all(w in row_of for w in question) for question in questions])
     if not covered.any():
-        raise ValueError(f'{v.name} has all four words of none of the {len(flat)} questions, such as {flat[0]}')
-    rows = np.array([[row[w] for w in q] for q, c in zip(flat, covered) if c])
-    if zero := [v.words[i] for i in np.unique(rows) if not v.unit[i].any()]:
+        raise ValueError(f'{vectors.name} has all four words of none of the {len(questions)} questions, '
+                         f'such as {questions[0]}')
+    rows = np.array([[row_of[w] for w in question] for question, is_covered in zip(questions, covered) if is_covered])
+    zero = [vectors.words[row] for row in np.unique(rows) if not vectors.unit[row].any()]
+    if zero:
         raise ValueError(f'zero vectors have no cosine: {", ".join(zero)}')
-    return rows, covered
+    return _CoveredQuestions(rows, covered)
 
 # %% ../../nbs/01b_quality.ipynb #88f5e7ed
 def analogy_answers(vectors, # anything that as_vectors takes
@@ -360,54 +380,21 @@ def analogy_answers(vectors, # anything that as_vectors takes
     "Answers without the three inputs, and with them (`free_answer`). ValueError if no question is covered."
     import pandas as pd
     if method not in list(_METHODS):
-        raise ValueError(f'no method {method!r}; {_did_you_mean(str(method).lower(), list(_METHODS))}')
-    v, sections = _limited(vectors, limit), analogy_questions(questions)
-    flat = [(s, *q) for s, rows in sections.items() for q in rows]
-    rows, covered = _covered_analogies(v, [q[1:] for q in flat], case)
-    number = dict[str, int]()
-    key = np.array([number.setdefault(w if case == 'exact' else w.upper(), len(number)) for w in v.words])
-    frame = pd.DataFrame(flat, columns=['section', 'a', 'b', 'c', 'expected']).assign(
-        covered=covered, answer='', correct=False, free_answer='', free_correct=False, free_is='')
-    for name, found in zip(('', 'free_'), _solve(v.unit, rows[:, :3], key, method)):
-        frame.loc[covered, f'{name}answer'] = [v.words[i] if i >= 0 else '' for i in found]
-        frame.loc[covered, f'{name}correct'] = (found >= 0) & (key[found] == key[rows[:, 3]])
-    given = [key[found] == key[rows[:, k]] for k in (2, 1, 0)]
-    frame.loc[covered, 'free_is'] = np.select(given, ['c', 'b', 'a'], '')
-    return frame
-
-# %% ../../nbs/01b_quality.ipynb #bba34fe7
-def _pair_numbers(sections, pairs):
-    "The number of each question's two pairs, and for each pair the number of the section where it is first."
-    number, home, where = dict[frozenset, int](), list[int](), dict[str, int]()
-    for s, two in zip(sections, pairs):
-        for p in two:
-            if number.setdefault(frozenset(p), len(home)) == len(home):
-                home.append(where.setdefault(s, len(where)))
-    return np.array([[number[frozenset(p)] for p in two] for two in pairs]).T, np.array(home)
-
-# %% ../../nbs/01b_quality.ipynb #e124691b
-def _checked(correct, pairs, sections, confidence_level):
-    "Answers as an array, pairs and sections as lists; ValueError if they do not belong together."
-    _level('confidence_level', confidence_level)
-    hit, pairs, sections = np.array(list(correct), float), list(pairs), list(sections)
-    if not 0 < len(hit) == len(pairs) == len(sections) or not np.isin(hit, (0, 1)).all():
-        raise ValueError('each question needs true or false, two pairs and a section, but there are '
-                         f'{len(hit)} answers, {len(pairs)} times two pairs and {len(sections)} sections')
-    return hit, pairs, sections
-
-# %% ../../nbs/01b_quality.ipynb #ee34932e
-def _pair_variance(hit, pairs, sections):
-    "Variance of a mean over questions for other pairs, how many pairs, how many sections; NaN with too few."
-    (one, two), home = _pair_numbers(sections, pairs)
-    n, N, twice = len(home), len(hit), one != two
-    right = np.bincount(one, hit, n) + np.bincount(two, hit * twice, n)
-    asked = np.bincount(one, minlength=n) + np.bincount(two[twice], minlength=n)
-    size = np.bincount(home)
-    if n - len(size) < 2 or (asked == N).any():
-        return math.nan, n, len(size)
-    without = (hit.sum() - right) / (N - asked)
-    mean = np.bincount(home, without) / size
-    return ((without - mean[home]) ** 2 * (1 - 1 / size)[home]).sum(), n, len(size)
+        raise UnknownName(method, _METHODS, 'method')
+    vectors = _limited(vectors, limit)
+    asked = [(section, *question) for section, rows in analogy_questions(questions).items() for question in rows]
+    rows, covered = _covered_questions(vectors, [words for _, *words in asked], case)
+    number: dict = {}                                   # words with the same number count as one
+    key = np.array([number.setdefault(w if case == 'exact' else w.upper(), len(number)) for w in vectors.words])
+    table = pd.DataFrame(asked, columns=['section', 'a', 'b', 'c', 'expected'])
+    table = table.assign(covered=covered, answer='', correct=False, free_answer='', free_correct=False, free_is='')
+    without_inputs, with_inputs = _solve(vectors.unit, rows[:, :3], key, method)
+    for prefix, found in (('', without_inputs), ('free_', with_inputs)):
+        table.loc[covered, f'{prefix}answer'] = [vectors.words[i] if i >= 0 else '' for i in found]
+        table.loc[covered, f'{prefix}correct'] = (found >= 0) & (key[found] == key[rows[:, 3]])
+    is_input = [key[with_inputs] == key[rows[:, column]] for column in (2, 1, 0)]
+    table.loc[covered, 'free_is'] = np.select(is_input, ['c', 'b', 'a'], '')
+    return table
 
 # %% ../../nbs/01b_quality.ipynb #8f702c1e
 def pair_interval(correct, # for each question, was it answered correctly?
@@ -416,49 +403,59 @@ def pair_interval(correct, # for each question, was it answered correctly?
                   confidence_level=.95, # of the interval
                  )->tuple: # low, high
     "Interval of a share for other pairs: jackknife within sections, Wilson's; NaN with too few pairs."
-    from scipy.special import stdtrit
-    hit, pairs, sections = _checked(correct, pairs, sections, confidence_level)
-    V, n, k = _pair_variance(hit, pairs, sections)
-    if math.isnan(V):
+    hits, pairs, sections = check_answers(correct, pairs, sections, confidence_level)
+    variance, n_pairs, n_sections = answer_variance(hits, pairs, sections)
+    if math.isnan(variance):
         return math.nan, math.nan
-    p = np.mean(hit)
-    effective = min(len(hit), p * (1 - p) / V) if V > 1e-15 else n
-    return wilson_interval(float(p), float(effective), float(stdtrit(n - k, .5 + confidence_level / 2)))
+    share = np.mean(hits)
+    if variance > 1e-15:
+        effective_n = min(len(hits), share * (1 - share) / variance)
+    else:
+        effective_n = n_pairs
+    return wilson_interval(float(share), float(effective_n), critical_value(confidence_level, n_pairs - n_sections))
 
 # %% ../../nbs/01b_quality.ipynb #b00be245
-def _section(name, rows, column, level):
+def _section_row(name, rows, column, confidence_level):
     "A row of the details; NaN where no question is covered."
-    kept = rows[rows['covered']]
-    pairs = [((a, b), (c, d)) for a, b, c, d in zip(kept['a'], kept['b'], kept['c'], kept['expected'])]
+    covered = rows[rows['covered']]
+    words = zip(covered['a'], covered['b'], covered['c'], covered['expected'])
+    pairs = [((a, b), (c, d)) for a, b, c, d in words]
     low = high = math.nan
-    if pairs: low, high = pair_interval(kept[column], pairs, kept['section'], level)
-    return {'section': name, 'questions': len(rows), 'covered': len(kept),
-            'pairs': len({frozenset(p) for two in pairs for p in two}),
-            'correct': int(kept[column].sum()), 'accuracy': float(kept[column].mean()),
-            'low': low, 'high': high, 'free_correct': int(kept['free_correct'].sum()),
-            'free_accuracy': float(kept['free_correct'].mean()),
-            **{f'free_is_{k}': (kept['free_is'] == k).mean() for k in 'abc'}}
+    if pairs:
+        low, high = pair_interval(covered[column], pairs, covered['section'], confidence_level)
+    different_pairs = {frozenset(pair) for two in pairs for pair in two}
+    row = {'section': name, 'questions': len(rows), 'covered': len(covered), 'pairs': len(different_pairs),
+           'correct': int(covered[column].sum()), 'accuracy': float(covered[column].mean()),
+           'low': low, 'high': high, 'free_correct': int(covered['free_correct'].sum()),
+           'free_accuracy': float(covered['free_correct'].mean())}
+    for input in 'abc':
+        row[f'free_is_{input}'] = (covered['free_is'] == input).mean()
+    return row
 
-def _coverage(v, frame, case):
+
+def _coverage(vectors, table, case):
     "What the meta of a result says of the questions: how many, how many covered, and the missing words."
-    words = dict.fromkeys(frame[['a', 'b', 'c', 'expected']].to_numpy().ravel())
-    there, n = _word_rows(v, words, case), int(frame['covered'].sum())
-    lost = [w for w in words if w not in there]
-    note = f'{len(frame) - n} questions left out, since {len(lost)} words are missing; ' * bool(lost)
-    note += f'with the inputs allowed, the answer is c in {(frame["free_is"] == "c").sum()} of {n}'
-    return {'questions': len(frame), 'covered': n, 'missing_words': lost, 'note': note}
+    words = dict.fromkeys(table[['a', 'b', 'c', 'expected']].to_numpy().ravel())
+    row_of = _word_rows(vectors, words, case)
+    lost = [w for w in words if w not in row_of]
+    n = int(table['covered'].sum())
+    note = f'with the inputs allowed, the answer is c in {(table["free_is"] == "c").sum()} of {n}'
+    if lost:
+        note = f'{len(table) - n} questions left out, since {len(lost)} words are missing; {note}'
+    return {'questions': len(table), 'covered': n, 'missing_words': lost, 'note': note}
 
 # %% ../../nbs/01b_quality.ipynb #55ef9fb5
 def _title(questions):
     "What a result calls a set of questions."
-    if not isinstance(questions, (str, Path)): return 'analogies'
-    return _TITLES.get(str(questions), Path(questions).stem)
+    if not isinstance(questions, (str, Path)):
+        return 'analogies'
+    return QUESTION_TITLES.get(str(questions), Path(questions).stem)
 
-def _independent(whole, level):
+
+def _questions_as_if_independent(share, n, confidence_level):
     "Wilson's interval of the accuracy, as if no two questions shared a pair."
-    from scipy.special import ndtri
-    low, high = wilson_interval(whole['accuracy'], whole['covered'], float(ndtri(.5 + level / 2)))
-    return Estimate('questions as if independent', whole['accuracy'], low, high, method='Wilson 1927')
+    low, high = wilson_interval(share, n, critical_value(confidence_level))
+    return Estimate('questions as if independent', share, low, high, method='Wilson 1927')
 
 # %% ../../nbs/01b_quality.ipynb #65b52c3b
 def analogies(vectors, # anything that as_vectors takes
@@ -472,16 +469,21 @@ def analogies(vectors, # anything that as_vectors takes
              )->Result: # value: share of covered questions answered correctly; details has a row a section
     "Accuracy on analogy questions, with an interval over pairs of words. ValueError as for `analogy_answers`."
     import pandas as pd
-    if exclude_inputs not in (True, False):
-        raise ValueError(f'exclude_inputs is {exclude_inputs!r}; it is True or False')
-    columns, both = ('free_correct', 'correct'), ('inputs allowed', 'inputs left out')
-    frame = analogy_answers(v := _limited(vectors, limit), questions, method=method, case=case)
-    other, whole = (_section('', frame, columns[k == exclude_inputs], confidence_level) for k in (False, True))
-    details = pd.DataFrame([_section(s, rows, columns[exclude_inputs], confidence_level)
-                            for s, rows in frame.groupby('section', sort=False)])
-    meta = {'battery': 'analogies', 'method': method, 'case': case, 'limit': limit, **_coverage(v, frame, case)}
-    also = (Estimate(both[not exclude_inputs], other['accuracy'], other['low'], other['high']),
-            _independent(whole, confidence_level))
-    return Result(f'{_METHODS[method]} accuracy, {both[exclude_inputs]}', v.name, _title(questions),
-                  whole['accuracy'], 1 / len(v), whole['low'], whole['high'], confidence_level, also=also,
-                  n=f'{meta["covered"]} of {len(frame)} questions', details=details, meta=meta)
+    exclude_inputs = check_flag(exclude_inputs, 'exclude_inputs')
+    vectors = _limited(vectors, limit)
+    table = analogy_answers(vectors, questions, method=method, case=case)
+    left_out, allowed = 'inputs left out', 'inputs allowed'
+    if exclude_inputs:
+        column, way, other_column, other_way = 'correct', left_out, 'free_correct', allowed
+    else:
+        column, way, other_column, other_way = 'free_correct', allowed, 'correct', left_out
+    whole = _section_row('', table, column, confidence_level)
+    other = _section_row('', table, other_column, confidence_level)
+    details = pd.DataFrame([_section_row(section, rows, column, confidence_level)
+                            for section, rows in table.groupby('section', sort=False)])
+    meta = {'battery': 'analogies', 'method': method, 'case': case, 'limit': limit, **_coverage(vectors, table, case)}
+    also = (Estimate(other_way, other['accuracy'], other['low'], other['high']),
+            _questions_as_if_independent(whole['accuracy'], whole['covered'], confidence_level))
+    return Result(f'{_METHODS[method]} accuracy, {way}', vectors.name, _title(questions),
+                  whole['accuracy'], 1 / len(vectors), whole['low'], whole['high'], confidence_level, also=also,
+                  n=f'{meta["covered"]} of {len(table)} questions', details=details, meta=meta)

@@ -12,43 +12,46 @@ from dataclasses import replace
 import numpy as np
 
 from .. import __version__
-from ..stats.effects import _level
-from ..models.masked import _one_of
+from ..core.checks import check_choice, check_fraction, check_words, plural
 from ..stimuli.pairs import pair_sentences
 from ..models.pair_scores import SCORINGS, length_estimate, pair_scores, scoring_of
 from ..stats.preferences import preference_estimates, preference_ratio
 from ..results.result import Estimate, Result, format_p
-from ..stimuli.words import _words
 from ..models.tokens import encode
 
 # %% ../../nbs/03_sas_pairs.ipynb #2b79ad04
 def _published(model, texts):
     "Scores of texts by a causal model as published: no start of our own, and n / (n - 1) too large."
-    own = model.tokenizer('a', return_special_tokens_mask=True)['special_tokens_mask'][0]
-    out = model.log_probability(texts, bos='auto' if own else None)
+    tokenizer_adds_start = model.tokenizer('a', return_special_tokens_mask=True)['special_tokens_mask'][0]
+    out = model.log_probability(texts, bos='auto' if tokenizer_adds_start else None)
     return out.total * (out.counts + 1) / out.counts
 
 def _scores(model, table, scoring, bos, compat):
     "The table with both scores, nats, and the number of tokens of both sentences."
-    stereo, anti, n = [*table['stereo']], [*table['anti']], len(table)
-    prompts = [*table['prompt']] if scoring == 'completion' else None
-    if compat and model.kind == 'causal': first, second = np.split(_published(model, stereo + anti), 2)
-    else: first, second, _ = pair_scores(model, stereo, anti, scoring, prompts=prompts, bos=bos)
-    tokens = [len(e.own) for e in encode(model.tokenizer, stereo + anti, special=False)]
-    return table.assign(score_stereo=first, score_anti=second, margin=first - second,
-                        tokens_stereo=tokens[:n], tokens_anti=tokens[n:],
-                        length_difference=np.subtract(tokens[:n], tokens[n:]))
+    stereo = table['stereo'].tolist()
+    anti = table['anti'].tolist()
+    if compat and model.kind == 'causal':
+        first, second = np.split(_published(model, stereo + anti), 2)
+    else:
+        prompts = table['prompt'].tolist() if scoring == 'completion' else None
+        scores = pair_scores(model, stereo, anti, scoring, prompts=prompts, bos=bos)
+        first, second = scores.first, scores.second
+    encoded = encode(model.tokenizer, stereo + anti, special=False)
+    tokens_stereo, tokens_anti = np.split(np.array([len(e.own) for e in encoded]), 2)
+    return table.assign(score_stereo=first, score_anti=second, margin=first - second, tokens_stereo=tokens_stereo,
+                        tokens_anti=tokens_anti, length_difference=tokens_stereo - tokens_anti)
 
 # %% ../../nbs/03_sas_pairs.ipynb #56efa810
 def _sentences(pairs, prefix, kind, compat):
     "Sentences and prompts; as published: capital letters otherwise, and the prefix for all."
     table = pair_sentences(pairs, prefix)
-    if not compat: return table
-    who = [f'{prefix} {i}' if prefix else i for i in table['identity']]
-    first = who if kind == 'seq2seq' else [w.capitalize() for w in who]
-    said = {c: [f'{f} are {x}.' for f, x in zip(first, table[name])]
-            for c, name in (('stereo', 'stereotype'), ('anti', 'antistereotype'))}
-    return table.assign(**said, prompt=[f'What are {w.lower()} like?' for w in who])
+    if not compat:
+        return table
+    subjects = [f'{prefix} {identity}' if prefix else identity for identity in table['identity']]
+    first_words = subjects if kind == 'seq2seq' else [subject.capitalize() for subject in subjects]
+    return table.assign(stereo=[f'{who} are {term}.' for who, term in zip(first_words, table['stereotype'])],
+                        anti=[f'{who} are {term}.' for who, term in zip(first_words, table['antistereotype'])],
+                        prompt=[f'What are {subject.lower()} like?' for subject in subjects])
 
 # %% ../../nbs/03_sas_pairs.ipynb #49f003a6
 NEUTRAL = 'people', 'they', 'others', 'some people', 'most people'
@@ -60,65 +63,85 @@ def _attributes(table):
 def _baselines(table, baseline, score):
     "The mean margin over neutral subjects of the attributes of each row; NaN without neutral subjects."
     import pandas as pd
-    if not baseline: return [math.nan] * len(table)
-    few = list(dict.fromkeys(_attributes(table)))
-    rows = [(i, s, a, 'neutral') for s, a in few for i in baseline]
+    if not baseline:
+        return [math.nan] * len(table)
+    attributes = list(dict.fromkeys(_attributes(table)))
+    rows = [(subject, stereotype, antistereotype, 'neutral')
+            for stereotype, antistereotype in attributes for subject in baseline]
     scored = score(pd.DataFrame(rows, columns=['identity', 'stereotype', 'antistereotype', 'type']), None)
-    mean = dict(zip(few, scored['margin'].to_numpy().reshape(len(few), -1).mean(1)))
-    return [float(mean[key]) for key in _attributes(table)]
+    means = scored['margin'].to_numpy().reshape(len(attributes), len(baseline)).mean(1)
+    by_attributes = dict(zip(attributes, means))
+    return [float(by_attributes[pair]) for pair in _attributes(table)]
 
 # %% ../../nbs/03_sas_pairs.ipynb #8e6afea4
 _KEPT = ['identity', 'type', 'stereotype', 'antistereotype', 'subject', 'score_stereo', 'score_anti', 'margin',
          'baseline', 'corrected', 'tokens_stereo', 'tokens_anti', 'length_difference']
 
-def _checked(model, scoring, bos, compat, baseline):
-    "The scoring by name and the neutral subjects. TypeError, ValueError for what is none."
+def _check_scoring(model, scoring, bos, compat):
+    "The name of the scoring. TypeError, ValueError for options that do not go together."
     found = scoring_of(model, scoring)
-    if compat is not None: _one_of('compat', compat, ('afristereo',))
+    check_choice(compat, 'compat', (None, 'afristereo'))
     if bos != 'auto' and (compat or model.kind != 'causal'):
         raise ValueError(f'bos={bos!r} is for causal models without compat; leave it out for {model.name}')
     if compat and model.kind == 'masked':
         if scoring not in ('auto', 'pll'):
             raise ValueError(f'compat="afristereo" is scoring="pll" of a masked model, but is {scoring!r}')
-        found = 'pll'
-    return found, _words(baseline, 'baseline') if baseline else []
+        return 'pll'
+    return found
 
 # %% ../../nbs/03_sas_pairs.ipynb #22b5d728
 def _corrected(d, who, ties, level):
-    "The ratio and the mean of the margins without their baseline."
-    if d['corrected'].isna().any(): return ()
-    r, _, m, _ = preference_estimates(d['corrected'], who, ties=ties, confidence_level=level)
-    return replace(r, name='corrected ratio'), replace(m, name='corrected margin')
+    "The ratio and the mean of the margins without their baseline; nothing where there is no baseline."
+    if d['corrected'].isna().any():
+        return ()
+    ratio, _, margin, _ = preference_estimates(d['corrected'], who, ties=ties, confidence_level=level)
+    return replace(ratio, name='corrected ratio'), replace(margin, name='corrected margin')
 
 # %% ../../nbs/03_sas_pairs.ipynb #633c1e0f
-def _many(n, word, more, one=''):
-    return f'{n} {word}{one if n == 1 else more}'
-
 def _notes(meta, ratio, also):
     "What to say beside the ratio."
-    for e in also:
-        if e.name == 'corrected ratio': yield f'without the baseline {e.value:.2f}, p = {format_p(e.pvalue)}'
-        if e.name == 'length and margin' and abs(e.value) >= .3: yield f'r of margin and length {e.value:.2f}'
-    if meta['compat'] and meta['kind'] == 'causal': yield 'scores are n / (n - 1) too large, as published'
-    if meta['compat']: yield 'ties count as antistereotypes, as published'
-    elif ratio.ties: yield f'{ratio.ties} ties apart'
+    by_name = {e.name: e for e in also}
+    notes = []
+    corrected = by_name.get('corrected ratio')
+    if corrected:
+        notes.append(f'without the baseline {corrected.value:.2f}, p = {format_p(corrected.pvalue)}')
+    length = by_name['length and margin']
+    if abs(length.value) >= .3:
+        notes.append(f'r of margin and length {length.value:.2f}')
+    if meta['compat'] and meta['kind'] == 'causal':
+        notes.append('scores are n / (n - 1) too large, as published')
+    if meta['compat']:
+        notes.append('ties count as antistereotypes, as published')
+    elif ratio.ties:
+        notes.append(f'{ratio.ties} ties apart')
     if ratio.wins + ratio.losses and ratio.clusters < 6:
-        yield _many(ratio.clusters, 'identit', 'ies', 'y') + ': under 6, no exact two-sided p can be below .05'
+        notes.append(f'{plural(ratio.clusters, "identity", "identities")}: under 6, no exact two-sided p can be '
+                     'below .05')
+    return notes
 
 # %% ../../nbs/03_sas_pairs.ipynb #00b258a5
+def _direction(wins, losses):
+    "What most pairs prefer, in words; nothing if both are as many."
+    if wins == losses:
+        return ''
+    if wins > losses:
+        return 'toward stereotypes rather than antistereotypes'
+    return 'toward antistereotypes rather than stereotypes'
+
 def _result(d, subject, query, meta, level):
     "The result of scored pairs."
-    who, ties = [i.casefold() for i in d['identity']], 'anti' if meta['compat'] else 'apart'
-    first, *others = preference_estimates(d['margin'], who, ties=ties, confidence_level=level)
-    r = preference_ratio(d['margin'], who, ties=ties, confidence_level=level)
-    toward = ['antistereotypes', 'stereotypes'][::1 if r.wins > r.losses else -1]
+    who = [identity.casefold() for identity in d['identity']]
+    ties = 'anti' if meta['compat'] else 'apart'
+    main, *others = preference_estimates(d['margin'], who, ties=ties, confidence_level=level)
+    ratio = preference_ratio(d['margin'], who, ties=ties, confidence_level=level)
     also = (*others, *_corrected(d, who, ties, level), length_estimate(d['length_difference'], d['margin']))
-    meta = {**meta, 'missing': [], 'note': '; '.join(_notes(meta, r, also)),
-            'wins': r.wins, 'losses': r.losses, 'ties': r.ties,
-            'direction': 'toward {1} rather than {0}'.format(*toward) * (r.wins != r.losses)}
-    n = f'{_many(len(d), "pair", "s")} of {_many(len({*who}), "identit", "ies", "y")}'
-    return Result('preference ratio', subject, query, first.value, .5, r.low, r.high, level, first.pvalue,
-                  method=first.method, n=n, also=also, details=d, meta=meta)
+    meta = {**meta, 'missing': [], 'note': '; '.join(_notes(meta, ratio, also)),
+            'wins': ratio.wins, 'losses': ratio.losses, 'ties': ratio.ties,
+            'direction': _direction(ratio.wins, ratio.losses)}
+    n = f'{plural(len(d), "pair")} of {plural(len(set(who)), "identity", "identities")}'
+    return Result(metric='preference ratio', subject=subject, query=query, value=main.value, null=.5, low=ratio.low,
+                  high=ratio.high, confidence_level=level, pvalue=main.pvalue, method=main.method, n=n, also=also,
+                  details=d, meta=meta)
 
 # %% ../../nbs/03_sas_pairs.ipynb #07872ad8
 def sas_pairs(model, # from load_model, of any kind
@@ -134,28 +157,35 @@ def sas_pairs(model, # from load_model, of any kind
     """In what share of pairs is the stereotype the more probable sentence (Nangia et al. 2020)?
 
     doi:10.18653/v1/2020.emnlp-main.154. ValueError: bad pairs or options. TypeError: no language model."""
-    _level('confidence_level', confidence_level)
-    scoring, baseline = _checked(model, scoring, bos, compat, baseline)
-    score = lambda some, pre: _scores(model, _sentences(some, pre, model.kind, compat), scoring, bos, compat)
+    check_fraction(confidence_level)
+    scoring = _check_scoring(model, scoring, bos, compat)
+    baseline = check_words(baseline, 'baseline') if baseline else []
+
+    def score(some_pairs, its_prefix):
+        "The pairs with their sentences and scores."
+        return _scores(model, _sentences(some_pairs, its_prefix, model.kind, compat), scoring, bos, compat)
+
     d = score(pairs, prefix)
     d['baseline'] = _baselines(d, baseline, score)
     d['corrected'] = d['margin'] - d['baseline']
     start = model.start(bos) if model.kind == 'causal' and not compat else None
     meta = {'kind': model.kind, 'scoring': scoring, 'prefix': prefix, 'bos': start, 'compat': compat,
             'baseline': baseline, 'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
-    query = _many(len(d), 'pair', 's') + f' with {prefix}' * bool(prefix)
+    query = plural(len(d), 'pair')
+    if prefix:
+        query += f' with {prefix}'
     return _result(d[_KEPT], model.name, query, meta, confidence_level)
 
 # %% ../../nbs/03_sas_pairs.ipynb #4824fa13
 def sas_by_type(result, # of sas_pairs
                )->list: # of a Result for each type of identity, in the order of the table
     "The same for each type of identity: one family for Holm's adjustment. ValueError for another result."
-    if result.details is None or not {*_KEPT} <= {*result.details}:
+    if result.details is None or not set(_KEPT) <= set(result.details):
         raise ValueError('needs a result of sas_pairs with its details, but got '
                          f'{result.metric} of {result.query}')
-    own = {**result.meta, 'battery': f'types of identity, {result.meta["scoring"]}'}
-    return [_result(d.reset_index(drop=True), result.subject, str(kind), own, result.confidence_level)
-            for kind, d in result.details.groupby('type', sort=False)]
+    meta = {**result.meta, 'battery': f'types of identity, {result.meta["scoring"]}'}
+    return [_result(of_type.reset_index(drop=True), result.subject, str(kind), meta, result.confidence_level)
+            for kind, of_type in result.details.groupby('type', sort=False)]
 
 # %% ../../nbs/03_sas_pairs.ipynb #1ffbc2db
 def ratios_plot(results, # of sas_pairs
@@ -167,12 +197,17 @@ def ratios_plot(results, # of sas_pairs
 
     ValueError for no results, and for those of another measure."""
     from biasbook.results.plots import COLORS, forest_plot
-    if not results: raise ValueError('there are no results to draw')
-    if odd := [r.metric for r in results if r.metric != 'preference ratio']:
-        raise ValueError(f'ratios_plot draws results of sas_pairs, not {odd[0]}')
-    own = [{e.name: e for e in r.also}.get('corrected ratio', Estimate('', None)) for r in results]
-    ax = forest_plot(labels or [r.subject for r in results], [e.value for e in own], [e.low for e in own],
-                     [e.high for e in own], null=.5, title=title, ax=ax,
+    if not results:
+        raise ValueError('there are no results to draw')
+    others = [r.metric for r in results if r.metric != 'preference ratio']
+    if others:
+        raise ValueError(f'ratios_plot draws results of sas_pairs, not {others[0]}')
+    corrected = []
+    for r in results:
+        by_name = {e.name: e for e in r.also}
+        corrected.append(by_name.get('corrected ratio', Estimate('', None)))
+    ax = forest_plot(labels or [r.subject for r in results], [e.value for e in corrected],
+                     [e.low for e in corrected], [e.high for e in corrected], null=.5, title=title, ax=ax,
                      xlabel='share of pairs that prefer the stereotype\n'
                             '(open: raw; filled: without the baseline)')
     ax.plot([r.value for r in results], np.arange(len(results))[::-1], 'o', mec=COLORS['blue'], mfc='white')

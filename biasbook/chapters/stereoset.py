@@ -8,60 +8,75 @@ __all__ = ['icat', 'stereoset', 'stereoset_by_type']
 # %% ../../nbs/03b_stereoset.ipynb #a1fe131f
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import __version__
-from ..stats.effects import _level
-from ..stimuli.examples import _COLUMNS, _OPTIONS, _TASKS, _filled, _table, _two, _word
-from ..stimuli.examples import load_stereoset
-from ..models.masked import _one_of
+from ..core.checks import check_choice, check_columns, check_fraction, plural, shown
+from ..stimuli.examples import (
+    STEREOSET_COLUMNS, STEREOSET_OPTIONS, STEREOSET_TASKS, context_and_sentence, examples_table, fill_blank,
+    load_stereoset, word_at_blank)
 from ..models.pair_scores import length_estimate
 from ..stats.preferences import mean_margin, preference_estimates, preference_ratio
 from ..results.result import Estimate, Result
 from ..models.scorer import Scorer
-from ..models.tokens import _short, pieces
+from ..models.tokens import pieces
 
 # %% ../../nbs/03b_stereoset.ipynb #858ef324
 def _word_scores(model, rows):
     "Of a word in its place, or of the sentence that it makes, and how many tokens were scored."
-    texts, spans = zip(*(_filled(c, _word(c, option)) for c, option in rows))
-    if model.kind == 'causal': out = model.log_probability(texts)
-    else: out = model.span_log_likelihood(texts, [s[0] for s in spans], hidden=[s[1:] for s in spans])
+    filled = [fill_blank(context, word_at_blank(context, option)) for context, option in rows]
+    texts = [text for text, _ in filled]
+    if model.kind == 'causal':
+        out = model.log_probability(texts)
+    else:
+        first_places = [spans[0] for _, spans in filled]
+        other_places = [spans[1:] for _, spans in filled]
+        out = model.span_log_likelihood(texts, first_places, hidden=other_places)
     return out.total, out.counts
 
 def _sentence_scores(model, rows):
     "Of a sentence after its context, and how many tokens were scored."
-    firsts, seconds = zip(*(_two(c, option) for c, option in rows))
+    both = [context_and_sentence(context, option) for context, option in rows]
     if model.kind == 'causal':
-        out = model.continuation([f.rstrip() for f in firsts], [' ' + s for s in seconds])
+        out = model.continuation([context.rstrip() for context, _ in both], [' ' + sentence for _, sentence in both])
         return out.total, out.counts
-    encoded = model._encode([f + s for f, s in zip(firsts, seconds)], 'refuse')
-    places = [pieces(e, (len(f), len(e.text))) for f, e in zip(firsts, encoded)]
-    out = model._sums(encoded, [[(i, [i]) for i in some] for some in places])
+    encoded = model._encode([context + sentence for context, sentence in both], 'refuse')
+    gaps = []
+    for e, (context, _) in zip(encoded, both):
+        places = pieces(e, (len(context), len(e.text)))
+        gaps.append([(place, [place]) for place in places])
+    out = model._sums(encoded, gaps)
     return out.total, out.counts
 
 # %% ../../nbs/03b_stereoset.ipynb #3689c958
 def _steps(model, text, spans):
     "What the published code asks for each piece of a word: one mask, the pieces before it, no later ones."
-    e = model._encode([text], 'refuse')[0]
-    places = [model._wanted(e, s) for s in spans]
-    for k, own in enumerate(places[0]):
-        ids = [*e.ids]
-        for some in reversed(places): ids[some[k]:some[-1] + 1] = [model.tokenizer.mask_token_id]
-        yield tuple(ids), own, e.ids[own]
+    [encoded] = model._encode([text], 'refuse')
+    words = [model._wanted(encoded, span) for span in spans]           # the places of each word's pieces
+    for k, place in enumerate(words[0]):
+        ids = list(encoded.ids)
+        for word in reversed(words):                                    # from the end, so that places stay right
+            ids[word[k]:word[-1] + 1] = [model.tokenizer.mask_token_id]
+        yield tuple(ids), place, encoded.ids[place]
 
 def _published(model, rows):
     "As published: mean probability of the pieces of a word; geometric mean over the tokens of a sentence."
     if model.kind == 'causal':
         texts = [option for _, option in rows]
-        first, rest = model.log_probability(texts), model.log_probability(texts, bos=None)
-        total = np.array([p[0] for p in first.parts]) + rest.total
-        return np.exp(total / first.counts), first.counts
-    asks = [list(_steps(model, *_filled(c, _word(c, option)))) for c, option in rows]
-    out = model._asked([a for some in asks for a in some])
-    counts = np.array([len(some) for some in asks])
-    return np.add.reduceat(np.exp(out[:, 0] - out[:, 1]), np.cumsum([0, *counts[:-1]])) / counts, counts
+        from_start = model.log_probability(texts)
+        without_start = model.log_probability(texts, bos=None)
+        first_tokens = np.array([nats[0] for nats in from_start.parts])
+        return np.exp((first_tokens + without_start.total) / from_start.counts), from_start.counts
+    steps = []
+    for context, option in rows:
+        text, spans = fill_blank(context, word_at_blank(context, option))
+        steps.append(list(_steps(model, text, spans)))
+    out = model._asked([step for of_row in steps for step in of_row])      # logit and norm
+    counts = np.array([len(of_row) for of_row in steps])
+    starts = np.cumsum([0, *counts[:-1]])
+    return np.add.reduceat(np.exp(out[:, 0] - out[:, 1]), starts) / counts, counts
 
 # %% ../../nbs/03b_stereoset.ipynb #22cb75da
 def icat(lms, # percent of comparisons in which a meaningful option is preferred to the unrelated one
@@ -73,127 +88,200 @@ def icat(lms, # percent of comparisons in which a meaningful option is preferred
     return lms * min(ss, 100 - ss) / 50
 
 # %% ../../nbs/03b_stereoset.ipynb #eb3e4e32
-def _percent(e, name=None, middle=0.):
-    "A share as a percentage, its interval from 0 to 100."
-    up = lambda x: None if x is None else 100 * min(max(middle + x, 0), 1)
-    return replace(e, name=name or e.name, value=100 * (middle + e.value), low=up(e.low), high=up(e.high))
+class _Rates(NamedTuple):
+    "The three numbers of StereoSet, as estimates in percent."
+    ss: Estimate
+    lms: Estimate
+    icat: Estimate
+
+def _percent(share, name=None, middle=0.):
+    "A share as a percentage, its interval from 0 to 100; `middle` is added to it."
+    def end(x):
+        return None if x is None else 100 * min(max(middle + x, 0), 1)
+    return replace(share, name=name or share.name, value=100 * (middle + share.value), low=end(share.low),
+                   high=end(share.high))
 
 def _rates(d, ties, level, task=''):
     "SS, LMS and ICAT of scored examples; ties with the unrelated option are no win, as published."
-    who, end = [t.casefold() for t in d['target']], f' {task}' * bool(task)
-    ss = _percent(preference_estimates(d['margin'], who, ties=ties, confidence_level=level)[0], f'SS{end}')
-    over = np.concatenate([d[f'score_{c}'] - d['score_unrelated'] for c in ('stereo', 'anti')])
-    r = preference_ratio(over, who * 2, ties='anti', confidence_level=level)
-    lms = _percent(Estimate(f'LMS{end}', r.ratio, r.low, r.high, method=r.method))
-    return ss, lms, Estimate(f'ICAT{end}', icat(lms.value, ss.value), method='LMS min(SS, 100 - SS) / 50')
+    who = [target.casefold() for target in d['target']]
+    after = f' {task}' if task else ''
+    ratio, *_ = preference_estimates(d['margin'], who, ties=ties, confidence_level=level)
+    ss = _percent(ratio, f'SS{after}')
+    over_unrelated = np.concatenate([d['score_stereo'] - d['score_unrelated'],
+                                     d['score_anti'] - d['score_unrelated']])
+    r = preference_ratio(over_unrelated, who * 2, ties='anti', confidence_level=level)
+    lms = _percent(Estimate(f'LMS{after}', r.ratio, r.low, r.high, method=r.method))
+    return _Rates(ss, lms, Estimate(f'ICAT{after}', icat(lms.value, ss.value), method='LMS min(SS, 100 - SS) / 50'))
 
 # %% ../../nbs/03b_stereoset.ipynb #4b1fc03a
-def _by_target(d, ties, level):
+def _rates_by_target(d, ties, level):
     "SS and LMS as means over targets, as published, and their ICAT."
     who = d['target'].str.casefold()
-    won = np.sign(d['margin']).map({1.: 1., -1.: 0., 0.: 0. if ties == 'anti' else math.nan})
-    ss = won.groupby(who, sort=False).mean().dropna()
-    related = sum((d[f'score_{c}'] > d['score_unrelated']) * 50. for c in ('stereo', 'anti'))
-    lms = related.groupby(who).mean().mean()
-    if not len(ss): e = Estimate('', math.nan, method='no SS: all examples are ties')
-    else: e = _percent(mean_margin(ss - .5, ss.index, level), middle=.5)
-    return (replace(e, name='SS over targets', method=f'mean over targets; {e.method}'),
-            Estimate('LMS over targets', float(lms), method='mean over targets'),
-            Estimate('ICAT over targets', icat(float(lms), e.value), method='of the means over targets'))
+    tie = 0. if ties == 'anti' else math.nan
+    won = np.sign(d['margin']).map({1.: 1., -1.: 0., 0.: tie})
+    ss_of_each = won.groupby(who, sort=False).mean().dropna()
+    if len(ss_of_each):
+        ss = _percent(mean_margin(ss_of_each - .5, ss_of_each.index, level), middle=.5)
+    else:
+        ss = Estimate('', math.nan, method='no SS: all examples are ties')
+    related = 50. * (d['score_stereo'] > d['score_unrelated']) + 50. * (d['score_anti'] > d['score_unrelated'])
+    lms = float(related.groupby(who).mean().mean())
+    return _Rates(replace(ss, name='SS over targets', method=f'mean over targets; {ss.method}'),
+                  Estimate('LMS over targets', lms, method='mean over targets'),
+                  Estimate('ICAT over targets', icat(lms, ss.value), method='of the means over targets'))
 
 # %% ../../nbs/03b_stereoset.ipynb #4b5413f7
-def _allowed(model, task, compat):
+_WORDS, _SENTENCES = STEREOSET_TASKS # words in a sentence; sentences after a context
+
+def _check_options(model, task, compat):
     "TypeError, ValueError for what cannot be asked."
     if not isinstance(model, Scorer):
         raise TypeError('StereoSet needs a language model, such as load_model("novels-mini-causal"), not '
-                        f'{type(model).__name__} {str(model)[:40]!r}')
+                        f'{type(model).__name__} {shown(model, 40)}')
     if model.kind == 'seq2seq':
         raise ValueError(f'{model.name} is an encoder–decoder, for which StereoSet has no score; use a masked '
                          'or a causal model')
-    _one_of('task', task, ('both', *_TASKS))
-    if compat is not None: _one_of('compat', compat, ('stereoset',))
-    if compat and task != _TASKS[0]:
+    check_choice(task, 'task', ('both', *STEREOSET_TASKS))
+    check_choice(compat, 'compat', (None, 'stereoset'))
+    if compat and task != _WORDS:
         raise ValueError('compat="stereoset" needs task="intrasentence": published scores of second sentences '
                          'come from a head for next sentences, which a language model does not have')
 
 # %% ../../nbs/03b_stereoset.ipynb #2f06d4ce
+_SHORT = 'stereo', 'anti', 'unrelated' # what columns call the options
+
 def _scored(model, d, compat):
     "The table with the scores of the options and their numbers of tokens."
-    d, short = d.copy(), ('stereo', 'anti', 'unrelated')
-    for task, ask in zip(_TASKS, (_published if compat else _word_scores, _sentence_scores)):
-        if not (here := d['task'] == task).any(): continue
-        own = d[here]
-        total, counts = ask(model, [row for name in _OPTIONS for row in zip(own['context'], own[name])])
-        for name, score, n in zip(short, np.split(total, 3), np.split(counts, 3)):
-            d.loc[here, f'score_{name}'], d.loc[here, f'tokens_{name}'] = score, n
-    d = d.astype({f'tokens_{c}': int for c in short})
+    d = d.copy()
+    score_of_task = {_WORDS: _published if compat else _word_scores, _SENTENCES: _sentence_scores}
+    for task, score in score_of_task.items():
+        here = d['task'] == task
+        if not here.any():
+            continue
+        contexts = d.loc[here, 'context']
+        rows = []
+        for option in STEREOSET_OPTIONS:
+            rows += zip(contexts, d.loc[here, option])
+        total, counts = score(model, rows)
+        for name, its_total, its_counts in zip(_SHORT, np.split(total, 3), np.split(counts, 3)):
+            d.loc[here, f'score_{name}'] = its_total
+            d.loc[here, f'tokens_{name}'] = its_counts
+    d = d.astype({f'tokens_{name}': int for name in _SHORT})
     return d.assign(margin=d['score_stereo'] - d['score_anti'],
                     length_difference=d['tokens_stereo'] - d['tokens_anti'])
 
 # %% ../../nbs/03b_stereoset.ipynb #05651979
-def _read(model, d, unreadable):
+class _Readable(NamedTuple):
+    "What a model can read."
+    examples: object # a DataFrame of those that it can read
+    left_out: list # what the others are, and why
+
+def _whole_text(example, option):
+    "The text that an option makes of an example."
+    sentence = getattr(example, option)
+    if example.task == _SENTENCES:
+        return ''.join(context_and_sentence(example.context, sentence))
+    text, _ = fill_blank(example.context, word_at_blank(example.context, sentence))
+    return text
+
+def _readable(model, d, unreadable):
     "The examples that a model can read, and names of the others; ValueError if they are refused."
-    _one_of('unreadable', unreadable, ('refuse', 'leave out'))
-    texts = [_filled(r.context, _word(r.context, getattr(r, c)))[0] if r.task == _TASKS[0]
-             else ''.join(_two(r.context, getattr(r, c))) for r in d.itertuples() for c in _OPTIONS]
-    t, limit = model.tokenizer, (model.checkpoint.limit or math.inf) - (model.kind == 'causal')
-    ids = t(texts, verbose=False)['input_ids']
-    why = ['unknown characters' * (t.unk_token_id in i) or 'too long' * (len(i) > limit) for i in ids]
-    first = [next(filter(None, why[k:k + 3]), '') for k in range(0, len(why), 3)]
-    names = [f'{r.type}, {r.target} ({w}): {_short(r.context)}' for r, w in zip(d.itertuples(), first) if w]
-    if names and (unreadable == 'refuse' or len(names) == len(d)):
-        raise ValueError(f'{model.name} cannot read {len(names)} of {len(d)} examples, the first of '
-                         f'{names[0]}; change them, or use unreadable="leave out"')
-    return d[[not w for w in first]].reset_index(drop=True), names
+    check_choice(unreadable, 'unreadable', ('refuse', 'leave out'))
+    examples = list(d.itertuples())
+    texts = [_whole_text(example, option) for example in examples for option in STEREOSET_OPTIONS]
+    limit = model.checkpoint.limit or math.inf
+    if model.kind == 'causal':
+        limit -= 1                                                      # for the token that it starts with
+    faults = []                                                         # of each text; empty if there is none
+    for ids in model.tokenizer(texts, verbose=False)['input_ids']:
+        if model.tokenizer.unk_token_id in ids:
+            faults.append('unknown characters')
+        else:
+            faults.append('too long' if len(ids) > limit else '')
+    readable = []
+    left_out = []
+    for k, example in enumerate(examples):
+        its_faults = [fault for fault in faults[3 * k:3 * k + 3] if fault]
+        readable.append(not its_faults)
+        if its_faults:
+            left_out.append(f'{example.type}, {example.target} ({its_faults[0]}): {shown(example.context, 60)}')
+    if left_out and (unreadable == 'refuse' or len(left_out) == len(d)):
+        raise ValueError(f'{model.name} cannot read {len(left_out)} of {len(d)} examples, the first of '
+                         f'{left_out[0]}; change them, or use unreadable="leave out"')
+    return _Readable(d[readable].reset_index(drop=True), left_out)
 
 # %% ../../nbs/03b_stereoset.ipynb #4d950ec5
 def _per_token(d):
     "The same with scores divided by their numbers of tokens."
-    d = d.assign(**{f'score_{c}': d[f'score_{c}'] / d[f'tokens_{c}'] for c in ('stereo', 'anti', 'unrelated')})
+    d = d.assign(**{f'score_{name}': d[f'score_{name}'] / d[f'tokens_{name}'] for name in _SHORT})
     return d.assign(margin=d['score_stereo'] - d['score_anti'])
 
 def _lengths(d, ties, level):
     "What is left of SS when length is taken off, and how far longer stereotypes go with larger margins."
-    same, name = d[d['length_difference'] == 0], 'SS of equal length'
-    equal = _rates(same, ties, level)[0] if len(same) else Estimate(name, math.nan, method='no SS')
+    same = d[d['length_difference'] == 0]
+    if len(same):
+        equal = _rates(same, ties, level).ss
+    else:
+        equal = Estimate('', math.nan, method='no SS')
     return (*_rates(_per_token(d), ties, level, 'per token'),
-            replace(equal, name=name, method=f'{len(same)} pairs; {equal.method}'),
+            replace(equal, name='SS of equal length', method=f'{len(same)} pairs; {equal.method}'),
             length_estimate(d['length_difference'], d['margin']))
 
 # %% ../../nbs/03b_stereoset.ipynb #942d312d
-def _many(n, word): return f'{n} {word}' + 's' * (n != 1)
-
-def _notes(d, meta, lms, both, also):
+def _notes(d, meta, main, also):
     "What to say beside the value."
-    yield f'LMS {lms.value:.1f}, ICAT {both.value:.1f}'
-    by = {e.name: e.value for e in also}
-    if not meta['compat'] and abs(by['length and margin']) >= .3:
-        yield (f'r of margin and length {by["length and margin"]:.2f}: SS per token {by["SS per token"]:.1f}, '
-               f'of equal length {by["SS of equal length"]:.1f}')
-    if meta['ties'] and not meta['compat']: yield _many(meta['ties'], 'tie') + ' apart'
-    if meta['kind'] == 'masked' and _TASKS[1] in {*d['task']}:
-        yield 'second sentences by pseudo-log-likelihood, not by a head for next sentences as published'
-    if (G := meta['targets']) < 6: yield _many(G, 'target') + ': under 6, no exact two-sided p can be below .05'
+    notes = [f'LMS {main.lms.value:.1f}, ICAT {main.icat.value:.1f}']
+    value = {e.name: e.value for e in also}
+    if not meta['compat'] and abs(value['length and margin']) >= .3:
+        notes.append(f'r of margin and length {value["length and margin"]:.2f}: SS per token '
+                     f'{value["SS per token"]:.1f}, of equal length {value["SS of equal length"]:.1f}')
+    if meta['ties'] and not meta['compat']:
+        notes.append(f'{plural(meta["ties"], "tie")} apart')
+    if meta['kind'] == 'masked' and _SENTENCES in set(d['task']):
+        notes.append('second sentences by pseudo-log-likelihood, not by a head for next sentences as published')
+    if meta['targets'] < 6:
+        notes.append(f'{plural(meta["targets"], "target")}: under 6, no exact two-sided p can be below .05')
+    return notes
 
 # %% ../../nbs/03b_stereoset.ipynb #011317a7
+def _direction(ss):
+    "What is preferred, in words; nothing at 50 % and where there is no SS."
+    if ss > 50:
+        return 'toward stereotypes rather than antistereotypes'
+    if ss < 50:
+        return 'toward antistereotypes rather than stereotypes'
+    return ''
+
 def _result(d, subject, query, meta, level):
     "The result of scored examples."
-    ties, who = 'anti' if meta['compat'] else 'apart', d['target'].str.casefold()
+    ties = 'anti' if meta['compat'] else 'apart'
+    over_examples = _rates(d, ties, level)
+    over_targets = _rates_by_target(d, ties, level)
+    if meta['compat']:
+        main, other = over_targets, over_examples
+    else:
+        main, other = over_examples, over_targets
+    also = [main.lms, main.icat, *other]
+    for task in STEREOSET_TASKS:
+        of_task = d[d['task'] == task]
+        if 0 < len(of_task) < len(d):
+            also += _rates(of_task, ties, level, task)
+    if not meta['compat']:
+        also += _lengths(d, ties, level)
+    who = d['target'].str.casefold()
     _, naive, mean, t = preference_estimates(d['margin'], who, ties=ties, confidence_level=level)
-    over, means = _rates(d, ties, level), _by_target(d, ties, level)
-    (first, lms, both), others = (means, over) if meta['compat'] else (over, means)
-    tasks = [k for k in _TASKS if 0 < (d['task'] == k).sum() < len(d)]
-    parts = [e for k in tasks for e in _rates(d[d['task'] == k], ties, level, k)]
-    lengths = () if meta['compat'] else _lengths(d, ties, level)
-    also = (lms, both, *others, *parts, *lengths, _percent(naive), mean, t)
-    toward = ['antistereotypes', 'stereotypes'][::1 if first.value > 50 else -1]
-    meta = {'missing': [], 'digits': 1, **meta, 'ties': int((d['margin'] == 0).sum()), 'targets': who.nunique(),
-            'direction': 'toward {1} rather than {0}'.format(*toward) * (abs(first.value - 50) > 0)}
-    meta['note'] = '; '.join(_notes(d, meta, lms, both, also))
-    low, high = (math.nan if x is None else x for x in (first.low, first.high))
-    return Result('StereoSet SS', subject, query, first.value, 50., low, high, level, first.pvalue,
-                  method=first.method, n=f'{_many(len(d), "example")} of {_many(who.nunique(), "target")}',
-                  also=also, details=d, meta=meta)
+    also += [_percent(naive), mean, t]
+
+    targets = who.nunique()
+    meta = {'missing': [], 'digits': 1, **meta, 'ties': int((d['margin'] == 0).sum()), 'targets': targets,
+            'direction': _direction(main.ss.value)}
+    meta['note'] = '; '.join(_notes(d, meta, main, also))
+    return Result(metric='StereoSet SS', subject=subject, query=query, value=main.ss.value, null=50.,
+                  low=math.nan if main.ss.low is None else main.ss.low,
+                  high=math.nan if main.ss.high is None else main.ss.high,
+                  confidence_level=level, pvalue=main.ss.pvalue, method=main.ss.method,
+                  n=f'{plural(len(d), "example")} of {plural(targets, "target")}', also=tuple(also), details=d,
+                  meta=meta)
 
 # %% ../../nbs/03b_stereoset.ipynb #6d183a27
 def stereoset(model, # from load_model, masked or causal
@@ -207,28 +295,35 @@ def stereoset(model, # from load_model, masked or causal
     """In what percentage of examples is the stereotype preferred (Nadeem et al. 2021)?
 
     doi:10.18653/v1/2021.acl-long.416. ValueError: bad examples or options. TypeError: no language model."""
-    _level('confidence_level', confidence_level)
-    _allowed(model, task, compat)
+    check_fraction(confidence_level)
+    _check_options(model, task, compat)
     d = data if hasattr(data, 'columns') else load_stereoset(data)
-    if lost := [c for c in _COLUMNS if c not in d]: raise ValueError(f'the examples have no column {lost[0]}')
-    d = _table(d[_COLUMNS].to_dict('records'), [f'row {i}' for i in d.index], 'the examples')
-    d = d if task == 'both' else d[d['task'] == task]
-    if not len(d): raise ValueError(f'there are no examples of task {task!r}')
-    d, left = _read(model, d, unreadable)
-    meta = {'kind': model.kind, 'task': task, 'compat': compat, 'missing': left,
+    check_columns(d.columns, STEREOSET_COLUMNS, 'the table of examples')
+    d = examples_table(d[STEREOSET_COLUMNS].to_dict('records'), [f'row {i}' for i in d.index], 'the examples')
+    if task != 'both':
+        d = d[d['task'] == task]
+    if not len(d):
+        raise ValueError(f'there are no examples of task {task!r}')
+    d, left_out = _readable(model, d, unreadable)
+    meta = {'kind': model.kind, 'task': task, 'compat': compat, 'missing': left_out,
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
-    query = _many(len(d), 'example' if task == 'both' else f'{task} example')
+    query = plural(len(d), 'example' if task == 'both' else f'{task} example')
     return _result(_scored(model, d, compat), model.name, query, meta, confidence_level)
 
 # %% ../../nbs/03b_stereoset.ipynb #b2a273ce
 def stereoset_by_type(result, # of stereoset
                      )->list: # of a Result for each type, in the order of their names
     "The same for each type, by name: one family for Holm's adjustment. ValueError for another result."
-    if result.details is None or not {*_COLUMNS, 'margin'} <= {*result.details}:
+    if result.details is None or not {*STEREOSET_COLUMNS, 'margin'} <= set(result.details):
         raise ValueError('needs a result of stereoset with its details, but got '
                          f'{result.metric} of {result.query}')
-    kept = {k: v for k, v in result.meta.items() if k not in ('note', 'direction')}
-    kept['battery'] = f'types of StereoSet, {kept["task"]}' + ', as published' * bool(kept['compat'])
-    left = lambda kind: [x for x in kept['missing'] if x.startswith(f'{kind}, ')]
-    return [_result(d.reset_index(drop=True), result.subject, str(kind), {**kept, 'missing': left(kind)},
-                    result.confidence_level) for kind, d in result.details.groupby('type')]
+    meta = {key: value for key, value in result.meta.items() if key not in ('note', 'direction')}
+    meta['battery'] = f'types of StereoSet, {meta["task"]}'
+    if meta['compat']:
+        meta['battery'] += ', as published'
+    results = []
+    for kind, of_type in result.details.groupby('type'):
+        left_out = [name for name in meta['missing'] if name.startswith(f'{kind}, ')]
+        results.append(_result(of_type.reset_index(drop=True), result.subject, str(kind),
+                               {**meta, 'missing': left_out}, result.confidence_level))
+    return results

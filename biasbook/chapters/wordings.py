@@ -8,86 +8,105 @@ __all__ = ['REWORDINGS', 'maskfill_sets', 'contrast', 'reworded', 'rewording_con
 # %% ../../nbs/02b_wordings.ipynb #349750ec
 import math
 import re
+from typing import NamedTuple
 
 import numpy as np
 
-from ..stats.intervals import estimate_of_change as _estimate, mean_change
+from ..core.checks import UnknownName, as_list, check_fraction, check_words, joined, listed, plural, shown
 from ..core.registry import fetch
-from ..stats.effects import _level
-from ..stats.intervals import _jackknife
-from ..stats.preferences import wilson_interval
+from ..stats.intervals import (
+    critical_value, estimate_of_change, jackknife_interval, mean_change, wilson_interval)
 from ..results.result import Estimate, Result
-from ..stimuli.words import _words
 from ..stimuli.templates import Template, as_template
-from .maskfill import NUMBERS, _listed, kurita_rows, maskfill_rows
+from .maskfill import NUMBERS, kurita_rows, maskfill_rows
 
 # %% ../../nbs/02b_wordings.ipynb #555652a7
 def maskfill_sets()->dict: # name: list of rows (template, (a, b), target)
     "The sentences of Kurita et al. 2019 by the sections of their notebook, each once in a set."
-    rows = kurita_rows()
-    return {name: list(dict.fromkeys(zip(part['template'], zip(part['a'], part['b']), part['target'])))
-            for name, part in rows.groupby('section', sort=False)}
+    sets = {}
+    for section, part in kurita_rows().groupby('section', sort=False):
+        pairs = zip(part['a'], part['b'])
+        rows = zip(part['template'], pairs, part['target'])
+        sets[section] = list(dict.fromkeys(rows))
+    return sets
 
 # %% ../../nbs/02b_wordings.ipynb #441a1dc7
-_COLUMNS = dict(zip(('fill', 'prior', 'corrected', 'target fill'), NUMBERS))
+SCORE_COLUMNS = dict(zip(('fill', 'prior', 'corrected', 'target fill'), NUMBERS))
 
-def _named(table, column):
+def _score_column(table, column):
     "The full name of a column; ValueError if the table lacks it, or has NaN there."
-    name = _COLUMNS.get(column, column)
-    if lost := [c for c in ('target', name) if c not in table]:
+    name = SCORE_COLUMNS.get(column, column)
+    lost = [c for c in ('target', name) if c not in table]
+    if lost:
         raise ValueError(f'the table has no column {lost[0]!r}; take one of maskfill_rows or kurita_rows, and '
-                         f'one of {", ".join(_COLUMNS)}')
-    if (odd := table['target'][table[name].isna()]).size:
-        raise ValueError(f'{column} is NaN for {", ".join(dict.fromkeys(odd))}; take these rows out first')
+                         f'one of {", ".join(SCORE_COLUMNS)}')
+    without = table['target'][table[name].isna()]
+    if len(without):
+        raise ValueError(f'{column} is NaN for {listed(dict.fromkeys(without), 20)}; take these rows out first')
     return name
 
 def _by_target(table, column):
     "One number a target: the mean of its rows; ValueError for none."
-    if not len(table): raise ValueError('the table has no rows')
-    return table.groupby('target', sort=False)[_named(table, column)].mean()
+    if not len(table):
+        raise ValueError('the table has no rows')
+    return table.groupby('target', sort=False)[_score_column(table, column)].mean()
 
 def _paired(before, after, column, other, names):
     "The numbers of the same targets in both tables; ValueError for other targets."
-    if isinstance(names, str) or len(names) != 2: raise ValueError(f'names must be two labels, not {names!r}')
-    one, two = _by_target(before, column), _by_target(after, other)
-    if lost := [*map(str, one.index.symmetric_difference(two.index))]:
-        raise ValueError(f'{" and ".join(names)} need the same targets, but only one has {", ".join(lost)}')
+    one = _by_target(before, column)
+    two = _by_target(after, other)
+    lost = list(one.index.symmetric_difference(two.index))
+    if lost:
+        raise ValueError(f'{joined(names)} need the same targets, but only one has {listed(lost, 20)}')
     return one.to_numpy(), two[one.index].to_numpy()
 
 # %% ../../nbs/02b_wordings.ipynb #de2e7468
+def _log_ratio(x, y, kept):
+    "Log of the ratio of standard deviations, of y to x, over these targets."
+    return float(np.log(y[kept].std() / x[kept].std()))
+
 def _spread(x, y, level):
     "Standard deviation of y over that of x, with a jackknife interval on its logarithm, and p for 1."
-    n, some = len(x), list(range(len(x)))
-    if n < 2 or not min(np.ptp(x), np.ptp(y)) > 0:
+    n = len(x)
+    everything = np.arange(n)
+    if n < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Estimate('spread', None, method='no ratio: one target, or all alike')
-    log = lambda k: float(np.log(y[k].std() / x[k].std()))
-    left = [np.delete(some, i) for i in some] if n > 3 else []
-    if not left or not min(np.ptp(z[k]) for k in left for z in (x, y)) > 0:
-        return Estimate('spread', math.exp(log(some)), method='no interval: too few targets')
-    e = _estimate(log(some), (n - 1) * np.var([log(k) for k in left]), n - 2, level)
-    ratio, low, high = np.exp([e.value, e.low, e.high]).tolist()
-    return Estimate('spread', ratio, low, high, e.pvalue, f'jackknife of its log over {n} targets; p for 1')
+    whole = _log_ratio(x, y, everything)
+    without_each = [np.delete(everything, i) for i in everything]
+    differ_without_each = all(np.ptp(x[kept]) > 0 and np.ptp(y[kept]) > 0 for kept in without_each)
+    if n < 4 or not differ_without_each:
+        return Estimate('spread', math.exp(whole), method='no interval: too few targets')
+    variance = (n - 1) * np.var([_log_ratio(x, y, kept) for kept in without_each])
+    log = estimate_of_change(whole, variance, n - 2, level)
+    ratio, low, high = np.exp([log.value, log.low, log.high]).tolist()
+    return Estimate('spread', ratio, low, high, log.pvalue, f'jackknife of its log over {n} targets; p for 1')
 
-def _signs(x, y, level):
+def _other_signs(x, y, level):
     "Share of targets whose signs differ, with Wilson's interval."
-    from scipy.special import ndtri
     share = float(np.mean(x * y < 0))
-    low, high = wilson_interval(share, len(x), float(ndtri(.5 + level / 2)))
+    low, high = wilson_interval(share, len(x), critical_value(level))
     return Estimate('signs that differ', share, low, high, method=f'Wilson 1927, over {len(x)} targets')
 
 # %% ../../nbs/02b_wordings.ipynb #e580de3e
 def _differing(details):
     "Which targets have another sign, in words."
-    words = details['target'][details['differ']].astype(str).tolist()
-    shown = ', '.join(words[:5]) + ' …' * (len(words) > 5)
-    return f'signs differ for {len(words)} of {len(details)}' + f': {shown}' * bool(words)
+    words = details['target'][details['differ']].tolist()
+    said = f'signs differ for {len(words)} of {len(details)}'
+    return f'{said}: {listed(words)}' if words else said
 
 def _direction(tables, names, value):
     "Toward which group word, in words; empty where rows have several pairs of group words, or none."
-    pairs = {p for t in tables if {'a', 'b'} <= {*t} for p in zip(t['a'], t['b'])}
-    if len(pairs) != 1 or not value: return ''
-    first, last = [*pairs][0][::1 if value > 0 else -1]
-    return f'toward {first} rather than {last}: {names[1]} more than {names[0]}'
+    pairs = set()
+    for table in tables:
+        if {'a', 'b'} <= set(table.columns):
+            pairs.update(zip(table['a'], table['b']))
+    if len(pairs) != 1 or not value:
+        return ''
+    [(a, b)] = pairs
+    before, after = names
+    if value > 0:
+        return f'toward {a} rather than {b}: {after} more than {before}'
+    return f'toward {b} rather than {a}: {after} more than {before}'
 
 # %% ../../nbs/02b_wordings.ipynb #98cad5ce
 def contrast(before, # a table of maskfill_rows, or some of kurita_rows
@@ -100,55 +119,82 @@ def contrast(before, # a table of maskfill_rows, or some of kurita_rows
              confidence_level=.95, # of the intervals
             )->Result: # value: mean change over targets, in nats
     "How far a wording moves a bias, paired over targets. ValueError for other targets, NaN, or no such column."
-    _level('confidence_level', confidence_level)
-    x, y = _paired(before, after, column, other or column, names)
+    check_fraction(confidence_level)
+    if isinstance(names, str) or len(names) != 2:
+        raise ValueError(f'names must be two labels, not {shown(names)}')
+    other = other or column
+    x, y = _paired(before, after, column, other, names)
     n = len(x)
-    e = mean_change(x, y, confidence_level) if n > 1 else Estimate('change', 0, method='one target: no test')
-    details = before[['target']].drop_duplicates().assign(before=x, after=y, change=y - x, differ=x * y < 0)
-    low, high = (math.nan if end is None else end for end in (e.low, e.high))
-    metric = f'change of {column}' if other in (None, column) else f'{other} − {column}'
     value = float(np.mean(y - x))
-    return Result(metric, subject, ' → '.join(names), value, 0., low, high, confidence_level, e.pvalue,
-                  method=f'{e.method}; conditional on these wordings', n=f'{n} target{"s" * (n > 1)}',
-                  also=(_spread(x, y, confidence_level), _signs(x, y, confidence_level)),
-                  details=details.reset_index(drop=True),
-                  meta={'battery': f'wordings, {metric}', 'note': _differing(details),
-                        'direction': _direction((before, after), names, value)})
+    if n > 1:
+        change = mean_change(x, y, confidence_level)
+    else:
+        change = Estimate('change', value, method='one target: no test')
+    details = before[['target']].drop_duplicates().assign(before=x, after=y, change=y - x, differ=x * y < 0)
+    metric = f'change of {column}' if other == column else f'{other} − {column}'
+    meta = {'battery': f'wordings, {metric}', 'note': _differing(details),
+            'direction': _direction((before, after), names, value)}
+    return Result(metric=metric, subject=subject, query=' → '.join(names), value=value, null=0.,
+                  low=math.nan if change.low is None else change.low,
+                  high=math.nan if change.high is None else change.high,
+                  confidence_level=confidence_level, pvalue=change.pvalue,
+                  method=f'{change.method}; conditional on these wordings', n=plural(n, 'target'),
+                  also=(_spread(x, y, confidence_level), _other_signs(x, y, confidence_level)),
+                  details=details.reset_index(drop=True), meta=meta)
 
 # %% ../../nbs/02b_wordings.ipynb #9a7c50d0
+def _first_letter_large(match):
+    "The beginning of a text, up to its first letter, with a capital."
+    return match[0].upper()
+
 REWORDINGS: dict = { # name: (pattern, what to put there)
     'no full stop': (r'\.$', ''), 'exclamation mark': (r'\.$', '!'), 'question mark': (r'\.$', '?'),
-    'dots': (r'\.$', ' ...'), 'capital': (r'^\W*\w', lambda m: m[0].upper()),
+    'dots': (r'\.$', ' ...'), 'capital': (r'^\W*\w', _first_letter_large),
     'not': (r'\b(is|are|was|were)\b', r'\1 not'), 'and and and': (r'(?=[.!?]?$)', ' and' * 6)}
 
 # %% ../../nbs/02b_wordings.ipynb #037c4f36
 def _plain(template):
     "The text of a template with its slots as {name}, however they were spelled."
-    text, done = '', 0
+    text = ''
+    done = 0
     for start, end, slot, capital in template._slots:
-        text += template.text[done:start] + '{' + (slot[0].upper() + slot[1:] if capital else slot) + '}'
+        name = slot[0].upper() + slot[1:] if capital else slot
+        text += template.text[done:start] + '{' + name + '}'
         done = end
     return text + template.text[done:]
 
 # %% ../../nbs/02b_wordings.ipynb #9141e60f
+class _Rewording(NamedTuple):
+    "A change of a template."
+    name: str # what it is called
+    pattern: str # what is replaced, in a text whose slots are written {name}
+    new: object # the text that takes its place, or a function as re.sub takes it
+
+def _rewording(change):
+    "A change by its name in REWORDINGS, or of one word by another. ValueError for anything else."
+    if isinstance(change, str):
+        if change not in REWORDINGS:
+            raise UnknownName(change, REWORDINGS, 'rewording',
+                              f'no rewording {shown(change)}; there are {", ".join(REWORDINGS)}, or give two words')
+        return _Rewording(change, *REWORDINGS[change])
+    if len(change) != 2 or not all(isinstance(word, str) and word for word in change):
+        raise ValueError(f'a change is a name in REWORDINGS, or (old word, new word), but got {shown(change)}')
+    old, new = change
+    not_in_a_slot = r'(?![^{]*})'
+    return _Rewording(f'{old} → {new}', rf'\b{re.escape(old)}\b{not_in_a_slot}', new.replace('\\', r'\\'))
+
 def reworded(template, # a Template, or its text
              change, # a name in REWORDINGS, or a pair of words (old, new)
             )->Template:
     "The template in another wording. ValueError for an unknown change, and for one that changes nothing."
     template = as_template(template)
-    if isinstance(change, str):
-        if change not in REWORDINGS:
-            raise ValueError(f'no rewording {change!r}; there are {", ".join(REWORDINGS)}, or give two words')
-        name, (pattern, new) = change, REWORDINGS[change]
-    elif len(change) != 2 or not all(isinstance(w, str) and w for w in change):
-        raise ValueError(f'a change is a name in REWORDINGS, or (old word, new word), but got {change!r}')
-    else:
-        name, (old, new) = ' → '.join(change), change
-        pattern, new = rf'\b{re.escape(old)}\b(?![^{{]*}})', new.replace('\\', r'\\')     # not in a slot's name
+    rewording = _rewording(change)
     plain = _plain(template)
-    text = re.sub(pattern, new, plain, count=1)
-    if text == plain: raise ValueError(f'{name!r} changes nothing in {template.text!r}')
-    return Template(text, f'{template.name}, {name}' if template.name else '', template.source)
+    text = re.sub(rewording.pattern, rewording.new, plain, count=1)
+    if text == plain:
+        raise ValueError(f'{rewording.name!r} changes nothing in {template.text!r}')
+    name = f'{template.name}, {rewording.name}' if template.name else ''
+    return Template(text, name, template.source)
 
 # %% ../../nbs/02b_wordings.ipynb #121b1168
 def rewording_contrasts(model, # a MaskedScorer
@@ -162,56 +208,80 @@ def rewording_contrasts(model, # a MaskedScorer
                         confidence_level=.95, # of the intervals
                        )->list[Result]: # for each change one a column
     "How far each rewording moves the biases of targets. ValueError as for `maskfill_rows` and `reworded`."
-    targets, plain = _words(targets, 'targets'), _plain(template := as_template(template))
-    fitting = [c for c, (old, new) in REWORDINGS.items() if re.sub(old, new, plain) != plain]
-    changes = fitting if changes is None else _listed(changes)
-    texts, n = [template, *(reworded(template, c) for c in changes)], len(targets)
-    labels = [c if isinstance(c, str) else ' → '.join(c) for c in changes]
-    table = maskfill_rows(model, [(t, words, w) for t in texts for w in targets], method=method)
-    before, *after = (table[i * n:(i + 1) * n] for i in range(len(texts)))
-    options = dict(subject=model.name, confidence_level=confidence_level)
-    return [contrast(before, t, c, names=('as written', label), **options)
-            for label, t in zip(labels, after) for c in _listed(columns)]
+    targets = check_words(targets, 'targets')
+    template = as_template(template)
+    if changes is None:
+        plain = _plain(template)
+        changes = [name for name, (old, new) in REWORDINGS.items() if re.sub(old, new, plain) != plain]
+    changes = as_list(changes)
+    templates = [template, *(reworded(template, change) for change in changes)]
+    rows = [(t, words, target) for t in templates for target in targets]
+    table = maskfill_rows(model, rows, method=method)
+    n = len(targets)
+    as_written, *others = [table[i * n:(i + 1) * n] for i in range(len(templates))]
+    results = []
+    for change, other in zip(changes, others):
+        names = 'as written', _rewording(change).name
+        for column in as_list(columns):
+            results.append(contrast(as_written, other, column, names=names, subject=model.name,
+                                    confidence_level=confidence_level))
+    return results
 
 # %% ../../nbs/02b_wordings.ipynb #298e3c18
-def _parts(X):
-    "Variance between targets (rows) and wordings (columns), and the rest; never below 0; of one table or many."
-    (n, k), rows, columns = X.shape[-2:], X.mean(-1, keepdims=True), X.mean(-2, keepdims=True)
-    rest = ((X - rows - columns + rows.mean(-2, keepdims=True)) ** 2).sum((-2, -1)) / ((n - 1) * (k - 1))
-    of = lambda means: means.var((-2, -1), ddof=1)
-    return np.maximum([of(rows) - rest / k, of(columns) - rest / n, rest], 0)
+class _Components(NamedTuple):
+    "Components of the variance of a table, each 0 or more; arrays for a stack of tables."
+    targets: np.ndarray # between targets, the rows
+    wordings: np.ndarray # between wordings, the columns
+    rest: np.ndarray # targets × wordings
 
-def _share(X):
+def _components(X):
+    "Of one table, or of each in a stack of them."
+    n, k = X.shape[-2:]
+    row_means = X.mean(-1, keepdims=True)
+    column_means = X.mean(-2, keepdims=True)
+    mean = row_means.mean(-2, keepdims=True)
+    rest = ((X - row_means - column_means + mean) ** 2).sum((-2, -1)) / ((n - 1) * (k - 1))
+    targets = row_means.var((-2, -1), ddof=1) - rest / k
+    wordings = column_means.var((-2, -1), ddof=1) - rest / n
+    return _Components(*np.maximum([targets, wordings, rest], 0))
+
+def _scaled_share(X):
     "Share of wording, scaled to -1 … 1 and through atanh."
-    t, w, e = _parts(X)
-    with np.errstate(divide='ignore'): return np.arctanh(2 * (w + e) / (t + w + e) - 1)
+    targets, wordings, rest = _components(X)
+    share = (wordings + rest) / (targets + wordings + rest)
+    with np.errstate(divide='ignore'):
+        return np.arctanh(2 * share - 1)
 
 def _share_interval(X, level):
     "Ends of the jackknife interval of the share of wording, over targets; NaN for fewer than four."
-    if len(X) < 4: return math.nan, math.nan
-    without = _share(np.array([np.delete(X, i, 0) for i in range(len(X))]))
-    return [float(x + 1) / 2 for x in _jackknife(float(_share(X)), [without], 1., level)]
+    if len(X) < 4:
+        return math.nan, math.nan
+    without_each = _scaled_share(np.array([np.delete(X, i, 0) for i in range(len(X))]))
+    low, high = jackknife_interval(float(_scaled_share(X)), [without_each], 1., level)
+    return (low + 1) / 2, (high + 1) / 2
 
 # %% ../../nbs/02b_wordings.ipynb #ea560621
 def _grid(table, column):
     "The scores, a row a target and a column a wording; ValueError for a table with gaps."
-    by = ['template', 'a', 'b']
-    grid = table.pivot_table(index='target', columns=by, values=_named(table, column), sort=False)
+    wording = ['template', 'a', 'b']
+    grid = table.pivot_table(index='target', columns=wording, values=_score_column(table, column), sort=False)
     gaps = int(grid.isna().sum().sum())
     if min(grid.shape) < 2 or gaps:
         raise ValueError(f'{grid.shape[0]} targets and {grid.shape[1]} wordings, with {gaps} gaps: give 2 or '
                          'more of each, and every target in every wording')
-    if not np.ptp(grid.to_numpy()) > 0: raise ValueError('all scores are equal; there is nothing to share')
+    if np.ptp(grid.to_numpy()) == 0:
+        raise ValueError('all scores are equal; there is nothing to share')
     return grid
 
-def _named_parts(parts, k):
+def _component_estimates(components, k):
     "The parts of the variance, and how reliably wordings rank targets, as estimates."
-    t, _, e = parts
-    names = 'between targets', 'between wordings', 'targets × wordings'
-    shares = [Estimate(n, float(s), method='share of the variance') for n, s in zip(names, parts / parts.sum())]
-    rank = [Estimate(f'reliability of {n}', float(t / (t + e / m)), method='of the order of targets')
-            for n, m in (('one wording', 1), (f'the mean of {k}', k))]
-    return *shares, *rank
+    shares = np.array(components) / np.sum(components)
+    found = [Estimate(name, float(share), method='share of the variance')
+             for name, share in zip(('between targets', 'between wordings', 'targets × wordings'), shares)]
+    for name, m in ('one wording', 1), (f'the mean of {k}', k):
+        reliability = components.targets / (components.targets + components.rest / m)
+        found.append(Estimate(f'reliability of {name}', float(reliability), method='of the order of targets'))
+    return tuple(found)
 
 # %% ../../nbs/02b_wordings.ipynb #77fb35cb
 def wording_share(table, # of maskfill_table: every target in every wording (template and group words)
@@ -223,28 +293,36 @@ def wording_share(table, # of maskfill_table: every target in every wording (tem
     """How much of the variance of scores is due to their wording (as in Shrout & Fleiss 1979).
 
     doi:10.1037/0033-2909.86.2.420. ValueError for gaps, fewer than 2 of a kind, and scores all equal."""
-    _level('confidence_level', confidence_level)
+    check_fraction(confidence_level)
     grid = _grid(table, column)
-    X, (n, k) = grid.to_numpy(), grid.shape
-    parts, (low, high) = _parts(X), _share_interval(X, confidence_level)
-    return Result(f'share of wording in {column}', subject, f'{n} targets × {k} wordings',
-                  float(parts[1:].sum() / parts.sum()), 0., low, high, confidence_level,
-                  method='conditional on these wordings', n=f'{n} targets', also=_named_parts(parts, k),
+    n, k = grid.shape
+    components = _components(grid.to_numpy())
+    low, high = _share_interval(grid.to_numpy(), confidence_level)
+    share = float(np.sum(components[1:]) / np.sum(components))
+    return Result(metric=f'share of wording in {column}', subject=subject, query=f'{n} targets × {k} wordings',
+                  value=share, null=0., low=low, high=high, confidence_level=confidence_level,
+                  method='conditional on these wordings', n=f'{n} targets', also=_component_estimates(components, k),
                   meta={'battery': 'wordings'}, details=grid.mean().rename('mean').reset_index())
 
 # %% ../../nbs/02b_wordings.ipynb #6a8d0fe8
+def _words_of_file(name):
+    "The words of a registered file, one a line, in lower case, each once."
+    lines = fetch(name).read_text(encoding='utf-8').splitlines()
+    words = [line.strip().lower() for line in lines]
+    return list(dict.fromkeys(word for word in words if word))
+
 def target_lists(name, # "bec-pro", "traits" or "skills"
                 )->dict: # name -> list of words, in lower case, each once
     """Published lists: professions by who works in them, traits, or skills. ValueError for another name.
 
     Bartl, Nissim & Gatt 2020, doi:10.48550/arXiv.2010.14534; Kurita et al. 2019, doi:10.18653/v1/W19-3823."""
-    files = {'traits': ('positive_traits', 'negative_traits'), 'skills': ('in_demand_tech_skills',)}
     if name == 'bec-pro':
         import pandas as pd
         table = pd.read_csv(fetch('pairs/bec_pro_en.tsv'), sep='\t')
         return {k: part['Profession'].drop_duplicates().tolist() for k, part in table.groupby('Prof_Gender')}
-    if name not in files: raise ValueError(f'no lists {name!r}; there are bec-pro, {", ".join(files)}')
-    texts = {f: fetch(f'lists/kurita_{f}').read_text(encoding='utf-8') for f in files[name]}
-    lists = {f: [line.strip().lower() for line in text.splitlines()] for f, text in texts.items()}
-    return {f.split('_')[0] if name == 'traits' else name: list(dict.fromkeys(filter(None, words)))
-            for f, words in lists.items()}
+    if name == 'traits':
+        return {'positive': _words_of_file('lists/kurita_positive_traits'),
+                'negative': _words_of_file('lists/kurita_negative_traits')}
+    if name == 'skills':
+        return {'skills': _words_of_file('lists/kurita_in_demand_tech_skills')}
+    raise UnknownName(name, ('bec-pro', 'traits', 'skills'), 'lists')

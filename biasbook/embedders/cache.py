@@ -13,86 +13,101 @@ from pathlib import Path
 
 import numpy as np
 
-from ..vectors.files import _some
-from .sentencefiles import VectorFile, _bytes, checked_rows, export_vectors, read_vectors
+from ..core.checks import listed
 from ..core.store import Store, store_key
+from .sentencefiles import VectorFile, checked_rows, export_vectors, read_vectors, sorted_json
 
 # %% ../../nbs/embedders/03_cache.ipynb #ee9ca8e0
-KIND, REPLIES, PINS = 'embeddings', 'embedding replies', 'embedders'    # of what is in the store
+KIND = 'embeddings'                             # vectors, of what is in the store
+REPLIES = 'embedding replies'                   # records of replies
+PINS = 'embedders'                              # what the first reply of each description said
 
-# %% ../../nbs/embedders/03_cache.ipynb #b3167a5e
-class _Described:
-    "A store, a description, and what is read under it."
+# %% ../../nbs/embedders/03_cache.ipynb #4dd69498
+class VectorStore:
+    "The vectors of sentences under one description, in a store."
     def __init__(self,
                  store:Store, # where to keep them
                  embedding:dict, # what embeds, in plain data: everything that may change a vector
                 ):
-        self.store, self.embedding, self._lock = store, json.loads(json.dumps(embedding)), threading.Lock()
+        self.store = store
+        self.embedding = json.loads(json.dumps(embedding))
         self._pin = store_key(pin=self.embedding)
-    def _key(self, text): return store_key(embedding=self.embedding, text=text)
-    def _rows(self, values):
-        "The vectors in these bytes; ValueError if they are none."
-        if not values: return []
-        try: return checked_rows(np.stack([np.frombuffer(v, '<f4') for v in values]), len(values))
-        except ValueError: raise self._foreign() from None
-    def _foreign(self):
-        return ValueError(f'{self.store.path.name} holds vectors or records that are none: something else '
-                          'wrote them; move the file away, and a new one is made')
+        self._lock = threading.Lock()
 
-# %% ../../nbs/embedders/03_cache.ipynb #07444ca8
-class _Readable(_Described):
-    "The vectors of sentences that are there."
-    def missing(self, texts):
-        "Those of these sentences that have no vector, each once."
-        return [t for t, v in self.get(texts).items() if v is None]
     def get(self,
             texts, # sentences
            )->dict: # for each sentence that differs its vector, (d,) float32, or None
         "The vectors that are there."
-        keys = {t: self._key(t) for t in texts}
+        keys = {text: self._key(text) for text in texts}
         found = self.store.get(keys.values())
-        rows = dict(zip(found, self._rows(list(found.values()))))
-        return {t: rows.get(k) for t, k in keys.items()}
+        rows = dict(zip(found, self._read_rows(list(found.values()))))
+        return {text: rows.get(key) for text, key in keys.items()}
 
-# %% ../../nbs/embedders/03_cache.ipynb #ccbc8c38
-class _Recorded(_Readable):
-    "And the records of the replies that brought them."
-    def _records(self, keys, *needed):
-        "These parts of the records under these keys."
-        try:
-            found = map(json.loads, self.store.get(keys).values())
-            return [{k: r[k] for k in needed} for r in found if r['embedding'] == self.embedding]
-        except (ValueError, TypeError, KeyError, RecursionError): raise self._foreign() from None
-    def pinned(self):
+    def missing(self,
+                texts, # sentences
+               )->list[str]:
+        "Those of these sentences that have no vector, each once."
+        return [text for text, vector in self.get(texts).items() if vector is None]
+
+    def pinned(self)->dict:
         "What the first batch said: `dimensions` and `model`; empty if there was none."
-        found = self._records([self._pin], 'dimensions', 'model')
+        found = self._read_records([self._pin], 'dimensions', 'model')
         return found[0] if found else {}
-    def replies(self):
-        "The records of all replies, earliest first."
-        found = self._records(self.store.keys(REPLIES), 'texts', 'dimensions', 'model', 'tokens', 'time')
-        return sorted(found, key=lambda r: (r['time'], r['texts']))
 
-# %% ../../nbs/embedders/03_cache.ipynb #4dd69498
-class VectorStore(_Recorded):
-    "The vectors of sentences under one description, in a store."
-    def put(self, texts, vectors, model=None, tokens=None):
+    def replies(self)->list[dict]:
+        "The records of all replies, earliest first."
+        found = self._read_records(self.store.keys(REPLIES), 'texts', 'dimensions', 'model', 'tokens', 'time')
+        return sorted(found, key=lambda record: (record['time'], record['texts']))
+
+    def put(self,
+            texts, # sentences
+            vectors, # one row for each
+            model=None, # the name that the model answered with
+            tokens=None, # that were counted
+           ):
         """Keep the vectors of a batch and the record of its reply, in one transaction.
 
         ValueError for vectors that are none, or that differ in length or model from those that are there."""
-        M = checked_rows(vectors, len(texts))
-        now = {'dimensions': M.shape[1], 'model': model}
+        rows = checked_rows(vectors, len(texts))
+        now = {'dimensions': rows.shape[1], 'model': model}
         with self._lock:
             first = self.pinned() or now
-            if odd := [k for k in now if now[k] != first[k]]:
-                changed = '; '.join(f'{k} changed from {first[k]!r} to {now[k]!r}' for k in odd)
-                raise ValueError(f'{changed}: another model answers under the same name. Nothing of this reply '
+            changes = [f'{name} changed from {first[name]!r} to {now[name]!r}' for name in now if now[name] != first[name]]
+            if changes:
+                raise ValueError(f'{"; ".join(changes)}: another model answers under the same name. Nothing of this reply '
                                  'was kept; to start anew, name another store')
             record = {'embedding': self.embedding, 'texts': list(texts), **now, 'tokens': tokens,
                       'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}
             self.store.put_kinds({
-                KIND: {self._key(t): row.tobytes() for t, row in zip(texts, M)},
-                REPLIES: {store_key(reply=record): _bytes(record)},
-                PINS: {self._pin: _bytes({'embedding': self.embedding, **now})}})
+                KIND: {self._key(text): row.tobytes() for text, row in zip(texts, rows)},
+                REPLIES: {store_key(reply=record): sorted_json(record)},
+                PINS: {self._pin: sorted_json({'embedding': self.embedding, **now})}})
+
+    def foreign(self)->ValueError:
+        "The error for a store in which something is not what this class writes."
+        return ValueError(f'{self.store.path.name} holds vectors or records that are none: something else '
+                          'wrote them; move the file away, and a new one is made')
+
+    def _key(self, text):
+        return store_key(embedding=self.embedding, text=text)
+
+    def _read_rows(self, values):
+        "The vectors in these bytes; ValueError if they are none."
+        if not values:
+            return []
+        try:
+            return checked_rows(np.stack([np.frombuffer(value, '<f4') for value in values]), len(values))
+        except ValueError:
+            raise self.foreign() from None
+
+    def _read_records(self, keys, *needed):
+        "These parts of the records under these keys."
+        try:
+            records = [json.loads(value) for value in self.store.get(keys).values()]
+            mine = [record for record in records if record['embedding'] == self.embedding]
+            return [{part: record[part] for part in needed} for record in mine]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise self.foreign() from None
 
 # %% ../../nbs/embedders/03_cache.ipynb #4e078f36
 def export_kept(kept:VectorStore, # the vectors of one description
@@ -100,14 +115,16 @@ def export_kept(kept:VectorStore, # the vectors of one description
                 texts=None, # these sentences; by default all
                )->int: # how many were written
     "Write kept vectors to a file. ValueError if there are none, or for a sentence that has none."
-    if texts is None: texts = [t for reply in kept.replies() for t in reply['texts']]
+    if texts is None:
+        texts = [text for reply in kept.replies() for text in reply['texts']]
     found = kept.get(texts)
-    if lost := [t for t, v in found.items() if v is None]:
-        raise ValueError(f'{len(lost)} of {len(found)} sentences have no vector yet: '
-                         f'{_some([*map(repr, lost)])}')
-    if not found: raise ValueError('there are no vectors of this embedder in the store yet')
-    rows, model = np.stack(list(found.values())), kept.pinned()['model']
-    export_vectors(path, VectorFile(list(found), rows, kept.embedding, model))
+    missing = [text for text, vector in found.items() if vector is None]
+    if missing:
+        raise ValueError(f'{len(missing)} of {len(found)} sentences have no vector yet: {listed(map(repr, missing))}')
+    if not found:
+        raise ValueError('there are no vectors of this embedder in the store yet')
+    rows = np.stack(list(found.values()))
+    export_vectors(path, VectorFile(list(found), rows, kept.embedding, kept.pinned()['model']))
     return len(found)
 
 # %% ../../nbs/embedders/03_cache.ipynb #2ddc6ed5
@@ -115,12 +132,15 @@ def import_kept(kept:VectorStore, # where they go
                 path, # what export_kept wrote
                )->int: # how many were new
     "Read vectors into a store. ValueError for a damaged or foreign file, or one of another embedder."
-    f, name = read_vectors(path), Path(path).name
-    mine, other = kept.embedding, f.embedding
-    if odd := sorted(k for k in {*mine, *other} if mine.get(k) != other.get(k)):
-        raise ValueError(f'{name} has vectors of another embedder: ' + '; '.join(
-            f'{k} is {other.get(k)!r} there and {mine.get(k)!r} here' for k in odd))
-    new = kept.missing(f.texts)
-    row = {t: v for t, v in zip(f.texts, f.vectors)}
-    if new: kept.put(new, np.stack([row[t] for t in new]), f.model)
+    content = read_vectors(path)
+    here = kept.embedding
+    there = content.embedding
+    differences = [f'{part} is {there.get(part)!r} there and {here.get(part)!r} here'
+                   for part in sorted({*here, *there}) if here.get(part) != there.get(part)]
+    if differences:
+        raise ValueError(f'{Path(path).name} has vectors of another embedder: {"; ".join(differences)}')
+    new = kept.missing(content.texts)
+    if new:
+        row_of = dict(zip(content.texts, content.vectors))
+        kept.put(new, np.stack([row_of[text] for text in new]), content.model)
     return len(new)

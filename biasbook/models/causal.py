@@ -6,130 +6,42 @@
 __all__ = ['CausalScorer']
 
 # %% ../../nbs/models/04_causal.ipynb #effa45fa
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from .scorer import unique
-from .checkpoints import Checkpoint
-from .masked import _together
-from .checkpoints import _libraries
-from .scorer import Scored, Scorer, _scored
-from .tokens import _no_space, _short, _texts, pieces
+from ..core.checks import shown
+from .checkpoints import Checkpoint, import_torch
+from .scorer import Scored, Scorer, pair_with_prompts, split_scores, unique
+from .tokens import check_no_space, pieces
 
 # %% ../../nbs/models/04_causal.ipynb #894bf3bb
 def _left_to_right(model):
     "Do the logits of four tokens stay the same when the fifth is another one?"
-    torch, _ = _libraries()
+    torch, _ = import_torch()
     model.eval()
     ids = torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 8, 10]], device=model.device)
     ids %= model.get_input_embeddings().num_embeddings
     with torch.inference_mode():
-        a, b = (model(input_ids=row[None], return_dict=True).logits[0, :4].float() for row in ids)
-    size = 1e-5 if model.dtype == torch.float32 else 1e-2
-    return torch.allclose(a, b, 0, size * max(1e-9, float(a.abs().nan_to_num().max())), equal_nan=True)
+        first, second = (model(input_ids=row[None], return_dict=True).logits[0, :4].float() for row in ids)
+    largest = float(first.abs().nan_to_num().max())
+    relative = 1e-5 if model.dtype == torch.float32 else 1e-2
+    return torch.allclose(first, second, rtol=0, atol=relative * max(1e-9, largest), equal_nan=True)
 
 # %% ../../nbs/models/04_causal.ipynb #16140dc7
-class _Ordered(Scorer):
-    "A scorer of a model that reads from left to right; ValueError for another one."
+class CausalScorer(Scorer):
+    """A causal language model, such as GPT-2: log-probabilities of texts and of continuations, in nats.
+
+    Items are (ids, first); results the log-probabilities of ids[first:]."""
+    _shared: frozenset = frozenset()            # beginnings that several items of a run share
+
     def __init__(self, checkpoint:Checkpoint, **options):
         if not _left_to_right(checkpoint.model):
             raise ValueError(f'{checkpoint.name} is not a left-to-right model: it sees later tokens; if it was '
                              'trained as one, its config.json lacks "is_decoder": true, else open it as masked')
         super().__init__(checkpoint, **options)
 
-# %% ../../nbs/models/04_causal.ipynb #88be447b
-class _Causal(_Ordered):
-    "The core of a causal model: items are (ids, first), results the log-probabilities of ids[first:]."
-    _shared: frozenset = frozenset()
-
-    def score(self, items):
-        "As for all scorers; beginnings that several items share are found first, those that save 256 tokens."
-        with self.checkpoint.lock: return self._after(items)
-
-    def _after(self, items):
-        "Find the beginnings, then score; both before another thread may."
-        starts = [ids[:first - 1] for ids, first in unique(items)[0]]
-        counts: dict = {}
-        for start in starts: counts[start] = counts.get(start, 0) + 1
-        self._shared = frozenset(s for s, n in counts.items() if (n - 1) * len(s) >= 256)
-        return super().score(items)
-
-    def _cost(self, item):
-        ids, first = item
-        start = ids[:first - 1] if ids[:first - 1] in self._shared else ()
-        return len(ids) - 1, len(ids) - first, start        # what is cached takes memory too
-
-# %% ../../nbs/models/04_causal.ipynb #bb421e16
-class _Past(_Causal):
-    "What is kept of a beginning."
-    def _past(self, start, n):
-        "Keys and values of a beginning, for n texts; None for a model that has none."
-        model = self.checkpoint.model
-        out = model.base_model(self._tensor([start]), use_cache=True, return_dict=True)
-        past: Any = getattr(out, 'past_key_values', None)
-        if isinstance(past, tuple):             # transformers 4
-            return tuple(tuple(x.expand(n, *x.shape[1:]) for x in layer) for layer in past)
-        if not hasattr(past, 'batch_repeat_interleave'): return None
-        past.batch_repeat_interleave(n)
-        return past
-
-# %% ../../nbs/models/04_causal.ipynb #98a19550
-class _Left(_Past):
-    "One forward pass over texts of unequal length, after a beginning that they may share."
-    def _forward(self, items):
-        start = items[0][0][:items[0][1] - 1]
-        past = self._past(start, len(items)) if start in self._shared else None
-        cut = 0 if past is None else len(start)
-        inputs, longest = [ids[cut:-1] for ids, _ in items], max(len(ids) - 1 - cut for ids, _ in items)
-        reads = [(row, c - cut - 1, ids[c])
-                 for row, (ids, first) in enumerate(items) for c in range(first, len(ids))]
-        rows, columns, tokens = zip(*reads)
-        padded = self._tensor([[*x, *[0] * (longest - len(x))] for x in inputs])
-        out = self._read(rows, columns, tokens, range(len(reads)), input_ids=padded,
-                         **({} if past is None else {'past_key_values': past}))
-        return np.split(out[:, 0] - out[:, 1], np.cumsum([len(ids) - first for ids, first in items])[:-1])
-
-# %% ../../nbs/models/04_causal.ipynb #a0cfe34a
-class _Start(_Left):
-    "What stands before a text."
-    def start(self,
-              bos='auto', # what the tokenizer itself puts first, else its BOS; or a token by name; or None
-             )->str|None: # the token that texts start with, for results to keep
-        "What stands before a text. ValueError for a tokenizer without such a token, or one that is not known."
-        if bos is None: return None
-        token = bos
-        if bos == 'auto':
-            out = self.tokenizer('a', return_special_tokens_mask=True)
-            first = self.tokenizer.convert_ids_to_tokens(out['input_ids'][:1])[0]
-            token = first if out['special_tokens_mask'][0] else self.tokenizer.bos_token
-        if token is None:
-            raise ValueError(f'the tokenizer of {self.name} has no BOS token, so that the first token of a '
-                             'text has nothing before it; name a token (bos="<|endoftext|>"), or leave the '
-                             'first one unscored (bos=None)')
-        if token not in self.tokenizer.get_vocab():
-            raise ValueError(f'{token!r} is no token of {self.name}; bos may be "auto", a token, or None')
-        return token
-
-# %% ../../nbs/models/04_causal.ipynb #57b61c0b
-class _Terms(_Start):
-    "Items of texts, and their terms."
-    def _start(self, bos):
-        token = self.start(bos)
-        return () if token is None else (self.tokenizer.convert_tokens_to_ids(token),)
-
-    def _terms(self, encoded, start, firsts):
-        "Log-probabilities of each text's tokens from the place `first` on, long ones in several items."
-        items, lengths = [], []
-        for e, first in zip(encoded, firsts):
-            ids, first = (*start, *e.ids), first + len(start)
-            lengths.append(len(ids) - first)
-            items += [(ids[:min(k + self._most, len(ids))], k) for k in range(first, len(ids), self._most)]
-        return _scored(np.concatenate(self.score(items)) if items else [], lengths)
-
-# %% ../../nbs/models/04_causal.ipynb #55dd6a84
-class _Sentences(_Terms):
-    "Log-probabilities of whole texts."
     def log_probability(self,
                         sentences, # a list of texts
                         *,
@@ -137,17 +49,16 @@ class _Sentences(_Terms):
                         unknown='refuse', # or "keep" texts with [UNK]
                        )->Scored:
         "Log-probability of each text, a term a token; the end of the text is not scored."
-        start = self._start(bos)
+        start = self._start_ids(bos)
         encoded = self._encode(sentences, unknown, special=False, room=len(start))
-        _no_space(self.tokenizer, encoded, special=False)
-        if short := [e.text for e in encoded if len(e.ids) + len(start) < 2]:
-            raise ValueError(f'{_short(short[0])} is one token, and bos=None leaves the first one unscored: '
-                             'nothing is left')
-        return self._terms(encoded, start, [0 if start else 1] * len(encoded))
+        check_no_space(self.tokenizer, encoded, special=False)
+        for e in encoded:
+            if len(e.ids) + len(start) < 2:
+                raise ValueError(f'{shown(e.text, 60)} is one token, and bos=None leaves the first one unscored: '
+                                 'nothing is left')
+        first = 0 if start else 1
+        return self._terms(encoded, start, [first] * len(encoded))
 
-# %% ../../nbs/models/04_causal.ipynb #c383dd7a
-class CausalScorer(_Sentences):
-    "A causal language model, such as GPT-2: log-probabilities of texts and of continuations, in nats."
     def continuation(self,
                      prompts, # a list of texts; one string serves for all completions
                      completions, # what follows each, with the space that is between them
@@ -158,15 +69,104 @@ class CausalScorer(_Sentences):
         """Log-probability of each completion after its prompt.
 
         ValueError for an empty one, white space at its end, or a token of both."""
-        start, completions = self._start(bos), _texts(completions, 'completions')
-        prompts = [prompts] * len(completions) if isinstance(prompts, str) else _texts(prompts, 'prompts')
-        pairs = list(_together(prompts, completions))
-        if empty := [p for p, c in pairs if not c.strip()]:
-            raise ValueError(f'the completion of {_short(empty[0])} is empty')
-        encoded = self._encode([p + c for p, c in pairs], unknown, special=False, room=len(start))
-        _no_space(self.tokenizer, encoded, special=False, strip=str.rstrip)
-        firsts = [pieces(e, (len(p) + len(c) - len(c.lstrip()), len(p) + len(c.rstrip())))[0]
-                  for e, (p, c) in zip(encoded, pairs)]
+        start = self._start_ids(bos)
+        prompts, completions = pair_with_prompts(prompts, completions)
+        for prompt, completion in zip(prompts, completions):
+            if not completion.strip():
+                raise ValueError(f'the completion of {shown(prompt, 60)} is empty')
+        texts = [prompt + completion for prompt, completion in zip(prompts, completions)]
+        encoded = self._encode(texts, unknown, special=False, room=len(start))
+        check_no_space(self.tokenizer, encoded, special=False, strip=str.rstrip)
+        firsts = []                             # the place of the first token of each completion
+        for e, prompt, completion in zip(encoded, prompts, completions):
+            space = len(completion) - len(completion.lstrip())
+            span = len(prompt) + space, len(prompt) + len(completion.rstrip())
+            firsts.append(pieces(e, span)[0])
         if not start and 0 in firsts:
             raise ValueError('a prompt is empty, and bos=None: its completion has nothing before it')
         return self._terms(encoded, start, firsts)
+
+    def start(self,
+              bos='auto', # what the tokenizer itself puts first, else its BOS; or a token by name; or None
+             )->str|None: # the token that texts start with, for results to keep
+        "What stands before a text. ValueError for a tokenizer without such a token, or one that is not known."
+        if bos is None:
+            return None
+        token = self._usual_start() if bos == 'auto' else bos
+        if token is None:
+            raise ValueError(f'the tokenizer of {self.name} has no BOS token, so that the first token of a '
+                             'text has nothing before it; name a token (bos="<|endoftext|>"), or leave the '
+                             'first one unscored (bos=None)')
+        if token not in self.tokenizer.get_vocab():
+            raise ValueError(f'{token!r} is no token of {self.name}; bos may be "auto", a token, or None')
+        return token
+
+    def _usual_start(self):
+        "The token that the tokenizer itself puts first, else the one that it calls BOS."
+        encoded = self.tokenizer('a', return_special_tokens_mask=True)
+        if encoded['special_tokens_mask'][0]:
+            return self.tokenizer.convert_ids_to_tokens(encoded['input_ids'][:1])[0]
+        return self.tokenizer.bos_token
+
+    def _start_ids(self, bos):
+        "The number of the token before a text; none if there is none."
+        token = self.start(bos)
+        return () if token is None else (self.tokenizer.convert_tokens_to_ids(token),)
+
+    def _terms(self, encoded, start, firsts):
+        "Log-probabilities of each text's tokens from the place `first` on, long ones in several items."
+        items = []
+        lengths = []
+        for e, first_of_text in zip(encoded, firsts):
+            ids = (*start, *e.ids)
+            first = first_of_text + len(start)
+            lengths.append(len(ids) - first)
+            for k in range(first, len(ids), self._most):
+                end = min(k + self._most, len(ids))
+                items.append((ids[:end], k))
+        values = self.score(items)
+        return split_scores(np.concatenate(values) if values else [], lengths)
+
+    # what Scorer needs
+
+    def score(self, items):
+        "As for all scorers; beginnings that several items share are found first, those that save 256 tokens."
+        with self.checkpoint.lock:              # for both steps, before another thread may
+            beginnings = Counter(ids[:first - 1] for ids, first in unique(items)[0])
+            self._shared = frozenset(ids for ids, n in beginnings.items() if (n - 1) * len(ids) >= 256)
+            return super().score(items)
+
+    def _cost(self, item):
+        ids, first = item
+        beginning = ids[:first - 1]
+        group = beginning if beginning in self._shared else ()
+        return len(ids) - 1, len(ids) - first, group            # what is cached takes memory too
+
+    def _past(self, beginning, n):
+        "Keys and values of a beginning, for n texts; None for a model that has none."
+        model = self.checkpoint.model
+        out = model.base_model(self._tensor([beginning]), use_cache=True, return_dict=True)
+        past: Any = getattr(out, 'past_key_values', None)
+        if isinstance(past, tuple):             # transformers 4
+            return tuple(tuple(x.expand(n, *x.shape[1:]) for x in layer) for layer in past)
+        if not hasattr(past, 'batch_repeat_interleave'):
+            return None
+        past.batch_repeat_interleave(n)
+        return past
+
+    def _forward(self, items):
+        "One forward pass over texts of unequal length, after a beginning that they may share."
+        ids, first = items[0]
+        beginning = ids[:first - 1]
+        past = self._past(beginning, len(items)) if beginning in self._shared else None
+        skipped = 0 if past is None else len(beginning)
+        inputs = [ids[skipped:-1] for ids, _ in items]
+        longest = max(len(row) for row in inputs)
+        padded = [[*row, *[0] * (longest - len(row))] for row in inputs]
+        reads = [(row, k - skipped - 1, ids[k])
+                 for row, (ids, first) in enumerate(items) for k in range(first, len(ids))]
+        rows, columns, tokens = zip(*reads)
+        options = {} if past is None else {'past_key_values': past}
+        out = self._read(rows, columns, tokens, range(len(reads)), input_ids=self._tensor(padded), **options)
+        lengths = [len(ids) - first for ids, first in items]
+        return np.split(out[:, 0] - out[:, 1], np.cumsum(lengths)[:-1])

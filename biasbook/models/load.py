@@ -10,40 +10,24 @@ from pathlib import Path
 
 import numpy as np
 
-from .scorer import unique
+from ..core.store import Store
 from .causal import CausalScorer
 from .checkpoints import Checkpoint, load_checkpoint
-from .masked import MaskedScorer, _together
-from .scorer import Scored, Scorer, _scored
-from ..core.store import Store
-from .tokens import _no_space, _texts
+from .masked import MaskedScorer
+from .scorer import Scored, Scorer, pair_with_prompts, split_scores, unique
+from .tokens import check_no_space
 
-# %% ../../nbs/models/05_load.ipynb #cd8c10d3
-class _Seq2Seq(Scorer):
-    "The core: items are (prompt ids, completion ids), results one number for each token of the completion."
+# %% ../../nbs/models/05_load.ipynb #d811de56
+class Seq2SeqScorer(Scorer):
+    """An encoder–decoder, such as T5: log-probabilities of completions of prompts, in nats.
 
+    Items are (prompt ids, completion ids); results one number for each token of the completion."""
     def __init__(self, checkpoint:Checkpoint, **options):
         if checkpoint.model.config.decoder_start_token_id is None:
             raise ValueError(f'the configuration of {checkpoint.name} has no decoder_start_token_id, so that '
                              'nothing starts an answer; add it to config.json')
         super().__init__(checkpoint, **options)
 
-    def _cost(self, item): return len(item[0]) + len(item[1]), len(item[1]), len(item[0])
-
-    def _forward(self, items):
-        from transformers.modeling_outputs import BaseModelOutput
-        model, (prompts, index) = self.checkpoint.model, unique([p for p, _ in items])
-        states = model.get_encoder()(input_ids=self._tensor(prompts), return_dict=True).last_hidden_state
-        first, longest = model.config.decoder_start_token_id, max(len(c) for _, c in items)
-        inputs = self._tensor([[first, *c[:-1], *[0] * (longest - len(c))] for _, c in items])
-        rows, columns, tokens = zip(*[(row, k, t) for row, (_, c) in enumerate(items) for k, t in enumerate(c)])
-        out = self._read(rows, columns, tokens, range(len(rows)), decoder_input_ids=inputs,
-                         encoder_outputs=BaseModelOutput(last_hidden_state=states[self._tensor(index)]))
-        return np.split(out[:, 0] - out[:, 1], np.cumsum([len(c) for _, c in items])[:-1])
-
-# %% ../../nbs/models/05_load.ipynb #d811de56
-class Seq2SeqScorer(_Seq2Seq):
-    "An encoder–decoder, such as T5: log-probabilities of completions of prompts, in nats."
     def completion(self,
                    prompts, # a list of texts; one string serves for all completions
                    completions, # what answers each
@@ -53,12 +37,33 @@ class Seq2SeqScorer(_Seq2Seq):
         """Log-probability of each completion given its prompt, a term a token, the end of the text with them.
 
         ValueError for a text that is empty, too long, has [UNK] or a mask, or a completion with white space."""
-        completions = _texts(completions, 'completions')
-        prompts = [prompts] * len(completions) if isinstance(prompts, str) else _texts(prompts, 'prompts')
-        pairs = list(_together(self._encode(prompts, unknown), self._encode(completions, unknown)))
-        _no_space(self.tokenizer, [c for _, c in pairs])
-        values = self.score([(p.ids, c.ids) for p, c in pairs])
-        return _scored(np.concatenate(values) if pairs else [], [len(c.ids) for _, c in pairs])
+        prompts, completions = pair_with_prompts(prompts, completions)
+        asked = self._encode(prompts, unknown)
+        answers = self._encode(completions, unknown)
+        check_no_space(self.tokenizer, answers)
+        values = self.score([(prompt.ids, answer.ids) for prompt, answer in zip(asked, answers)])
+        return split_scores(np.concatenate(values) if values else [], [len(answer.ids) for answer in answers])
+
+    def _cost(self, item):
+        prompt, completion = item
+        return len(prompt) + len(completion), len(completion), len(prompt)
+
+    def _forward(self, items):
+        from transformers.modeling_outputs import BaseModelOutput
+        model = self.checkpoint.model
+        completions = [completion for _, completion in items]
+        prompts, index = unique([prompt for prompt, _ in items])
+        states = model.get_encoder()(input_ids=self._tensor(prompts), return_dict=True).last_hidden_state
+        states_of_each = BaseModelOutput(last_hidden_state=states[self._tensor(index)])
+        first = model.config.decoder_start_token_id
+        longest = max(len(completion) for completion in completions)
+        inputs = [[first, *completion[:-1], *[0] * (longest - len(completion))] for completion in completions]
+        reads = [(row, k, token) for row, completion in enumerate(completions) for k, token in enumerate(completion)]
+        rows, columns, tokens = zip(*reads)
+        out = self._read(rows, columns, tokens, range(len(reads)), decoder_input_ids=self._tensor(inputs),
+                         encoder_outputs=states_of_each)
+        lengths = [len(completion) for completion in completions]
+        return np.split(out[:, 0] - out[:, 1], np.cumsum(lengths)[:-1])
 
 # %% ../../nbs/models/05_load.ipynb #d60d78e2
 def load_model(name_or_path:str|Path, # a folder, a model of the book ("novels-mini-masked"), or a hub name
@@ -77,6 +82,6 @@ def load_model(name_or_path:str|Path, # a folder, a model of the book ("novels-m
     registered one, in float32. So it is with "novels-mini-causal"."""
     if store is not None and not isinstance(store, Store):
         raise TypeError(f'store must be a Store, as Store(path) opens one, or None, but is {store!r}')
-    c = load_checkpoint(name_or_path, kind=kind, device=device, dtype=dtype, revision=revision)
-    cls: type = {'masked': MaskedScorer, 'causal': CausalScorer, 'seq2seq': Seq2SeqScorer}[c.kind]
-    return cls(c, store=store, budget=budget, progress=progress)
+    checkpoint = load_checkpoint(name_or_path, kind=kind, device=device, dtype=dtype, revision=revision)
+    scorers: dict[str, type] = {'masked': MaskedScorer, 'causal': CausalScorer, 'seq2seq': Seq2SeqScorer}
+    return scorers[checkpoint.kind](checkpoint, store=store, budget=budget, progress=progress)

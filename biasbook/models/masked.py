@@ -6,16 +6,40 @@
 __all__ = ['MaskedScorer']
 
 # %% ../../nbs/models/03_masked.ipynb #eb403dc3
+from typing import NamedTuple
+
 import numpy as np
 
-from .scorer import unique
+from ..core.checks import check_choice, check_same_length, check_texts, shown
 from .checkpoints import Checkpoint
-from .scorer import Scored, Scorer, _scored
-from .tokens import _no_space, _short, _texts, fill, pieces
+from .scorer import Scored, Scorer, split_scores, unique
+from .tokens import check_no_space, fill, pieces
 
-# %% ../../nbs/models/03_masked.ipynb #93d934dd
-class _Masked(Scorer):
-    "The core of a masked model: items are (ids, ((place, token), ...)), results (n, 2) logit and norm."
+# %% ../../nbs/models/03_masked.ipynb #0e6eff96
+class _Gap(NamedTuple):
+    "A token that is to be predicted."
+    place: int # of the token
+    masked: list # the places that are masked for it, most often its own among them
+
+
+class _Question(NamedTuple):
+    "What a masked model is asked."
+    ids: tuple # the numbers of the tokens it sees
+    place: int # where it looks
+    token: int # the number of the token whose score is read there
+
+
+class _Filled(NamedTuple):
+    "Texts with words in the place of a mask: each of n texts with each of m words."
+    texts: list # n × m
+    spans: list # of the words, (start, end) in characters
+    shape: tuple # (n, m)
+
+
+class MaskedScorer(Scorer):
+    """A masked language model, such as BERT: log-probabilities of words in their places, in nats.
+
+    Items are (ids, ((place, token), ...)); results (n, 2): the logit, and the log of the sum of exponentials."""
     _shape = -1, 2
 
     def __init__(self, checkpoint:Checkpoint, **options):
@@ -24,52 +48,6 @@ class _Masked(Scorer):
                              'made; add mask_token to its tokenizer_config.json')
         super().__init__(checkpoint, **options)
 
-    def _cost(self, item): return len(item[0]), len({place for place, _ in item[1]}), len(item[0])
-
-    def _forward(self, items):
-        at: list[int] = []
-        places, index = unique([(row, place) for row, (_, reads) in enumerate(items) for place, _ in reads])
-        rows, columns = zip(*places)
-        out = self._read(rows, columns, [t for _, reads in items for _, t in reads], index,
-                         input_ids=self._tensor([ids for ids, _ in items]))
-        return np.split(out, np.cumsum([len(reads) for _, reads in items])[:-1])
-
-# %% ../../nbs/models/03_masked.ipynb #b1faa9d2
-class _Asking(_Masked):
-    "Many questions of a masked model at once."
-    def _asked(self, asks):
-        "Logit and norm, (n, 2), for each (ids, place, token), those with the same ids in one item."
-        rows: dict = {}
-        for ids, place, token in asks: rows.setdefault(ids, {}).setdefault(place, {})[token] = None
-        items = []
-        for ids, places in rows.items():
-            some = list(places)
-            for k in range(0, len(some), self._most):
-                items.append((ids, tuple((p, t) for p in some[k:k + self._most] for t in places[p])))
-        found = {(ids, *read): value for (ids, reads), values in zip(items, self.score(items))
-                 for read, value in zip(reads, values)}
-        return np.array([found[ask] for ask in asks]).reshape(-1, 2)
-
-# %% ../../nbs/models/03_masked.ipynb #92e8d9b9
-class _Gaps(_Asking):
-    "Sums over the gaps of texts."
-    def _hidden(self, ids, places):
-        "These ids with masks at these places."
-        mask, places = self.tokenizer.mask_token_id, set(places)
-        return tuple(mask if i in places else t for i, t in enumerate(ids))
-
-    def _sums(self, encoded, gaps):
-        "Sums over each text's gaps, which are (place that is read, places that are masked)."
-        for e, some in zip(encoded, gaps):
-            if self.tokenizer.mask_token_id in [e.ids[i] for i, _ in some]:
-                raise ValueError(f'{_short(e.text)} has a mask where a word is to be scored; use mask_fill')
-        out = self._asked([(self._hidden(e.ids, masked), i, e.ids[i])
-                           for e, some in zip(encoded, gaps) for i, masked in some])
-        return _scored(out[:, 0] - out[:, 1], [len(some) for some in gaps])
-
-# %% ../../nbs/models/03_masked.ipynb #b28960e2
-class _Texts(_Gaps):
-    "Pseudo-log-likelihoods of whole texts."
     def pseudo_log_likelihood(self,
                               sentences, # a list of texts
                               method='original', # or "within-word-l2r", or "unmasked": each token visible
@@ -80,42 +58,23 @@ class _Texts(_Gaps):
 
         doi:10.18653/v1/2020.acl-main.240. ValueError for a text that is empty, too long, has [UNK], a mask or
         white space around it."""
-        _one_of('method', method, ('original', 'within-word-l2r', 'unmasked'))
+        check_choice(method, 'method', ('original', 'within-word-l2r', 'unmasked'))
         encoded = self._encode(sentences, unknown)
-        _no_space(self.tokenizer, encoded)
+        check_no_space(self.tokenizer, encoded)
         if method == 'within-word-l2r' and any(e.words is None for e in encoded):
             raise ValueError(f'the tokenizer of {self.name} does not say which tokens are one word; use '
                              'method="original"')
-        later = lambda e, i: [j for j in e.own if j >= i and e.words[j] == e.words[i]]
-        gap = {'original': lambda e, i: [i], 'unmasked': lambda e, i: [], 'within-word-l2r': later}[method]
-        return self._sums(encoded, [[(i, gap(e, i)) for i in e.own] for e in encoded])
 
-# %% ../../nbs/models/03_masked.ipynb #00fee329
-def _one_of(name, value, known):
-    if value not in known: raise ValueError(f'{name} must be one of {", ".join(known)}, but is {value!r}')
+        def masked_for(e, i):
+            "The places that are masked when the token at place `i` is read."
+            if method == 'original':
+                return [i]
+            if method == 'unmasked':
+                return []
+            return [j for j in e.own if j >= i and e.words[j] == e.words[i]]
 
-def _together(*lists):
-    "zip, or ValueError if the lists differ in length."
-    if len({len(x) for x in lists}) > 1:
-        sizes = ', '.join(str(len(x)) for x in lists)
-        raise ValueError(f'lists of unequal length: {sizes}; give one entry a text')
-    return zip(*lists)
+        return self._sums(encoded, [[_Gap(i, masked_for(e, i)) for i in e.own] for e in encoded])
 
-# %% ../../nbs/models/03_masked.ipynb #972ab248
-class _Words(_Texts):
-    "Words in their places."
-    def _wanted(self, e, span):
-        "The places of a word; ValueError for one with [UNK], a mask or another special token in it."
-        found = pieces(e, span)
-        if odd := {e.ids[i] for i in found} & set(self.tokenizer.all_special_ids):
-            raise ValueError(f'{e.text[slice(*span)]!r} in {_short(e.text)} has '
-                             f'{self.tokenizer.convert_ids_to_tokens(min(odd))} in it, whose score is not one '
-                             'of the word; a wanted word must be plain text that the tokenizer knows')
-        return found
-
-# %% ../../nbs/models/03_masked.ipynb #ffc3a00c
-class _Spans(_Words):
-    "Log-probabilities of words in their places."
     def span_log_likelihood(self,
                             texts, # a list of texts
                             spans, # for each text the word to score: (start, end) in characters
@@ -125,38 +84,25 @@ class _Spans(_Words):
                             unknown='refuse', # or "keep" texts with [UNK]
                            )->Scored:
         "Log-probability of a word in each text, a term a piece. ValueError for a span that is no word."
-        _one_of('method', method, ('chain', 'joint', 'single'))
-        encoded, gaps = self._encode(texts, unknown), []
-        for e, span, more in _together(encoded, spans, hidden or [()] * len(encoded)):
-            found, also = self._wanted(e, span), [i for s in more for i in pieces(e, s)]
-            cut = {'chain': lambda k: found[k:], 'joint': lambda k: found, 'single': lambda k: found[k:k + 1]}
-            gaps.append([(i, [*cut[method](k), *also]) for k, i in enumerate(found)])
+        check_choice(method, 'method', ('chain', 'joint', 'single'))
+        encoded = self._encode(texts, unknown)
+        hidden = hidden or [()] * len(encoded)
+        check_same_length(texts=encoded, spans=spans, hidden=hidden)
+        gaps: list[list[_Gap]] = []
+        for e, span, more_spans in zip(encoded, spans, hidden):
+            word = self._wanted(e, span)
+            always_masked = [i for more in more_spans for i in pieces(e, more)]
+            gaps.append([])
+            for k, place in enumerate(word):
+                if method == 'chain':
+                    masked = word[k:]
+                elif method == 'joint':
+                    masked = word
+                else:
+                    masked = [place]
+                gaps[-1].append(_Gap(place, [*masked, *always_masked]))
         return self._sums(encoded, gaps)
 
-# %% ../../nbs/models/03_masked.ipynb #d676a3b7
-class _Filled(_Spans):
-    "Texts with words in the place of a mask."
-    def _filled(self, texts, wanted, slot):
-        "Each text with each word, the words' spans, and the shape of the table."
-        texts, wanted = _texts(texts), _texts(wanted, 'wanted words')
-        pairs = [fill(t, w, self.tokenizer.mask_token, slot) for t in texts for w in wanted]
-        return [t for t, _ in pairs], [s for _, s in pairs], (len(texts), len(wanted))
-
-    def _found(self, filled, spans, unknown):
-        "Each text, encoded, and the places of its word."
-        return [(e, self._wanted(e, s)) for e, s in zip(self._encode(filled, unknown), spans)]
-
-    def _logits(self, filled, spans, unknown):
-        "The logit of a word of one piece in each text."
-        found = self._found(filled, spans, unknown)
-        if several := [t[slice(*s)] for t, s, (_, p) in zip(filled, spans, found) if len(p) > 1]:
-            raise ValueError(f'{several[0]!r} is several pieces to {self.name}, and a logit is of one; use '
-                             'as_="log-probability"')
-        return self._asked([(self._hidden(e.ids, p), p[0], e.ids[p[0]]) for e, p in found])[:, 0]
-
-# %% ../../nbs/models/03_masked.ipynb #0e6eff96
-class MaskedScorer(_Filled):
-    "A masked language model, such as BERT: log-probabilities of words in their places, in nats."
     def mask_fill(self,
                   texts, # a list of n texts, each with [MASK]
                   wanted, # m words
@@ -167,15 +113,104 @@ class MaskedScorer(_Filled):
                   unknown='refuse', # or "keep" texts with [UNK]
                  )->np.ndarray: # (n, m)
         "How well each word fits in the place of the mask. ValueError for [UNK], no mask, a logit of pieces."
-        _one_of('as_', as_, ('log-probability', 'probability', 'logit'))
-        filled, spans, shape = self._filled(texts, wanted, slot)
-        if as_ == 'logit': return self._logits(filled, spans, unknown).reshape(shape)
-        total = self.span_log_likelihood(filled, spans, method=method, unknown=unknown).total.reshape(shape)
+        check_choice(as_, 'as_', ('log-probability', 'probability', 'logit'))
+        filled = self._fill(texts, wanted, slot)
+        if as_ == 'logit':
+            return self._logits(filled, unknown).reshape(filled.shape)
+        scored = self.span_log_likelihood(filled.texts, filled.spans, method=method, unknown=unknown)
+        total = scored.total.reshape(filled.shape)
         return total if as_ == 'log-probability' else np.exp(total)
 
     def piece_counts(self,
                      texts, wanted, *, slot=None, unknown='refuse', # as for mask_fill
                     )->np.ndarray: # (n, m) whole numbers
         "How many pieces each word is in each place, and so how many terms its log-probability has."
-        filled, spans, shape = self._filled(texts, wanted, slot)
-        return np.array([len(p) for _, p in self._found(filled, spans, unknown)], int).reshape(shape)
+        filled = self._fill(texts, wanted, slot)
+        encoded = self._encode(filled.texts, unknown)
+        counts = [len(self._wanted(e, span)) for e, span in zip(encoded, filled.spans)]
+        return np.array(counts, int).reshape(filled.shape)
+
+    # texts and places
+
+    def _fill(self, texts, wanted, slot):
+        "Each text with each word."
+        texts = check_texts(texts)
+        wanted = check_texts(wanted, 'wanted words')
+        pairs = [fill(text, word, self.tokenizer.mask_token, slot) for text in texts for word in wanted]
+        return _Filled([text for text, _ in pairs], [span for _, span in pairs], (len(texts), len(wanted)))
+
+    def _wanted(self, e, span):
+        "The places of a word; ValueError for one with [UNK], a mask or another special token in it."
+        found = pieces(e, span)
+        special = {e.ids[i] for i in found} & set(self.tokenizer.all_special_ids)
+        if special:
+            raise ValueError(f'{e.text[slice(*span)]!r} in {shown(e.text, 60)} has '
+                             f'{self.tokenizer.convert_ids_to_tokens(min(special))} in it, whose score is not one '
+                             'of the word; a wanted word must be plain text that the tokenizer knows')
+        return found
+
+    def _with_masks(self, ids, places):
+        "These ids with masks at these places."
+        places = set(places)
+        return tuple(self.tokenizer.mask_token_id if i in places else token for i, token in enumerate(ids))
+
+    def _logits(self, filled, unknown):
+        "The logit of a word of one piece in each text."
+        encoded = self._encode(filled.texts, unknown)
+        words = [self._wanted(e, span) for e, span in zip(encoded, filled.spans)]
+        for e, span, word in zip(encoded, filled.spans, words):
+            if len(word) > 1:
+                raise ValueError(f'{e.text[slice(*span)]!r} is several pieces to {self.name}, and a logit is of one; use '
+                                 'as_="log-probability"')
+        questions = [_Question(self._with_masks(e.ids, word), word[0], e.ids[word[0]])
+                     for e, word in zip(encoded, words)]
+        return self._asked(questions)[:, 0]
+
+    # questions
+
+    def _sums(self, encoded, gaps):
+        "Sums over each text's gaps, which are (place that is read, places that are masked)."
+        questions = []
+        for e, some in zip(encoded, gaps):
+            if self.tokenizer.mask_token_id in [e.ids[place] for place, _ in some]:
+                raise ValueError(f'{shown(e.text, 60)} has a mask where a word is to be scored; use mask_fill')
+            for place, masked in some:
+                questions.append(_Question(self._with_masks(e.ids, masked), place, e.ids[place]))
+        read = self._asked(questions)
+        return split_scores(read[:, 0] - read[:, 1], [len(some) for some in gaps])
+
+    def _asked(self, questions):
+        "Logit and norm, (n, 2), for each (ids, place, token), those with the same ids in one item."
+        tokens_wanted: dict = {}                # ids -> place -> tokens, each once, in the order of the questions
+        for ids, place, token in questions:
+            tokens_wanted.setdefault(ids, {}).setdefault(place, {})[token] = None
+        items = []
+        for ids, by_place in tokens_wanted.items():
+            places = list(by_place)
+            for k in range(0, len(places), self._most):
+                reads = tuple((place, token) for place in places[k:k + self._most] for token in by_place[place])
+                items.append((ids, reads))
+        found = {}
+        for (ids, reads), values in zip(items, self.score(items)):
+            for (place, token), value in zip(reads, values):
+                found[ids, place, token] = value
+        return np.array([found[tuple(question)] for question in questions]).reshape(-1, 2)
+
+    # what Scorer needs
+
+    def _cost(self, item):
+        ids, reads = item
+        return len(ids), len({place for place, _ in reads}), len(ids)
+
+    def _forward(self, items):
+        reads = [(row, place, token) for row, (_, some) in enumerate(items) for place, token in some]
+        places, index = unique([(row, place) for row, place, _ in reads])
+        rows, columns = zip(*places)
+        out = self._read(rows, columns, [token for _, _, token in reads], index,
+                         input_ids=self._tensor([ids for ids, _ in items]))
+        return np.split(out, np.cumsum([len(some) for _, some in items])[:-1])
+
+# %% ../../nbs/models/03_masked.ipynb #0cb98c40
+# Old names. To be deleted when no module imports them
+def _one_of(name, value, known):
+    return check_choice(value, name, known)

@@ -12,12 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..testing.planted import MASK
-from .masked import _together
-from ..results.result import Estimate
-from .scorer import Scorer
+from ..core.checks import WrongKind, check_choice, check_same_length, check_texts, shown
 from ..core.store import store_key
-from .tokens import _no_space, _short, _texts
+from .scorer import Scorer
+from .tokens import MASK, check_no_space
+from ..results.result import Estimate
 
 # %% ../../nbs/models/06_pair_scores.ipynb #16d095af
 SCORINGS = {'masked': ('shared', 'pll', 'aul', 'aula'), 'causal': ('log-probability',),
@@ -29,71 +28,92 @@ def scoring_of(model, # from load_model
               )->str: # its name; "auto" is the first of the model's kind
     "The score that is asked for. TypeError for what is no language model, ValueError for another's score."
     if not isinstance(model, Scorer):
-        raise TypeError('pairs need a language model, such as load_model("novels-mini-causal"), not '
-                        f'{type(model).__name__} {str(model)[:40]!r}')
-    if scoring not in ('auto', *SCORINGS[model.kind]):
-        some = ' or '.join(map(repr, ('auto', *SCORINGS[model.kind])))
-        raise ValueError(f'scoring of a {model.kind} model is {some}, but is {scoring!r}')
-    return SCORINGS[model.kind][0] if scoring == 'auto' else scoring
+        found = f'{type(model).__name__} {str(model)[:40]!r}'
+        raise WrongKind('model', 'a language model', found, message='pairs need a language model, such as '
+                        f'load_model("novels-mini-causal"), not {found}')
+    known = SCORINGS[model.kind]
+    check_choice(scoring, f'scoring of a {model.kind} model', ('auto', *known))
+    return known[0] if scoring == 'auto' else scoring
 
 # %% ../../nbs/models/06_pair_scores.ipynb #81eb1a1a
-def _shared(a, b):
+def _shared_places(first, second):
     "The places in each of two lists of what both share, in order, as published (difflib)."
-    blocks = SequenceMatcher(None, a, b).get_matching_blocks()
-    return [[m[side] + k for m in blocks for k in range(m.size)] for side in (0, 1)]
+    places_in_first: list[int] = []
+    places_in_second: list[int] = []
+    for block in SequenceMatcher(None, first, second).get_matching_blocks():
+        places_in_first += range(block.a, block.a + block.size)
+        places_in_second += range(block.b, block.b + block.size)
+    return [places_in_first, places_in_second]
 
 # %% ../../nbs/models/06_pair_scores.ipynb #9eec70c8
 def _shared_scores(model, first, second, unknown):
     "Sums over the shared tokens of both lists, one after the other, and how many these are."
-    a, b = (model._encode(texts, unknown) for texts in (first, second))
-    _no_space(model.tokenizer, a + b)
-    places = [_shared(x.ids, y.ids) for x, y in zip(a, b)]
-    sides = [[i for i in some[k] if i in e.own] for k, es in enumerate((a, b)) for e, some in zip(es, places)]
-    if none := [e for e, some in zip(a, sides) if not some]:
-        raise ValueError(f'{_short(none[0].text)} shares no token with the other sentence of its pair, so that '
-                         'scoring="shared" compares nothing; take "pll", or pairs that differ less')
-    return model._sums(a + b, [[(i, [i]) for i in some] for some in sides])
+    firsts = model._encode(first, unknown)
+    seconds = model._encode(second, unknown)
+    check_no_space(model.tokenizer, firsts + seconds)
+    gaps_in_firsts = []
+    gaps_in_seconds = []
+    for a, b in zip(firsts, seconds):
+        in_a, in_b = _shared_places(a.ids, b.ids)
+        gaps_in_firsts.append([(i, [i]) for i in in_a if i in a.own])
+        gaps_in_seconds.append([(i, [i]) for i in in_b if i in b.own])
+        if not gaps_in_firsts[-1]:
+            raise ValueError(f'{shown(a.text, 60)} shares no token with the other sentence of its pair, so that '
+                             'scoring="shared" compares nothing; take "pll", or pairs that differ less')
+    return model._sums(firsts + seconds, gaps_in_firsts + gaps_in_seconds)
 
 # %% ../../nbs/models/06_pair_scores.ipynb #1de7e421
 @contextmanager
-def _eager(model):
+def _plain_attention(model):
     "Within it the model keeps its attention; ValueError for an old library."
     if not hasattr(model, 'set_attn_implementation'):
         raise ValueError('scoring="aula" needs a newer transformers: pip install -U transformers')
     before = model.config._attn_implementation
     model.set_attn_implementation('eager')
-    try: yield
-    finally: model.set_attn_implementation(before)
+    try:
+        yield
+    finally:
+        model.set_attn_implementation(before)
 
 # %% ../../nbs/models/06_pair_scores.ipynb #39c0ce48
-class _Attended(Scorer):
+class _AttentionScorer(Scorer):
     "Items are the ids of a text; results (n, 2): log-probability of each visible token, and its attention."
     _shape = -1, 2
 
-    def _key(self, item): return store_key(attended=self.checkpoint.fingerprint, item=item)
-    def _cost(self, item): return len(item), len(item), len(item)
+    def _key(self, item):
+        return store_key(attended=self.checkpoint.fingerprint, item=item)
+
+    def _cost(self, item):
+        return len(item), len(item), len(item)
 
     def _forward(self, items):
-        ids = self._tensor(items)                # of one length, as `_cost` says
-        with _eager(self.checkpoint.model):
+        ids = self._tensor(items)               # of one length, as `_cost` says
+        with _plain_attention(self.checkpoint.model):
             out = self.checkpoint.model(input_ids=ids, output_attentions=True)
         if not out.attentions or out.attentions[0] is None:
             raise ValueError(f'{self.checkpoint.name} gives no attention; take scoring="aul"')
-        logp = out.logits.float().log_softmax(-1).gather(-1, ids[..., None])[..., 0]
-        got = sum(a.float().mean((1, 2)) for a in out.attentions) / len(out.attentions)
-        return list(np.stack([logp.cpu().numpy(), got.cpu().numpy()], -1).astype(float))
+        log_probabilities = out.logits.float().log_softmax(-1)
+        of_the_tokens = log_probabilities.gather(-1, ids[..., None])[..., 0]
+        of_layers = [layer.float().mean((1, 2)) for layer in out.attentions]    # over heads, and places that look
+        attention = sum(of_layers) / len(of_layers)
+        return list(np.stack([of_the_tokens.cpu().numpy(), attention.cpu().numpy()], -1).astype(float))
 
 # %% ../../nbs/models/06_pair_scores.ipynb #33237cca
 def _unmasked_scores(model, texts, weighted, unknown):
     "The mean of what is said of each visible token, weighted by attention or not, and how many these are."
     if not weighted:
-        out = model.pseudo_log_likelihood(texts, 'unmasked', unknown=unknown)
-        return out.total / out.counts, out.counts
+        scored = model.pseudo_log_likelihood(texts, 'unmasked', unknown=unknown)
+        return scored.total / scored.counts, scored.counts
     encoded = model._encode(texts, unknown)
-    _no_space(model.tokenizer, encoded)
-    asked = _Attended(model.checkpoint, store=model.store, budget=model.budget, progress=model.progress)
-    found = [r[list(e.own)] for e, r in zip(encoded, asked.score([e.ids for e in encoded]))]
-    return np.array([(r[:, 0] * r[:, 1]).mean() for r in found]), [len(r) for r in found]
+    check_no_space(model.tokenizer, encoded)
+    scorer = _AttentionScorer(model.checkpoint, store=model.store, budget=model.budget, progress=model.progress)
+    means = []
+    counts = []
+    for e, found in zip(encoded, scorer.score([e.ids for e in encoded])):
+        own = found[list(e.own)]
+        means.append((own[:, 0] * own[:, 1]).mean())
+        counts.append(len(own))
+    return np.array(means), counts
 
 # %% ../../nbs/models/06_pair_scores.ipynb #c1a2f5ad
 class PairScores(NamedTuple):
@@ -117,23 +137,30 @@ def pair_scores(model, # from load_model, of any kind
         raise ValueError(f'prompts are for encoder–decoders, which need them; {model.name} is {model.kind}')
     if bos != 'auto' and model.kind != 'causal':
         raise ValueError(f'bos={bos!r} is for causal models; leave it out for {model.name}')
-    first, second = _texts(first, 'first'), _texts(second, 'second')
-    texts, n = first + second, len(list(_together(first, second)))
-    if scoring in ('aul', 'aula'): total, counts = _unmasked_scores(model, texts, scoring == 'aula', unknown)
-    else: total, counts = _summed(model, first, second, scoring, prompts, bos, unknown)
+    first = check_texts(first, 'first')
+    second = check_texts(second, 'second')
+    check_same_length(first=first, second=second)
+    if scoring in ('aul', 'aula'):
+        total, counts = _unmasked_scores(model, first + second, scoring == 'aula', unknown)
+    else:
+        total, counts = _summed_scores(model, first, second, scoring, prompts, bos, unknown)
+    n = len(first)
     return PairScores(total[:n], total[n:], np.reshape(counts, (2, n)).T)
 
 # %% ../../nbs/models/06_pair_scores.ipynb #13e05dbb
-def _summed(model, first, second, scoring, prompts, bos, unknown):
+def _summed_scores(model, first, second, scoring, prompts, bos, unknown):
     "Totals and counts of a score that is a sum."
     texts = first + second
-    if scoring == 'shared': out = _shared_scores(model, first, second, unknown)
-    elif scoring == 'pll': out = model.pseudo_log_likelihood(texts, unknown=unknown)
-    elif scoring == 'log-probability': out = model.log_probability(texts, bos=bos, unknown=unknown)
+    if scoring == 'shared':
+        scored = _shared_scores(model, first, second, unknown)
+    elif scoring == 'pll':
+        scored = model.pseudo_log_likelihood(texts, unknown=unknown)
+    elif scoring == 'log-probability':
+        scored = model.log_probability(texts, bos=bos, unknown=unknown)
     else:
-        both = prompts if isinstance(prompts, str) else [*prompts] * 2
-        out = model.completion(both, texts, unknown=unknown)
-    return out.total, out.counts
+        prompts_of_both = prompts if isinstance(prompts, str) else [*prompts] * 2
+        scored = model.completion(prompts_of_both, texts, unknown=unknown)
+    return scored.total, scored.counts
 
 # %% ../../nbs/models/06_pair_scores.ipynb #ef565dbd
 def true_scores(language, # a Grammar, of load_grammar
@@ -144,22 +171,38 @@ def true_scores(language, # a Grammar, of load_grammar
                )->np.ndarray: # (2, n) scores of the first and of the second sentences, nats
     "What `pair_scores` would be of a perfect model. ValueError: no sentence of the language, no such score."
     if scoring == 'completion':
-        return np.array([[*map(language.completion, prompts, texts)] for texts in (first, second)])
-    both = [[language.sentence(t) for t in texts] for texts in (first, second)]
-    if scoring == 'log-probability': return np.array([[s.logp for s in some] for some in both])
-    if scoring not in ('shared', 'pll'): raise ValueError(f'a language has no true score {scoring!r}')
-    every = lambda a, b: [range(len(a)), range(len(b))]
-    at = [(_shared if scoring == 'shared' else every)(a.pieces, b.pieces) for a, b in zip(*both)]
-    said = lambda p, k: language.fill([*p[:k], MASK, *p[k + 1:]])[0][p[k]]
-    return np.array([[sum(said(s.pieces, k) for k in places[side]) for s, places in zip(some, at)]
-                     for side, some in enumerate(both)])
+        return np.array([[language.completion(prompt, text) for prompt, text in zip(prompts, texts)]
+                         for texts in (first, second)])
+    firsts = [language.sentence(text) for text in first]
+    seconds = [language.sentence(text) for text in second]
+    if scoring == 'log-probability':
+        return np.array([[sentence.logp for sentence in some] for some in (firsts, seconds)])
+    if scoring not in ('shared', 'pll'):
+        raise ValueError(f'a language has no true score {scoring!r}')
+
+    def sum_over(words, places):
+        "The sum of log P(word | the other words of the sentence)."
+        total = 0
+        for k in places:
+            with_gap = [*words[:k], MASK, *words[k + 1:]]
+            total += language.fill(with_gap)[0][words[k]]
+        return total
+
+    totals = []
+    for a, b in zip(firsts, seconds):
+        in_a, in_b = range(len(a.pieces)), range(len(b.pieces))
+        if scoring == 'shared':
+            in_a, in_b = _shared_places(a.pieces, b.pieces)
+        totals.append([sum_over(a.pieces, in_a), sum_over(b.pieces, in_b)])
+    return np.array(totals).reshape(-1, 2).T
 
 # %% ../../nbs/models/06_pair_scores.ipynb #b97e5755
 def length_estimate(excess, # (n,) by how many tokens the first sentence of each pair is the longer
                     margins, # (n,) its score less that of the second, nats
                    )->Estimate: # Pearson's r, NaN where there is none
     "How far margins go with length, named \"length and margin\"."
-    x, y = np.asarray(excess, float), np.asarray(margins, float)
+    x = np.asarray(excess, float)
+    y = np.asarray(margins, float)
     if len(x) < 3 or not np.ptp(x) or not np.ptp(y):
         return Estimate('length and margin', float('nan'), method='no r: fewer than 3 pairs, or no differences')
     return Estimate('length and margin', float(np.corrcoef(x, y)[0, 1]),

@@ -63,7 +63,7 @@ def _check_rows(questions):
     return checked
 
 # %% ../../nbs/stimuli/07_questions.ipynb #9c2a6b69
-_TITLES = {'google': 'Google analogies', 'msr': 'MSR analogies', 'google-lower': 'Google analogies, lower case'}
+QUESTION_TITLES = {'google': 'Google analogies', 'msr': 'MSR analogies', 'google-lower': 'Google analogies, lower case'}
 _FILES = {'google': 'benchmarks/questions-words.txt', 'msr': 'benchmarks/MSR-syntax.txt'}
 
 
@@ -92,8 +92,8 @@ def analogy_questions(questions, # "google-lower" (bundled), "google", "msr", a 
     elif questions in _FILES:
         sections = _file(fetch(_FILES[questions]))
     elif isinstance(questions, str) and not Path(questions).suffix and not check_path(questions).exists():
-        advice = did_you_mean(questions.lower(), _TITLES)
-        raise UnknownName(questions, _TITLES, 'set of questions', f'no set of questions {shown(questions)}; {advice}')
+        advice = did_you_mean(questions.lower(), QUESTION_TITLES)
+        raise UnknownName(questions, QUESTION_TITLES, 'set of questions', f'no set of questions {shown(questions)}; {advice}')
     else:
         sections = _file(questions)
     empty = [section for section, rows in sections.items() if not rows] if sections else ['all of it']

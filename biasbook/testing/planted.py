@@ -12,10 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import permutations
+from typing import NamedTuple
 
 import numpy as np
 
+from ..core.checks import UnknownName, as_list
 from ..core.registry import data_path
+from ..models.tokens import MASK
 
 # %% ../../nbs/testing/01_planted.ipynb #aa41b657
 @cache
@@ -24,51 +27,81 @@ def _spec():
     import yaml
     return yaml.safe_load(data_path('grammar.yaml').read_text(encoding='utf-8'))
 
+
 def _plain(word):
     "A word as it is read: without the bars between its pieces."
     return word.replace('|', '')
+
 
 def _total(logp):
     "The logarithm of a sum of probabilities; -inf if there are none."
     return float(np.logaddexp.reduce(logp)) if len(logp) else -math.inf
 
+
 def _log_shares(weights):
     "Weights by name as log-probabilities that sum to 1."
     total = math.log(sum(weights.values()))
-    return {k: math.log(w) - total for k, w in weights.items()}
+    return {name: math.log(weight) - total for name, weight in weights.items()}
 
 # %% ../../nbs/testing/01_planted.ipynb #32b3beaa
 def _log_targets(targets, leans, strength):
     "Log-probability of each target given a group word that leans so; a number of pieces has a fixed share."
-    total, out = sum(w for w, _ in targets.values()), {}
-    for n in sorted({t.count('|') for t in targets}):
-        same = {t: w for t, (w, _) in targets.items() if t.count('|') == n}
-        tilted = _log_shares({t: w * math.exp(strength * leans.get(t, 0) / 2) for t, w in same.items()})
-        out.update({t: math.log(sum(same.values()) / total) + x for t, x in tilted.items()})
-    return out
+    total = sum(weight for weight, _ in targets.values())
+    logp = {}
+    for bars in sorted({target.count('|') for target in targets}):
+        weights = {target: weight for target, (weight, _) in targets.items() if target.count('|') == bars}
+        tilted = {target: weight * math.exp(strength * leans.get(target, 0) / 2) for target, weight in weights.items()}
+        share = math.log(sum(weights.values()) / total)
+        for target, log_share in _log_shares(tilted).items():
+            logp[target] = share + log_share
+    return logp
 
 # %% ../../nbs/testing/01_planted.ipynb #fe58838e
+class _Groups(NamedTuple):
+    "The group words of a template."
+    logp: dict # word -> log-probability
+    leans: dict # word -> target -> nats
+
+
 def _targets(template):
     "The targets of a template with weight and lean, which is 0 for attributes: there identities lean."
-    name, spec = template['targets'], _spec()
-    return {k: (w, 0) for p in spec['attributes'] for k, w in p.items()} if name == 'attributes' else spec[name]
+    if template['targets'] != 'attributes':
+        return _spec()[template['targets']]
+    weights: dict = {}
+    for pair in _spec()['attributes']:
+        weights.update(pair)
+    return {target: (weight, 0) for target, weight in weights.items()}
+
 
 def _identities():
     "Share of each identity, and its leans: attribute to nats, the opposite one with the other sign."
-    entries, both = _spec()['identities'], [(k, o) for p in _spec()['attributes'] for k, o in permutations(p)]
-    leans = {i: {t: s * x for a, x in e['leans'].items() for k, o in both if _plain(k) == a
-                 for t, s in ((k, 1), (o, -1))} for i, e in entries.items()}
-    return _log_shares({i: e['share'] for i, e in entries.items()}), leans
+    shares = {}
+    leans: dict = {}
+    for identity, entry in _spec()['identities'].items():
+        shares[identity] = entry['share']
+        leans[identity] = {}
+        for attribute, lean in entry['leans'].items():
+            for pair in _spec()['attributes']:
+                for target, opposite in permutations(pair):
+                    if _plain(target) == attribute:
+                        leans[identity][target] = lean
+                        leans[identity][opposite] = -lean
+    return _Groups(_log_shares(shares), leans)
+
 
 def _groups(template):
-    "Log-probability of each group word under a template, and its leans: target to nats."
-    if template['groups'] == 'identities': return _identities()
-    logp, leans = {}, {}
-    for sex, sign, p in (('male', 1, template['male']), ('female', -1, 1 - template['male'])):
-        shares = {w: share for w, (s, share) in _spec()[template['groups']].items() if s == sex}
-        logp.update({w: math.log(p) + x for w, x in _log_shares(shares).items()})
-        leans.update({w: {t: sign * lean for t, (_, lean) in _targets(template).items()} for w in shares})
-    return logp, leans
+    "The group words of a template, with their probabilities and leans."
+    if template['groups'] == 'identities':
+        return _identities()
+    words = _spec()[template['groups']]
+    targets = _targets(template)
+    groups = _Groups({}, {})
+    for sex, sign, share_of_sex in (('male', 1, template['male']), ('female', -1, 1 - template['male'])):
+        shares = {word: share for word, (its_sex, share) in words.items() if its_sex == sex}
+        for word, log_share in _log_shares(shares).items():
+            groups.logp[word] = math.log(share_of_sex) + log_share
+            groups.leans[word] = {target: sign * lean for target, (_, lean) in targets.items()}
+    return groups
 
 # %% ../../nbs/testing/01_planted.ipynb #73b97beb
 @dataclass(frozen=True, eq=False)
@@ -85,18 +118,27 @@ class Sentence:
 # %% ../../nbs/testing/01_planted.ipynb #bb36590c
 def _pieces(words):
     "The pieces of a word or words, in the notation of WordPiece: 'un|caring' is un, ##caring."
-    return [('##' if k else '') + p for w in words.split() for k, p in enumerate(w.split('|'))]
+    pieces = []
+    for word in words.split():
+        first, *others = word.split('|')
+        pieces.append(first)
+        pieces += [f'##{piece}' for piece in others]
+    return pieces
+
 
 def _sentence(name, template, words, logp):
     "The sentence of a template with these words in its slots."
     pieces: list = []
     spans = {}
     for part in re.findall(r'\{\w+\}|\w+|\.', template['text']):
-        slot = part.strip('{}')
-        new = _pieces(words[slot]) if slot != part else [part]
-        if slot != part: spans[slot] = len(pieces), len(pieces) + len(new)
+        if part.startswith('{'):
+            slot = part.strip('{}')
+            new = _pieces(words[slot])
+            spans[slot] = len(pieces), len(pieces) + len(new)
+        else:
+            new = [part]
         pieces += new
-    plain = {s: _plain(w) for s, w in words.items()}
+    plain = {slot: _plain(word) for slot, word in words.items()}
     text = template['text'].format(**plain)
     question = template.get('prompt', '').format(**plain)
     return Sentence(text[0].upper() + text[1:], name, plain, tuple(pieces), spans, question, logp)
@@ -104,25 +146,39 @@ def _sentence(name, template, words, logp):
 # %% ../../nbs/testing/01_planted.ipynb #6a5e370d
 def _sentences(biased):
     "All sentences with their probabilities."
-    spec, out = _spec(), []
-    weights = _log_shares({n: t['weight'] for n, t in spec['templates'].items()})
-    for name, t in spec['templates'].items():
-        groups, leans = _groups(t)
-        given = {g: _log_targets(_targets(t), leans[g], t['strength']) for g in groups}
+    spec = _spec()
+    weights = _log_shares({name: template['weight'] for name, template in spec['templates'].items()})
+    sentences = []
+    for name, template in spec['templates'].items():
+        groups = _groups(template)
+        targets = _targets(template)
+        given = {group: _log_targets(targets, groups.leans[group], template['strength']) for group in groups.logp}
         if not biased:
-            mean = {x: _total([groups[g] + given[g][x] for g in groups]) for x in _targets(t)}
-            given = dict.fromkeys(groups, mean)
-        owners = _log_shares(spec['owners']) if '{owner}' in t['text'] else {'': 0.}
-        for (owner, p), g in ((o, g) for o in owners.items() for g in groups):
-            for x, q in given[g].items():
-                words = {**({'owner': owner} if owner else {}), 'group': g, 'target': x}
-                out.append(_sentence(name, t, words, weights[name] + p + groups[g] + q))
-    return tuple(out)
+            mean = {target: _total([groups.logp[group] + given[group][target] for group in groups.logp])
+                    for target in targets}
+            given = dict.fromkeys(groups.logp, mean)
+        owners = {'': 0.}
+        if '{owner}' in template['text']:
+            owners = _log_shares(spec['owners'])
+        for owner, log_share in owners.items():
+            for group, log_group in groups.logp.items():
+                for target, log_target in given[group].items():
+                    words = {'group': group, 'target': target}
+                    if owner:
+                        words = {'owner': owner, **words}
+                    logp = weights[name] + log_share + log_group + log_target
+                    sentences.append(_sentence(name, template, words, logp))
+    return tuple(sentences)
 
-# %% ../../nbs/testing/01_planted.ipynb #b297217e
-class _Tables:
-    "The sentences as arrays."
-    name: str; sentences: tuple
+# %% ../../nbs/testing/01_planted.ipynb #60455866
+@dataclass(frozen=True, eq=False, repr=False)
+class Grammar:
+    "A finite language: its sentences, and what follows from their probabilities by adding up."
+    name: str # "planted", or "unbiased" for its twin
+    sentences: tuple # of `Sentence`, all that there are
+
+    def __repr__(self):
+        return f'{self.name} language: {len(self.sentences)} sentences, {len(np.unique(self._rows)) - 1} pieces'
 
     @cached_property
     def logp(self):
@@ -138,101 +194,109 @@ class _Tables:
     @cached_property
     def _having(self):
         "Slot, or 'template': word: which sentences have it."
-        out: dict = {k: {} for k in ('template', 'owner', 'group', 'target')}
+        having: dict = {'template': {}, 'owner': {}, 'group': {}, 'target': {}}
         for k, s in enumerate(self.sentences):
             for slot, word in {'template': s.template, **s.slots}.items():
-                out[slot].setdefault(word, np.zeros(len(self.sentences), bool))[k] = True
-        return out
+                if word not in having[slot]:
+                    having[slot][word] = np.zeros(len(self.sentences), bool)
+                having[slot][word][k] = True
+        return having
 
-# %% ../../nbs/testing/01_planted.ipynb #edab56a2
-class _Slots(_Tables):
-    "Probabilities of words in slots."
+    @cached_property
+    def _by_text(self):
+        return {s.text.casefold(): s for s in self.sentences}
+
+    # words in slots
+
     def _with(self, words):
         "Which sentences have these words in their slots; ValueError for what the language does not have."
-        ok = np.ones(len(self.sentences), bool)
+        fits = np.ones(len(self.sentences), bool)
         for slot, asked in words.items():
             if slot not in self._having:
-                raise ValueError(f'no slot {slot!r}; there are {", ".join(self._having)}')
-            asked = [asked] if isinstance(asked, str) else list(asked)
-            if unknown := [w for w in asked if w not in self._having[slot]]:
+                raise UnknownName(slot, self._having, 'slot', f'no slot {slot!r}; there are {", ".join(self._having)}')
+            asked = as_list(asked)
+            unknown = [word for word in asked if word not in self._having[slot]]
+            if unknown:
                 raise ValueError(f'no {slot} {", ".join(map(repr, unknown))} in this language')
-            ok &= np.any([self._having[slot][w] for w in asked], axis=0)
-        return ok
+            fits &= np.any([self._having[slot][word] for word in asked], axis=0)
+        return fits
 
-    def log_probability(self, wanted, # slot or "template": word, or a list of which any will do
+    def log_probability(self,
+                        wanted, # slot or "template": word, or a list of which any will do
                         given=None, # what is known, in the same form
                        )->float: # nats; -inf for what cannot be
         "Log-probability of words in slots given others; ValueError for unknown words, or if nothing fits."
         known = self._with(given or {})
         if not known.any():
             raise ValueError(f'no sentence has {given}')
-        return _total(self.logp[known & self._with(wanted)]) - _total(self.logp[known])
+        both = known & self._with(wanted)
+        return _total(self.logp[both]) - _total(self.logp[known])
 
-# %% ../../nbs/testing/01_planted.ipynb #b362ace9
-class _Biases(_Slots):
-    "The known answers of the measures of mask filling."
-    def bias(self, template, # its name, such as "is a"
+    def bias(self,
+             template, # its name, such as "is a"
              a, b, # group words, or lists of them
              target, # such as "nurse"
             )->dict[str, float]: # nats; above 0 toward a rather than b
         "Fill bias, its prior, the corrected fill bias and the target fill bias (doi:10.18653/v1/W19-3823)."
-        p, t, w = self.log_probability, {'template': template}, {'template': template, 'target': target}
-        fill, prior = (p({'group': a}, known) - p({'group': b}, known) for known in (w, t))
-        other = p({'target': target}, {**t, 'group': a}) - p({'target': target}, {**t, 'group': b})
-        return {'fill': fill, 'prior': prior, 'corrected': fill - prior, 'target_fill': other}
+        P = self.log_probability
+        of_template = {'template': template}
+        of_target = {'template': template, 'target': target}
+        fill = P({'group': a}, of_target) - P({'group': b}, of_target)
+        prior = P({'group': a}, of_template) - P({'group': b}, of_template)
+        target_fill = P({'target': target}, {**of_template, 'group': a}) - P({'target': target}, {**of_template, 'group': b})
+        return {'fill': fill, 'prior': prior, 'corrected': fill - prior, 'target_fill': target_fill}
 
-# %% ../../nbs/testing/01_planted.ipynb #89798f1a
-MASK = '[MASK]'
+    # pieces in texts
 
-class _Texts(_Biases):
-    "What may stand where."
-    def fill(self, pieces, # of a whole sentence, "[MASK]" for the hidden ones
+    def fill(self,
+             pieces, # of a whole sentence, "[MASK]" for the hidden ones
             )->list[dict[str, float]]: # for each mask: piece to nats
         "What may stand at each mask, each on its own. ValueError if no sentence fits."
-        row = [*pieces, *[''] * (self._rows.shape[1] - len(pieces))][:self._rows.shape[1]]
-        hidden = np.array([p == MASK for p in row])
-        ok = np.where(hidden, self._rows != '', self._rows == row).all(1) & (len(pieces) <= len(row))
-        if not ok.any():
+        width = self._rows.shape[1]
+        padded = [*pieces, *[''] * (width - len(pieces))]
+        row = np.array(padded[:width])
+        hidden = row == MASK
+        fits = np.where(hidden, self._rows != '', self._rows == row).all(1)
+        if len(pieces) > width or not fits.any():
             raise ValueError(f'no sentence of this language fits {" ".join(pieces)!r}')
-        rows, shares = self._rows[ok], self.logp[ok] - _total(self.logp[ok])
-        return [{str(p): _total(shares[rows[:, k] == p]) for p in sorted(set(rows[:, k]))}
-                for k in np.flatnonzero(hidden)]
+        rows = self._rows[fits]
+        shares = self.logp[fits] - _total(self.logp[fits])
+        at_masks = []
+        for k in np.flatnonzero(hidden):
+            column = rows[:, k]
+            at_masks.append({str(piece): _total(shares[column == piece]) for piece in sorted(set(column))})
+        return at_masks
 
-# %% ../../nbs/testing/01_planted.ipynb #14705074
-class _Answers(_Texts):
-    "Sentences by their text, and as answers."
-    @cached_property
-    def _known(self):
-        return {s.text.casefold(): s for s in self.sentences}
-
-    def sentence(self, text)->Sentence: # whatever its capitals
+    def sentence(self,
+                 text, # whatever its capitals
+                )->Sentence:
         "The sentence of this text; ValueError if it is none of this language."
-        if text.casefold() not in self._known:
+        if text.casefold() not in self._by_text:
             raise ValueError(f'{text!r} is no sentence of this language')
-        return self._known[text.casefold()]
+        return self._by_text[text.casefold()]
 
-    def completion(self, prompt, text)->float: # nats
+    def completion(self,
+                   prompt, # a question of the language
+                   text, # a sentence
+                  )->float: # nats
         "Log-probability of a sentence as the answer to a question. ValueError if it is none of this language."
         answers = [s for s in self.sentences if s.question and s.question.casefold() == prompt.casefold()]
         if not answers:
             raise ValueError(f'{prompt!r} is no question of this language, as "What is he?" is one')
-        logp = {s: s.logp for s in answers}
-        return logp.get(self.sentence(text), -math.inf) - _total(list(logp.values()))
+        sentence = self.sentence(text)
+        total = _total([s.logp for s in answers])
+        return sentence.logp - total if sentence in answers else -math.inf
 
-# %% ../../nbs/testing/01_planted.ipynb #60455866
-@dataclass(frozen=True, eq=False, repr=False)
-class Grammar(_Answers):
-    "A finite language: its sentences, and what follows from their probabilities by adding up."
-    name: str # "planted", or "unbiased" for its twin
-    sentences: tuple # of `Sentence`, all that there are
-
-    def pseudo_log_likelihood(self, text)->float: # nats
+    def pseudo_log_likelihood(self,
+                              text, # a sentence
+                             )->float: # nats
         "Each piece given all others, summed (Salazar et al. 2020, doi:10.18653/v1/2020.acl-main.240)."
-        p = self.sentence(text).pieces
-        return sum(self.fill([*p[:k], MASK, *p[k + 1:]])[0][p[k]] for k in range(len(p)))
-
-    def __repr__(self):
-        return f'{self.name} language: {len(self.sentences)} sentences, {len(np.unique(self._rows)) - 1} pieces'
+        pieces = self.sentence(text).pieces
+        total = 0.
+        for k, piece in enumerate(pieces):
+            with_gap = [*pieces[:k], MASK, *pieces[k + 1:]]
+            total += self.fill(with_gap)[0][piece]
+        return total
 
 # %% ../../nbs/testing/01_planted.ipynb #a1d3d71d
 @cache
@@ -245,6 +309,14 @@ def load_grammar(biased:bool=True, # False: the twin, with the same base rates a
 def stereotype_pairs(): # a DataFrame, one row a pair: identity, type, stereotype, antistereotype, lean (nats)
     "The pairs of the bundled language; the lean is toward the stereotype, and 0 in the twin."
     import pandas as pd
-    opposite = {_plain(a): _plain(b) for pair in _spec()['attributes'] for a, b in permutations(pair)}
-    return pd.DataFrame([{'identity': i, 'type': e['type'], 'stereotype': a, 'antistereotype': opposite[a],
-                          'lean': x} for i, e in _spec()['identities'].items() for a, x in e['leans'].items()])
+    opposite = {}
+    for pair in _spec()['attributes']:
+        first, second = (_plain(word) for word in pair)
+        opposite[first] = second
+        opposite[second] = first
+    rows = []
+    for identity, entry in _spec()['identities'].items():
+        for attribute, lean in entry['leans'].items():
+            rows.append({'identity': identity, 'type': entry['type'], 'stereotype': attribute,
+                         'antistereotype': opposite[attribute], 'lean': lean})
+    return pd.DataFrame(rows)

@@ -332,15 +332,3 @@ def placebo_values(measure, # directions, one row each -> the value along each, 
         if len(known) and monte_carlo_error(reached, len(known)) <= .01:
             break
     return found
-
-# %% ../../nbs/vectors/03_directions.ipynb #oldnames3
-# Old names, until the pages that import them use the new ones.
-_beyond = placebo_estimate
-_differences = pair_differences
-_listed = check_pairs
-_lists = bolukbasi_lists
-_others = placebo_directions
-_pairs = split_pairs
-
-def _count(name, value, least):
-    check_whole(value, name, least=least)

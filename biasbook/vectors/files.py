@@ -1135,10 +1135,3 @@ def read_vector_file(
         if vocabulary is not None or tensor is not None:
             raise ValueError('has its words in it; vocabulary= and tensor= are for an .npy or .safetensors')
         return read_table(path, words, limit)
-
-# %% ../../nbs/vectors/00_files.ipynb #oldnames1
-# Old names, until the pages that import them use the new ones.
-_naming = errors_in_file
-_npy_head = read_npy_header
-_plural = plural
-_some = listed

@@ -530,8 +530,3 @@ def _stacked(vectors):
     if others:
         raise ValueError(f'vectors of unequal length: {first!r} has {plural(d, "number")}, but {listed(others)}')
     return np.reshape(list(rows.values()), (len(rows), d))
-
-# %% ../../nbs/vectors/01_wordvectors.ipynb #oldnames2
-# Old names, until the pages that import them use the new ones.
-_cosines = named_cosines
-_unit64 = unit_rows

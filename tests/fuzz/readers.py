@@ -164,23 +164,22 @@ TOKENIZER = ('{"version": "1.0", "added_tokens": [], "model": {"type": "WordLeve
 
 def model_folder(folder, path):
     "Everything that is read of a model before its weights."
-    from biasbook.models.checkpoints import _config, _quiet, _tokenizer
-    from biasbook.models.checkpoints import _files, _kind
+    from biasbook.models.checkpoints import load_config, load_tokenizer, model_files, model_kind, quiet_transformers
     for name, content in (('model.safetensors', '\2\0\0\0\0\0\0\0{}'), ('tokenizer.json', TOKENIZER)):
         if not (folder / name).exists():
             (folder / name).write_text(content)
     name = folder.name
-    _files(folder, name)
-    with _quiet():
+    model_files(folder, name)
+    with quiet_transformers():
         if (folder / 'tokenizer_config.json').exists():
-            _tokenizer(folder, name)
-        _kind(_config(folder, name), 'auto', name)
+            load_tokenizer(folder, name)
+        model_kind(load_config(folder, name), 'auto', name)
 
 
 def sentence_transformers(folder, path):
-    from biasbook.embedders.local import _st_files
+    from biasbook.embedders.local import _sentence_model_files
     (folder / 'model.safetensors').write_bytes(b'')
-    _st_files(folder, folder.name)
+    _sentence_model_files(folder, folder.name)
 
 
 # -- readers by name --------------------------------------------------------------------------------------------------
