@@ -17,8 +17,9 @@ def parameter_comments(function:FunctionType, # defined in a file
     "The comments beside the parameters of a function. OSError if its source cannot be read."
     names = set(inspect.signature(function).parameters)
     comments: dict = {}
+    on_this_line: list = []     # the parameters that a comment belongs to
+    at_start = True             # of a line: a parameter replaces those of the line above
     depth = 0                   # how many brackets are open
-    current = None              # the parameter that a comment belongs to
     started = False             # whether the bracket of the parameters has been opened
     for token in tokenize.generate_tokens(io.StringIO(inspect.getsource(function)).readline):
         if token.type == tokenize.OP and token.string in '([{':
@@ -27,12 +28,16 @@ def parameter_comments(function:FunctionType, # defined in a file
         elif token.type == tokenize.OP and token.string in ')]}':
             depth -= 1
         elif token.type == tokenize.OP and token.string == ':' and started and depth == 0:
-            current = 'return'
+            on_this_line = ['return']
         elif token.type == tokenize.NAME and depth == 1 and token.string in names - comments.keys():
-            current = token.string
-        elif token.type == tokenize.COMMENT and current is not None:
+            on_this_line = [token.string] if at_start else [*on_this_line, token.string]
+            at_start = False
+        elif token.type == tokenize.COMMENT:
             text = token.string.lstrip('# ').strip()
-            comments[current] = f'{comments[current]} {text}' if current in comments else text
+            for name in on_this_line:
+                comments[name] = f'{comments[name]} {text}' if name in comments else text
+        elif token.type == tokenize.NL:
+            at_start = True
         elif token.type == tokenize.NEWLINE and started:
             break
     return comments
