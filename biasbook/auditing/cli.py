@@ -25,7 +25,7 @@ from functools import partial
 from multiprocessing import parent_process
 from pathlib import Path
 from textwrap import shorten
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -53,9 +53,10 @@ def _check_names(value, key):
     return names
 
 
-_CHECKS = {'subjects': _check_names, 'measures': _check_names, 'before': check_text, 'after': check_text,
-           'debias': partial(check_choice, choices=DEBIAS), 'out': check_text,
-           'jobs': partial(check_whole, least=1, most=MOST_JOBS), 'fresh': check_flag, 'quiet': check_flag}
+_CHECKS: dict[str, Callable] = {
+    'subjects': _check_names, 'measures': _check_names, 'before': check_text, 'after': check_text,
+    'debias': partial(check_choice, choices=DEBIAS), 'out': check_text,
+    'jobs': partial(check_whole, least=1, most=MOST_JOBS), 'fresh': check_flag, 'quiet': check_flag}
 
 # %% ../../nbs/auditing/09_cli.ipynb #e593ea77
 def _check_option(key, value):
