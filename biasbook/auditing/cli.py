@@ -34,7 +34,7 @@ from .. import __version__
 from ..core.checks import (UnknownName, WrongKind, check_choice, check_flag, check_path, check_text, check_whole, close_names,
                                   did_you_mean, errors_at, shown)
 from ..core.inputs import file_text, parse_yaml_lines
-from ..core.registry import _entries as registry_entries, data_path, located
+from ..core.registry import data_path, located, registry_entries
 from ..embedders.providers import checked_subject
 from .subjects import OPENERS, model_names, origin, scheme_of
 
