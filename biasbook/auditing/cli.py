@@ -25,7 +25,7 @@ from functools import partial
 from multiprocessing import parent_process
 from pathlib import Path
 from textwrap import shorten
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -34,7 +34,7 @@ from .. import __version__
 from ..core.checks import (UnknownName, WrongKind, check_choice, check_flag, check_path, check_text, check_whole, close_names,
                                   did_you_mean, errors_at, shown)
 from ..core.inputs import file_text, parse_yaml_lines
-from ..core.registry import _entries as registry_entries, data_path, located
+from ..core.registry import data_path, located, registry_entries
 from ..embedders.providers import checked_subject
 from .subjects import OPENERS, model_names, origin, scheme_of
 
@@ -53,9 +53,10 @@ def _check_names(value, key):
     return names
 
 
-_CHECKS = {'subjects': _check_names, 'measures': _check_names, 'before': check_text, 'after': check_text,
-           'debias': partial(check_choice, choices=DEBIAS), 'out': check_text,
-           'jobs': partial(check_whole, least=1, most=MOST_JOBS), 'fresh': check_flag, 'quiet': check_flag}
+_CHECKS: dict[str, Callable] = {
+    'subjects': _check_names, 'measures': _check_names, 'before': check_text, 'after': check_text,
+    'debias': partial(check_choice, choices=DEBIAS), 'out': check_text,
+    'jobs': partial(check_whole, least=1, most=MOST_JOBS), 'fresh': check_flag, 'quiet': check_flag}
 
 # %% ../../nbs/auditing/09_cli.ipynb #e593ea77
 def _check_option(key, value):

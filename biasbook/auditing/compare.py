@@ -37,7 +37,7 @@ def _stimuli(r):
     sets = r.meta.get('words') or {}
     if not isinstance(sets, dict):
         sets = {'': sets}
-    found = []
+    found: list[tuple] = []
     for role, words in sets.items():
         found += [((role,), str(w)) for w in words]
     columns = [c for c in _STIMULI if r.details is not None and c in r.details]

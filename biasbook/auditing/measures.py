@@ -12,7 +12,7 @@ from typing import Callable, NamedTuple
 from ..core.checks import UnknownName, did_you_mean, shown
 from ..core.registry import data_path
 from ..vectors.directions import bias_direction, gender_pairs, professions
-from ..stimuli.pairs import _bundled as bundled_pairs, pair_sentences
+from ..stimuli.pairs import bundled_pairs, pair_sentences
 from ..stimuli.studies import load_study
 from ..stimuli.words import Query, weat_queries, weat_query
 from ..models.tokens import unknown_words

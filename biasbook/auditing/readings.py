@@ -214,7 +214,7 @@ class Agreement(NamedTuple):
 # %% ../../nbs/auditing/03_readings.ipynb #8d1c865e
 def _words_of(r):
     "The words that a result was measured with."
-    found = []
+    found: list = []
     for words in (r.meta.get('words') or {}).values():
         found += words
     if r.details is not None and 'word' in r.details:

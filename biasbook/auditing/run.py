@@ -192,8 +192,8 @@ class _Units:
         from tqdm import tqdm
         self.executor = executor
         self.kept = _Kept(resume)
-        self.done = {} # key: _Outcome
-        self.waiting = {} # key: future
+        self.done: dict[str, _Outcome] = {}
+        self.waiting: dict[str, Any] = {} # key: future
         self.reused = 0
         self.bar = tqdm(total=0, desc='audit', unit=' units', disable=None if progress else True, delay=1, leave=False)
 

@@ -12,8 +12,8 @@ from importlib.util import find_spec
 from typing import Callable, NamedTuple
 
 from ..core.checks import UnknownName, check_path, did_you_mean, shown
-from ..core.registry import _entries as registry_entries, data_path
-from ..models.checkpoints import _bundled as bundled_models
+from ..core.registry import data_path, registry_entries
+from ..models.checkpoints import bundled_models
 from ..models.load import load_model
 from ..models.scorer import Scorer
 from ..vectors.wordvectors import WordVectors, as_vectors, load_vectors
