@@ -174,9 +174,9 @@ def model_folder(folder, path):
     name = folder.name
     _files(folder, name)
     with _quiet():
+        _kind(_config(folder, name), 'auto', name)          # first, as when a model is loaded: the tokenizer trusts config.json
         if (folder / 'tokenizer_config.json').exists():
             _tokenizer(folder, name)
-        _kind(_config(folder, name), 'auto', name)
 
 
 def sentence_transformers(folder, path):
