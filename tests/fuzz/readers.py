@@ -173,9 +173,9 @@ def model_folder(folder, path):
     name = folder.name
     model_files(folder, name)
     with quiet_transformers():
+        model_kind(load_config(folder, name), 'auto', name)      # first, as when a model is loaded: the tokenizer trusts config.json
         if (folder / 'tokenizer_config.json').exists():
             load_tokenizer(folder, name)
-        model_kind(load_config(folder, name), 'auto', name)
 
 
 def sentence_transformers(folder, path):
