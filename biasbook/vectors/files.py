@@ -22,7 +22,7 @@ import time
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from errno import EINVAL
@@ -485,7 +485,7 @@ def _text_blocks(opened, want, limit):
             kept = []
             seen_before = seen
             start = at
-            lines = [] if block.isspace() else io.BytesIO(block)              # many empty lines are passed over at once
+            lines: Iterable[bytes] = [] if block.isspace() else io.BytesIO(block)              # many empty lines are passed over at once
             for in_block, line in enumerate(lines, 1):
                 if not line.isspace():
                     if seen == limit:
