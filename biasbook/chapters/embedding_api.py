@@ -12,20 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from biasbook import __version__
-from biasbook.chapters.weat import weat_direction
-from biasbook.core.checks import check_choice, check_flag, check_fraction, check_whole, look_up
-<<<<<<< ours
-from biasbook.embedders.load import Embedder, as_embedder
-from biasbook.embedders.client import ProviderError
-=======
-from biasbook.embedders.client import ProviderError
-from biasbook.embedders.load import Embedder, as_embedder
->>>>>>> theirs
-from biasbook.results.result import Estimate, Result, results_table
-from biasbook.stats.contrasts import (by_template, contrast_estimates, measure_contrast, published_contrast,
+from .. import __version__
+from .weat import weat_direction
+from ..core.checks import check_choice, check_flag, check_fraction, check_whole, look_up
+from ..embedders.client import ProviderError
+from ..embedders.load import Embedder, as_embedder
+from ..results.result import Estimate, Result, results_table
+from ..stats.contrasts import (by_template, contrast_estimates, measure_contrast, published_contrast,
                                       size_in_words, variance_split, word_scores)
-from biasbook.stimuli.studies import Study, attribute_sentences, load_study, target_sentences
+from ..stimuli.studies import Study, attribute_sentences, load_study, target_sentences
 
 # %% ../../nbs/04_embedding_api.ipynb #9ca99d1c
 class ResolvedStudy(NamedTuple):

@@ -328,8 +328,8 @@ def fill_bias(model, # a MaskedScorer
               words, # (a, b): a word each, or a list of words
               target, # a word, or a list of words
               *,
-              method='chain', # as for maskfill_rows, like the next
-              compat=None,
+              method='chain', # as for maskfill_rows
+              compat=None, # as for maskfill_rows
               confidence_level=.95, # of the interval over targets
              )->Result: # value: mean corrected fill bias, nats; details: a row a template and target
     "How far does a model associate targets with a rather than b? ValueError, TypeError as for `maskfill_rows`."
@@ -349,8 +349,8 @@ def fill_bias_difference(model, # a MaskedScorer
                          Y, # targets that they are compared with
                          *,
                          names=('X', 'Y'), # what X and Y are called
-                         method='chain', # as for maskfill_rows, like the next
-                         compat=None,
+                         method='chain', # as for maskfill_rows
+                         compat=None, # as for maskfill_rows
                          confidence_level=.95, # of the interval over targets
                         )->Result: # value: difference of the mean corrected fill biases, nats
     "Do targets X lean toward a rather than b more than targets Y? ValueError, TypeError as for `fill_bias`."

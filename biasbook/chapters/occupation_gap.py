@@ -91,10 +91,10 @@ def _check_shares(occupations):
 def occupation_gap(subject, # word vectors, Associations, or a kind of subject that a chapter has registered
                    occupations=None, # occupation -> share of women; by default those of occupation_shares
                    *,
-                   alternative='two-sided', # as in wefat_arrays, like the next three
-                   n_resamples=99_999,
-                   random_state=0,
-                   confidence_level=.95,
+                   alternative='two-sided', # as in wefat_arrays
+                   n_resamples=99_999, # random orders, for p where not all orders can be counted
+                   random_state=0, # their seed, a whole number
+                   confidence_level=.95, # of the intervals
                    **options, # of occupation_associations; for vectors placebo
                   )->Result:
     """Correlation of the share of women in occupations with a subject's association of them with women.

@@ -324,9 +324,9 @@ def indirect_bias_table(vectors, # anything that as_vectors takes
                         pairs, # (w, v) each
                         direction=None, # a Direction; by default bias_direction(vectors)
                         *,
-                        confidence_level=.95, # as in indirect_bias, like the next two
-                        n_placebos=DIRECTIONS,
-                        random_state=0,
+                        confidence_level=.95, # of the intervals
+                        n_placebos=DIRECTIONS, # directions from random pairs to compare with; 0 for none
+                        random_state=0, # their seed
                        ): # a DataFrame, one row a pair: w, v, similarity, indirect_bias, low, high, …
     "`indirect_bias` of many pairs. ValueError as for that, and for pairs that are none."
     import pandas as pd

@@ -184,9 +184,9 @@ def seat(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
          unit='word', # or "sentence", as published: all sentences count as independent
          templates=TEMPLATES, # of one slot each; not used where the query brings its sentences
          on_missing='raise', # words that the embedder is known to lack: "raise", "drop" or "drop-pairs"
-         alternative='greater', # as in weat, like the next two
-         ddof=1,
-         confidence_level=.95,
+         alternative='greater', # as in weat
+         ddof=1, # of the standard deviation in d
+         confidence_level=.95, # of the intervals
         )->Result: # value d; details has one row a target word, or a target sentence
     """The sentence encoder association test (May et al. 2019, doi:10.18653/v1/N19-1063), by word.
 

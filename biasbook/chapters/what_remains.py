@@ -569,9 +569,9 @@ def bias_correlation(before, # anything that as_vectors takes
                      after_direction=None, # a Direction for after; by default the same one
                      on_missing='raise', # words that either lacks: "raise" or "drop"
                      n_placebos=DIRECTIONS, # directions from random pairs to compare with, 0 for none
-                     n_resamples=9_999,
-                     random_state=0,
-                     confidence_level=.95,
+                     n_resamples=9_999, # random orders, for p
+                     random_state=0, # seed of both
+                     confidence_level=.95, # of the intervals
                     )->Result: # value r; details has one row a word
     "Correlation of projections before and after. ValueError: as for `neighbor_bias`, and if none is left."
     before, after = as_vectors(before), as_vectors(after)

@@ -244,8 +244,3 @@ def read_table(path, # a file, as `check_path` returns it
         places.append(f'line {number}')
         rows.append(dict(zip(headers, cells)))
     return Table(headers, places, rows)
-
-# %% ../../nbs/core/01_inputs.ipynb #fab2d4fa
-# To be deleted when no module imports these names from here.
-from biasbook.core.checks import LONGEST_NAME, close_names, listed
-checked_path = check_path

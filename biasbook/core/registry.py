@@ -150,11 +150,3 @@ def verify(name:str, # a name in the registry, or "googlenews-mini"
     if path is None:
         return 'missing'
     return 'ok' if file_sha256(path) == entry['sha256'] else 'damaged'
-
-# %% ../../nbs/core/02_registry.ipynb #ba535ad4
-# To be deleted when no module imports these names.
-from biasbook.core.checks import did_you_mean
-
-_entries = registry_entries
-_sha256 = file_sha256
-def _did_you_mean(name, names, n=3, cutoff=.6, show=str, others=''): return did_you_mean(name, names, n, cutoff, show, others)

@@ -527,8 +527,3 @@ def load_checkpoint(name_or_path, # a folder, a model of the book, such as "nove
     checkpoint = Checkpoint(name, kind, model, tokenizer, folder, revision, device, dtype, limit)
     checkpoint.fingerprint, checkpoint._versions_when_loaded            # taken now, and kept
     return checkpoint
-
-# %% ../../nbs/models/00_checkpoints.ipynb #e985d972
-# Old names. To be deleted when no module imports them
-_quiet, _bundled, _config, _device = quiet_transformers, bundled_models, load_config, choose_device
-_folder, _kind = find_model, model_kind

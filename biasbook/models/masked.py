@@ -209,8 +209,3 @@ class MaskedScorer(Scorer):
         out = self._read(rows, columns, [token for _, _, token in reads], index,
                          input_ids=self._tensor([ids for ids, _ in items]))
         return np.split(out, np.cumsum([len(some) for _, some in items])[:-1])
-
-# %% ../../nbs/models/03_masked.ipynb #0cb98c40
-# Old names. To be deleted when no module imports them
-def _one_of(name, value, known):
-    return check_choice(value, name, known)

@@ -433,7 +433,3 @@ class Scorer:
             check_no_mask(self.tokenizer, text, self.kind, self.name)
         limit = self.checkpoint.limit and self.checkpoint.limit - room
         return encode(self.tokenizer, texts, special=special, limit=limit, unknown=unknown)
-
-# %% ../../nbs/models/02_scorer.ipynb #3344c350
-# Old names. To be deleted when no module imports them
-_with_part, _free = logits_of_picked, free_gpu_memory

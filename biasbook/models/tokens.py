@@ -163,10 +163,3 @@ def check_no_mask(tokenizer, # a tokenizer of transformers
                              f'scored as a word; write {tokenizer.mask_token}')
         raise ValueError(f'{shown(text, 60)}: {mask} is a word of masked models, and {name} is a {kind} one, which '
                          'would score its brackets and letters; leave it out, and ask for what follows')
-
-# %% ../../nbs/models/01_tokens.ipynb #d3be29e9
-# Old names. To be deleted when no module imports them
-_texts = check_texts
-
-def _short(text):
-    return shown(text, 60)

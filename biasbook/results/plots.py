@@ -305,7 +305,3 @@ def subjects_plot(labels, # the query of each row; rows of one query stand toget
             _draw_point(ax, y, names.index(subjects[i]), null, {name: column[i] for name, column in c.items()})
         ax.set_xlabel(xlabel, parse_math=False, fontsize=9)
     return ax
-
-# %% ../../nbs/results/01_plots.ipynb #a6c4db5d
-# To be deleted when no module imports these names.
-_clipped, _headings, _heights = clip_middle, draw_headings, row_heights

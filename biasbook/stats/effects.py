@@ -193,15 +193,3 @@ def equivalence_pvalue(
     scale = math.sqrt(len(x) * len(y) / (len(x) + len(y)))
     df = len(x) + len(y) - 2
     return _nct_cdf(d * scale, df, margin * scale)
-
-# %% ../../nbs/stats/02_effects.ipynb #6011cbbf
-# To be deleted when no module imports these names.
-def _level(name, value): check_fraction(value, name, usual=.05 if name == 'alpha' else .95)
-def _one_of(alternative): check_choice(alternative, 'alternative', ALTERNATIVES)
-def _scores(name, x): return check_scores(x, name)
-def _number(x):
-    from numbers import Real
-    return isinstance(x, Real)
-def _whole(value, least):
-    from biasbook.core.checks import is_whole
-    return is_whole(value) and value >= least

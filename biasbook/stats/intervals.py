@@ -186,10 +186,6 @@ def jackknife_intervals(
     both = jackknife_interval(theta, sets, bound, confidence_level) if len(sets) == 4 else none
     return targets, both
 
-# %% ../../nbs/stats/03_intervals.ipynb #b7704f03
-# To be deleted when no module imports this name.
-_jackknife = jackknife_interval
-
 # %% ../../nbs/stats/03_intervals.ipynb #860bdf16
 def _check_units(confidence_level, **columns):
     "Columns as arrays, by their names; ValueError unless they are finite, of one length, and 2 or more."

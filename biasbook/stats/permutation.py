@@ -553,9 +553,3 @@ def benjamini_hochberg(pvalues): # one per test
     Raises ValueError on an empty list, NaN and values outside 0 to 1. Benjamini & Hochberg (1995)."""
     from scipy import stats
     return stats.false_discovery_control(_check_pvalues(pvalues))
-
-# %% ../../nbs/stats/00_permutation.ipynb #5c1aa5b5
-# To be deleted when no module imports these names.
-from biasbook.core.checks import format_count as _number
-_scaled = scale_by_power_of_two
-_cluster_sums = cluster_sums

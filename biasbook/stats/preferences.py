@@ -251,7 +251,3 @@ def paired_preferences(first, # margins of one model, one per pair, nats
             replace(share, name='disagreements'),
             replace(mean, name='difference of ratios'),
             replace(naive, name='McNemar'))
-
-# %% ../../nbs/stats/04_preferences.ipynb #9f29759f
-# To be deleted when no module imports this name.
-_signs = margin_signs

@@ -168,8 +168,3 @@ def load_stereoset(path=None, # a file of either layout; None: the development p
     nested = re.match(r'\s*{\s*"(version|data)"', text)
     found = list(_nested(text, path.name) if nested else _lines(text, path.name))
     return examples_table([row for row, _ in found], [place for _, place in found], path.name)
-
-# %% ../../nbs/stimuli/08_examples.ipynb #5c0f5ee9
-# To be deleted when no module imports these names.
-_COLUMNS, _OPTIONS, _TASKS = STEREOSET_COLUMNS, STEREOSET_OPTIONS, STEREOSET_TASKS
-_filled, _table, _two, _word = fill_blank, examples_table, context_and_sentence, word_at_blank

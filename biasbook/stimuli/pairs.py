@@ -404,8 +404,3 @@ def blank_pairs(pairs, # of build_pairs
     blank = [', '.join(c for c in _NEEDED if not _cell_text(row[c])) for _, row in pairs.iterrows()]
     marked = pairs.assign(blank=blank)
     return marked[marked['blank'] != '']
-
-# %% ../../nbs/stimuli/03_pairs.ipynb #7090185e
-# To be deleted when no module imports these names.
-_bundled = bundled_pairs
-_rows = read_table

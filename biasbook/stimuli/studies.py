@@ -521,8 +521,3 @@ def study_lint(study, # of load_study
             if word in gendered:
                 rows.append((word, group, '', 'names a gender, among attribute words', True))
     return pd.DataFrame(rows, columns=['word', 'of', 'template', 'why', 'made'])
-
-# %% ../../nbs/stimuli/05_studies.ipynb #8a6f3e46
-# To be deleted when no module imports these names.
-_mapping = check_mapping
-_member = look_up

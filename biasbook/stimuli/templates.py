@@ -156,10 +156,6 @@ class Template:
                 raise ValueError(f'{shown(self.text)} has no slot {shown(slot)}; it has {listed(self.slots)}')
         return {slot: _check_word(slot, words[slot]) for slot in self.slots}
 
-    @property
-    def _slots(self): # to be deleted when no module uses this name
-        return self.places
-
 # %% ../../nbs/stimuli/02_templates.ipynb #1fb9ce0c
 def template_warnings(template, # a Template, or its text
                      )->list[str]: # empty for most

@@ -308,7 +308,3 @@ def load_queries(path, # a file that ends in .json, .yaml, .yml, .csv or .txt, i
     if repeated:
         raise ValueError(f'{file} has more than one query with the name {listed(repeated)}; rename one')
     return queries
-
-# %% ../../nbs/stimuli/00_words.ipynb #17325b54
-# To be deleted when no module imports this name.
-_words = check_words
