@@ -275,7 +275,8 @@ def terminable():
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    def terminate(*_): raise Terminated
+    def terminate(*_):
+        raise Terminated
     before = signal.signal(signal.SIGTERM, terminate)
     try:
         yield

@@ -280,7 +280,8 @@ _METHODS = {'3cosadd': '3CosAdd', '3cosmul': '3CosMul'}
 
 def _score(xa, xb, xc, method):
     "The score of each x, from its cosines with a, b and c."
-    if method == '3cosadd': return xb - xa + xc
+    if method == '3cosadd':
+        return xb - xa + xc
     return (1 + xb) * (1 + xc) / ((1 + xa) / 2 + .001) / 4
 
 def _outlawed(key, rows):
@@ -314,7 +315,8 @@ def _solve(unit, rows, key, method):
             T = _score(S[a], S[b], S[c], method)
             T[:, zero[lo:lo + width]] = -np.inf
             for free in (1, 0):
-                if not free: _bar(T, barred, q, lo)
+                if not free:
+                    _bar(T, barred, q, lo)
                 best = np.maximum(top[free, q:q + step], T.max(1), out=top[free, q:q + step])
                 i, r = np.divmod(np.flatnonzero(T >= _least(best)[:, None]), T.shape[1])
                 found[free].append((i + q, r + lo, T[i, r]))

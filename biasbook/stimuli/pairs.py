@@ -304,7 +304,8 @@ def _wordnet(folder):
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     class English(WordNetCorpusReader):
-        def map_wn(self, *args): return {}          # to the versions of other languages: needs NLTK's own data
+        def map_wn(self, *args):
+            return {}          # to the versions of other languages: needs NLTK's own data
         def open(self, file):
             if file != 'lexnames' or (folder / file).is_file():
                 return super().open(file)
