@@ -396,8 +396,10 @@ def measured(modules):
     full = [name for name, n in lines.items() if n == 250]
     callable_names = [name for name in defined if any(short(m).rpartition('.')[2] == name for m in files)]
 
-    def at(found): return [place(module, node) for module, node in found]
-    def many(groups): return [f'{name}: {", ".join(places)}' for name, places in sorted(groups.items(), key=lambda x: -len(x[1]))]
+    def at(found):
+        return [place(module, node) for module, node in found]
+    def many(groups):
+        return [f'{name}: {", ".join(places)}' for name, places in sorted(groups.items(), key=lambda x: -len(x[1]))]
 
     yield 'modules', len(files), []
     yield 'lines', sum(lines.values()), [f'{n} {name}' for name, n in sorted(lines.items(), key=lambda x: -x[1])]

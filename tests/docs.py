@@ -15,7 +15,7 @@ LOADING_ATTRIBUTES = {'script': ['src'], 'img': ['src', 'srcset'], 'source': ['s
                       'object': ['data'], 'video': ['src', 'poster'], 'audio': ['src'], 'track': ['src'], 'input': ['src'],
                       'use': ['href', 'xlink:href'], 'image': ['href', 'xlink:href']}
 LINKS_THAT_LOAD_NOTHING = {'canonical', 'alternate', 'author', 'license', 'next', 'prev', 'help', 'search', 'me'}
-CSS_ADDRESS = re.compile(r'''url\(\s*["']?([^"')]+)|@import\s*["']([^"']+)''')
+CSS_ADDRESS = re.compile(r"""url\(\s*["']?([^"')]+)|@import\s*["']([^"']+)""")
 
 
 def rendered(nbs=root / 'nbs'):
@@ -48,32 +48,41 @@ class Page(HTMLParser):
         self.open_tags.append((tag, a.get('class') or ''))
         for name in LOADING_ATTRIBUTES.get(tag, ()):
             address = a.get(name) or ''
-            if name == 'srcset': self.loaded += [part.split()[0] for part in address.split(', ') if part.strip()]
-            elif address: self.loaded.append(address)
+            if name == 'srcset':
+                self.loaded += [part.split()[0] for part in address.split(', ') if part.strip()]
+            elif address:
+                self.loaded.append(address)
         if tag == 'link' and a.get('href') and not set((a.get('rel') or '').lower().split()) & LINKS_THAT_LOAD_NOTHING:
             self.loaded.append(a['href'])
         self.loaded += css_addresses(a.get('style') or '')
         self.ids.add(a.get('id'))
-        if tag == 'nav': self.within = self.within or 'sidebar' in (a.get('id') or '')
+        if tag == 'nav':
+            self.within = self.within or 'sidebar' in (a.get('id') or '')
         if tag == 'a' and a.get('href'):
             self.links.append(a['href'])
-            if self.within: self.sidebar.add(a['href'])
+            if self.within:
+                self.sidebar.add(a['href'])
         if tag == 'img':
             self.links.append(a.get('src') or '')
-            if not a.get('alt'): self.mute.append(a.get('src'))
+            if not a.get('alt'):
+                self.mute.append(a.get('src'))
 
     def handle_endtag(self, tag):
-        if tag == 'nav': self.within = 0
+        if tag == 'nav':
+            self.within = 0
         open_names = [name for name, _ in self.open_tags]
         if tag in open_names:
             innermost = max(i for i, name in enumerate(open_names) if name == tag)
             del self.open_tags[innermost:]
 
     def handle_data(self, data):
-        if not self.open_tags: return
+        if not self.open_tags:
+            return
         tag, classes = self.open_tags[-1]
-        if tag == 'style': self.loaded += css_addresses(data)
-        if tag == 'span' and 'math' in classes.split() and data.strip(): self.raw_tex.append(data.strip())
+        if tag == 'style':
+            self.loaded += css_addresses(data)
+        if tag == 'span' and 'math' in classes.split() and data.strip():
+            self.raw_tex.append(data.strip())
 
 
 def problems(docs):
@@ -94,17 +103,24 @@ def problems(docs):
         yield from (f'{name}: {address} is loaded from another host' for address in page.loaded if is_elsewhere(address))
         yield from (f'{name}: a formula is shown as TeX, {tex[:60]}' for tex in page.raw_tex)
         shown = re.sub(r'<[^>]+>', '', page.text)
-        if re.search(r':\s*NoneType\s*=', shown): yield f'{name}: a signature shows NoneType'
-        if re.search(r'def \w+\(\s*\*args, \*\*kwargs\s*\):\s*$', shown, re.M): yield f'{name}: a class is shown without its fields'
+        if re.search(r':\s*NoneType\s*=', shown):
+            yield f'{name}: a signature shows NoneType'
+        if re.search(r'def \w+\(\s*\*args, \*\*kwargs\s*\):\s*$', shown, re.M):
+            yield f'{name}: a class is shown without its fields'
         for url in page.links:
             where, _, anchor = url.partition('#')
-            if where.startswith(SITE): where = '/' + where.removeprefix(SITE)
-            elif '://' in where or where.startswith(('data:', 'mailto:', 'javascript:')): continue
+            if where.startswith(SITE):
+                where = '/' + where.removeprefix(SITE)
+            elif '://' in where or where.startswith(('data:', 'mailto:', 'javascript:')):
+                continue
             target = (docs / where[1:] if where.startswith('/') else (docs / name).parent / where) if where else docs / name
-            if target.is_dir(): target /= 'index.html'
+            if target.is_dir():
+                target /= 'index.html'
             there = target.resolve().relative_to(docs).as_posix() if target.resolve().is_relative_to(docs) else ''
-            if not target.exists(): yield f'{name}: {url} leads nowhere'
-            elif anchor and there in parsed and anchor not in parsed[there].ids: yield f'{name}: {url} has no such place'
+            if not target.exists():
+                yield f'{name}: {url} leads nowhere'
+            elif anchor and there in parsed and anchor not in parsed[there].ids:
+                yield f'{name}: {url} has no such place'
 
 
 if __name__ == '__main__':

@@ -26,23 +26,34 @@ def parameter_groups(arguments):
     positional = arguments.posonlyargs + arguments.args
     defaults = [None] * (len(positional) - len(arguments.defaults)) + arguments.defaults
     entries = [('', argument, default) for argument, default in zip(positional, defaults)]
-    if arguments.vararg: entries.append(('*', arguments.vararg, None))
-    if arguments.kwonlyargs and not arguments.vararg: entries.append(('*', None, None))
+    if arguments.vararg:
+        entries.append(('*', arguments.vararg, None))
+    if arguments.kwonlyargs and not arguments.vararg:
+        entries.append(('*', None, None))
     entries += [('', argument, default) for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults)]
-    if arguments.kwarg: entries.append(('**', arguments.kwarg, None))
-    if arguments.posonlyargs: entries.insert(len(arguments.posonlyargs), ('/', None, None))
+    if arguments.kwarg:
+        entries.append(('**', arguments.kwarg, None))
+    if arguments.posonlyargs:
+        entries.insert(len(arguments.posonlyargs), ('/', None, None))
     groups, last_line = [], None
     for stars, argument, default in entries:
         text = stars
         if argument:
             text += argument.arg
-            if argument.annotation: text += f': {ast.unparse(argument.annotation)}'
-            if default: text += (' = ' if argument.annotation else '=') + ast.unparse(default)
-        if argument: line = argument.lineno
-        elif stars == '*': line = arguments.kwonlyargs[0].lineno
-        else: line = last_line
-        if not groups or line != last_line: groups.append(([], []))
-        if argument: groups[-1][0].append(argument.arg)
+            if argument.annotation:
+                text += f': {ast.unparse(argument.annotation)}'
+            if default:
+                text += (' = ' if argument.annotation else '=') + ast.unparse(default)
+        if argument:
+            line = argument.lineno
+        elif stars == '*':
+            line = arguments.kwonlyargs[0].lineno
+        else:
+            line = last_line
+        if not groups or line != last_line:
+            groups.append(([], []))
+        if argument:
+            groups[-1][0].append(argument.arg)
         groups[-1][1].append(text)
         last_line = line
     return groups
@@ -58,15 +69,18 @@ def function_signature(function, name, prefix='def'):
     groups = parameter_groups(definition.args)
     returned = f' -> {ast.unparse(definition.returns)}' if definition.returns else ''
     ending = f'){returned}:'
-    if comments.get('return') and returned: ending += f'  # {comments["return"]}'
+    if comments.get('return') and returned:
+        ending += f'  # {comments["return"]}'
     lines = []
     for names, texts in groups:
         comment = next((comments[n] for n in reversed(names) if comments.get(n)), None)
         line = ', '.join(texts) + ','
-        if comment: line += '  # ' + '\n    # '.join(comment.strip().splitlines())
+        if comment:
+            line += '  # ' + '\n    # '.join(comment.strip().splitlines())
         lines.append(line)
     short = f'{prefix} {name}(' + ' '.join(lines).rstrip(',') + ending
-    if '#' not in ''.join(lines) and len(short) <= ONE_LINE: return short
+    if '#' not in ''.join(lines) and len(short) <= ONE_LINE:
+        return short
     return f'{prefix} {name}(\n    ' + '\n    '.join(lines) + '\n' + ending
 
 
@@ -76,7 +90,8 @@ def class_signature(cls, sources):
     public_bases = [base for base in map(ast.unparse, definition.bases) if not base.startswith('_')]
     head = f'class {cls.__name__}({", ".join(public_bases)}):' if public_bases else f'class {cls.__name__}:'
     for base in cls.__mro__:                               # a private base is shown as if it were the class itself
-        if base.__name__ not in sources: continue
+        if base.__name__ not in sources:
+            continue
         source = sources[base.__name__]
         definition = ast.parse(source).body[0]
         decorators = [ast.unparse(d) for d in definition.decorator_list]
@@ -84,7 +99,8 @@ def class_signature(cls, sources):
         if fields and (issubclass(cls, tuple) or any(d.startswith('dataclass') for d in decorators)):
             written = source.splitlines()[fields[0].lineno - 1:fields[-1].end_lineno]
             return '\n'.join([*(f'@{d}' for d in decorators), head, *written])
-        if '__init__' in vars(base): return function_signature(base.__init__, cls.__name__, 'class')
+        if '__init__' in vars(base):
+            return function_signature(base.__init__, cls.__name__, 'class')
     return head
 
 
@@ -92,9 +108,12 @@ class SiteRenderer(BasicMarkdownRenderer):
     "Documentation of one exported name: its signature, then its docstring."
     def __init__(self, symbol, classes, **kwargs):
         super().__init__(symbol, **kwargs)
-        if inspect.isclass(self.sym): signature = class_signature(self.sym, classes)
-        elif self.isfunc: signature = function_signature(self.sym, self.nm.split('.')[-1])
-        else: return
+        if inspect.isclass(self.sym):
+            signature = class_signature(self.sym, classes)
+        elif self.isfunc:
+            signature = function_signature(self.sym, self.nm.split('.')[-1])
+        else:
+            return
         self.dm = signature.replace('`', '')           # nbdev would print the address of a link there
 
     def _repr_markdown_(self):
@@ -111,12 +130,15 @@ class RunForDocs(exec_show_docs):
         "The source of each class of the notebook: Python cannot find it for a class that a cell defines."
         found = {}
         for cell in self.nb.cells:
-            if cell.cell_type != 'code': continue
+            if cell.cell_type != 'code':
+                continue
             for node in cell.parsed_() or ():
-                if isinstance(node, ast.ClassDef): found[node.name] = class_source(cell.source, node)
+                if isinstance(node, ast.ClassDef):
+                    found[node.name] = class_source(cell.source, node)
         return found
 
-    def end(self): pass
+    def end(self):
+        pass
 
 
 def class_source(source, node):
@@ -128,7 +150,8 @@ def html_as_markdown(cell):
     "Put HTML outputs, such as tables, into Markdown: for an HTML output Quarto would load jquery and require.js."
     for output in cell.get('outputs', ()):
         html = output.get('data', {}).pop('text/html', None)
-        if html: output['data']['text/markdown'] = ['```````{=html}\n', ''.join(html).rstrip('\n'), '\n```````\n']
+        if html:
+            output['data']['text/markdown'] = ['```````{=html}\n', ''.join(html).rstrip('\n'), '\n```````\n']
 
 
 class SitePages(FilterDefaults):
@@ -155,8 +178,10 @@ def process(workers=None):
     paths = [p.relative_to(nbs) for p in sorted(nbs.rglob('*')) if p.is_file()]
     jobs = [(nbs / p, out / p) for p in paths if not any(part.startswith('.') for part in p.parts)]
     if workers == 0:
-        for job in jobs: process_file(*job)
+        for job in jobs:
+            process_file(*job)
     else:
         with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context('spawn')) as pool:
-            for done in [pool.submit(process_file, *job) for job in jobs]: done.result()
+            for done in [pool.submit(process_file, *job) for job in jobs]:
+                done.result()
     return out

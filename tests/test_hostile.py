@@ -6,7 +6,6 @@ import resource
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -192,7 +191,7 @@ def test_no_aliases(read, text, tmp_path):
     assert 'line 1: an anchor or alias' in str(said)
 
 
-LOADED = '''
+LOADED = """
 import resource, sys, time
 from biasbook.vectors.wordvectors import load_vectors
 load_vectors('googlenews-mini')
@@ -206,7 +205,7 @@ else:
     print('loaded')
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 print(time.process_time() - start)
-'''
+"""
 
 
 GROWING = {'blanks': (b'100000000 1000\n', b' ' * 4096), 'line feeds': (b'100000000 1000\n', b'\n' * 4096), 'no header': (b'', b'\n' * 4096),

@@ -154,12 +154,12 @@ def test_flagged_cells_name_what_they_need():
         assert calls and calls[0] < notebook.cells.index(cells[0]), f'{page}: call skip_unmet_needs before the flagged cells'
 
 
-PLOTS = ['''
+PLOTS = ["""
 import matplotlib.pyplot as plt
 from biasbook.vectors.wordvectors import load_vectors
 from biasbook.chapters.weat import weat
 r = weat(load_vectors('googlenews-mini'), 'weat7', placebos=False)
-''', 'r.plot();', 'plt.plot([1, 2]);']
+""", 'r.plot();', 'plt.plot([1, 2]);']
 
 
 @pytest.mark.parametrize('magic_at', [None, 0, 1, 2], ids=['no magic', 'magic first', 'magic after import', 'magic after r.plot'])

@@ -12,7 +12,7 @@ import pytest
 from biasbook.chapters.quality import analogy_answers
 from biasbook.chapters.what_remains import cluster_bias
 from biasbook.chapters.weat import weat_arrays
-from biasbook.vectors.directions import bias_direction, professions
+from biasbook.vectors.directions import professions
 from biasbook.results.result import Estimate, Result
 from biasbook.vectors.wordvectors import WordVectors, load_vectors
 from biasbook.chapters.generated_analogies import generate_analogies
@@ -32,7 +32,7 @@ def news():
 
 # -- threads ----------------------------------------------------------------------------------------------------------
 
-MEASURES = '''
+MEASURES = """
 import hashlib, json, sys
 import numpy as np
 from biasbook.chapters.what_remains import cluster_bias
@@ -71,7 +71,7 @@ for k in range(12):                                        # long sums: numpy's 
     one = bias_direction(many, [(words[2 * i], words[2 * i + 1]) for i in range(5)])
     found[f'direct bias of many words, {k}'] = direct_bias(many, None, one, n_placebos=0).to_json()
 print(json.dumps({name: hashlib.sha256(text.encode()).hexdigest() for name, text in found.items()}))
-'''
+"""
 
 
 def test_the_bytes_of_a_result_are_the_same_for_any_number_of_threads():

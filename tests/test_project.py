@@ -40,7 +40,7 @@ def test_wheel_has_every_data_file(installed):
 
 
 def test_wheel_loads_its_data(installed):
-    code = '''
+    code = """
 import biasbook, pathlib, sys, yaml
 assert pathlib.Path(biasbook.__file__).is_relative_to(sys.argv[1]), biasbook.__file__
 from biasbook.core.registry import registry
@@ -49,7 +49,7 @@ from biasbook.vectors.wordvectors import load_vectors
 for path in pathlib.Path(biasbook.__file__).parent.joinpath("data").rglob("*.yaml"):
     assert yaml.safe_load(path.read_text(encoding="utf-8")), path
 print(len(registry()), len(weat_queries()), len(load_vectors("googlenews-mini")))
-'''
+"""
     out = python('-c', code, str(installed), cwd=installed, env={**os.environ, 'PYTHONPATH': str(installed), 'BIASBOOK_DATA_DIR': ''})
     n = [int(x) for x in out.split()]
     assert n[0] >= 10 and n[1:] == [10, 6300]

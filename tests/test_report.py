@@ -83,7 +83,7 @@ def opened(browser, pages):
     assert not seen
 
 
-CONTRAST = '''() => {
+CONTRAST = """() => {
   document.querySelectorAll('details').forEach(d => d.open = true);
   const numbers = c => c.match(/[\\d.]+/g).map(Number);
   const light = c => { const [r, g, b] = c.map(x => (x /= 255) <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4);
@@ -103,10 +103,10 @@ CONTRAST = '''() => {
     if ((a + .05) / (b + .05) < 4.5) bad.push([walk.currentNode.textContent.slice(0, 40), (a + .05) / (b + .05)]);
   }
   return [count, bad];
-}'''
+}"""
 
-OVER = '''() => [...document.querySelectorAll('body *')].filter(e => !e.closest('.wide, .own, .skip, pre, script, style')
-  && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(e => e.outerHTML.slice(0, 80))'''
+OVER = """() => [...document.querySelectorAll('body *')].filter(e => !e.closest('.wide, .own, .skip, pre, script, style')
+  && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(e => e.outerHTML.slice(0, 80))"""
 
 
 def until(page, expression):
@@ -140,7 +140,7 @@ def test_fits_and_can_be_read(opened, name, width):
     assert page.evaluate("[...document.querySelectorAll('table')].every(t => t.caption && t.querySelectorAll('th:not([scope])').length === 0)")
 
 
-BOXES = '''() => [...document.querySelectorAll('.wide, .own')].filter(e => e.getClientRects().length).map(e => {
+BOXES = """() => [...document.querySelectorAll('.wide, .own')].filter(e => e.getClientRects().length).map(e => {
   const style = getComputedStyle(e, '::before'), before = e.scrollLeft;
   e.scrollLeft = 1e6;
   const out = { own: e.matches('.own'), over: e.scrollWidth > e.clientWidth + 1,
@@ -149,7 +149,7 @@ BOXES = '''() => [...document.querySelectorAll('.wide, .own')].filter(e => e.get
                   return r.left >= b.left - 1 && r.right <= Math.min(b.right, document.documentElement.clientWidth) + 1; }) };
   e.scrollLeft = before;
   return out;
-})'''
+})"""
 
 
 @pytest.mark.parametrize('width', WIDTHS)
@@ -176,7 +176,7 @@ def test_hint_follows_the_width(opened):
     assert page.evaluate(over) < page.locator('.wide').count()
 
 
-BROKEN = '''() => {
+BROKEN = """() => {
   const out = [];
   for (const cell of document.querySelectorAll('td.long, td.short, td.text')) {
     const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
@@ -188,7 +188,7 @@ BROKEN = '''() => {
     }
   }
   return out;
-}'''
+}"""
 
 
 def test_paper_breaks_no_word(opened):
@@ -248,7 +248,7 @@ def test_paper_shows_everything(opened):
     page = opened('two')
     page.get_by_label('Filter rows').first.fill('no such row')
     details = lambda: page.eval_on_selector_all('details', 'all => all.map(d => d.open)')
-    hidden = "e => e.filter(x => x.getClientRects().length).length"
+    hidden = 'e => e.filter(x => x.getClientRects().length).length'
     assert not any(details()) and len(details()) == 10
     page.emulate_media(media='print')
     until(page, '[...document.querySelectorAll("details")].every(d => d.open)')
@@ -284,12 +284,12 @@ def test_nothing_else_may_run_or_load(browser, pages):
     page.on('request', lambda r: r.url.startswith(('file:', 'data:')) or asked.append(r.url))
     page.on('requestfailed', lambda r: r.failure == 'csp' and refused.append(r.url))
     page.goto((pages / 'two.html').as_uri())
-    page.evaluate('''() => {
+    page.evaluate("""() => {
       window.broken = [];
       document.addEventListener('securitypolicyviolation', e => window.broken.push(e.effectiveDirective));
       document.body.insertAdjacentHTML('beforeend', '<img src="https://example.org/x.png"><p style="color:red">x</p>');
       const script = document.createElement('script'); script.textContent = 'window.ran = 1'; document.body.append(script);
-    }''')
+    }""")
     until(page, 'window.broken.length >= 3')
     assert sorted(page.evaluate('window.broken')) == ['img-src', 'script-src-elem', 'style-src-attr']
     assert page.evaluate('window.ran') is None and asked == refused == ['https://example.org/x.png']

@@ -92,8 +92,10 @@ def test_cell_options_are_yaml():
     for page in pages():
         for cell in cells(root / 'nbs' / page):
             for option in re.findall(r'^#\| *([\w-]+:.*)', source(cell), re.M) if cell['cell_type'] == 'code' else ():
-                try: (key, value), = yaml.safe_load(option).items()
-                except yaml.YAMLError as error: pytest.fail(f'{page}: put the value in quotation marks, {option}\n{error}')
+                try:
+                    (key, value), = yaml.safe_load(option).items()
+                except yaml.YAMLError as error:
+                    pytest.fail(f'{page}: put the value in quotation marks, {option}\n{error}')
                 assert not isinstance(value, dict | list), f'{page}: {option}'
                 assert key != 'fig-alt' or isinstance(value, str), f'{page}: {option}'
 
@@ -125,7 +127,8 @@ def test_badge_is_bundled():
 def texts(page):
     "Everything on a processed page that may hold a link: prose, and what documents an export."
     for cell in cells(page):
-        if cell['cell_type'] == 'markdown': yield source(cell), True
+        if cell['cell_type'] == 'markdown':
+            yield source(cell), True
         for out in cell.get('outputs', ()):
             for kind in ('text/markdown', 'text/html'):
                 yield ''.join(out.get('data', {}).get(kind, '')), False
@@ -155,14 +158,18 @@ def test_every_link_resolves(processed):
                 if url.startswith(SITE):
                     target = at.get(where.removeprefix(SITE))
                     ok = target and anchor.lower() in {a.lower() for a in anchors(processed / target)}
-                elif url.startswith(COLAB): ok = where.removeprefix(COLAB) == page
-                elif url.startswith(BLOB): ok = (root / where.removeprefix(BLOB)).exists()
-                elif '://' in url or url.startswith('data:'): ok = re.match(r'https://[\w.\-]+(/\S*)?$|data:image/png', url)
+                elif url.startswith(COLAB):
+                    ok = where.removeprefix(COLAB) == page
+                elif url.startswith(BLOB):
+                    ok = (root / where.removeprefix(BLOB)).exists()
+                elif '://' in url or url.startswith('data:'):
+                    ok = re.match(r'https://[\w.\-]+(/\S*)?$|data:image/png', url)
                 else:
                     target = (root / 'nbs' / page).parent / where if where else root / 'nbs' / page
                     ok = target.exists() and (not anchor or anchor in anchors(processed / target.resolve().relative_to(
                         (root / 'nbs').resolve())))
-                if not ok: bad.append((page, url))
+                if not ok:
+                    bad.append((page, url))
     assert not bad
 
 
@@ -211,7 +218,8 @@ def test_named_tuples_and_dataclasses_show_their_fields(processed):
         text = '\n'.join(map(source, cells(root / 'nbs' / page)))
         cls = getattr(importlib.import_module('biasbook.' + re.search(r'default_exp (\S+)', text)[1]), name, None)
         own = vars(cls).get('__annotations__', {}) if isinstance(cls, type) else {}
-        if not (own and (hasattr(cls, '_fields') or is_dataclass(cls))): continue
+        if not (own and (hasattr(cls, '_fields') or is_dataclass(cls))):
+            continue
         assert re.search(rf'^class {name}\b', signature, re.M), signature
         for field in own:
             assert re.search(rf'^    {field}: \w', signature, re.M), f'{page}: {name}.{field}'

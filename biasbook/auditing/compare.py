@@ -291,13 +291,13 @@ def _change_cells(row):
 def _same_words_note(a, b, pairs):
     "How to compare tests of the words that both subjects of the first pair have."
     names = []
-    for audit, subject in zip((a, b), pairs[0]):
-        about = (audit.about.get('subjects') or {}).get(subject, {})
+    for one_audit, subject in zip((a, b), pairs[0]):
+        about = (one_audit.about.get('subjects') or {}).get(subject, {})
         names.append(about.get('subject', subject))
     return ('Their words differ. To compare tests of the words that both have, in Python:\n'
-            '  from biasbook import audit, compare_audits, load_vectors\n'
+            '  from biasbook import one_audit, compare_audits, load_vectors\n'
             f'  a, b = load_vectors({names[0]!r}), load_vectors({names[1]!r})\n'
-            '  one, two = (audit(x.subset([w for w in a.words if w in b])) for x in (a, b))\n'
+            '  one, two = (one_audit(x.subset([w for w in a.words if w in b])) for x in (a, b))\n'
             "  print(*compare_audits(one, two).lines(), sep='\\n')")
 
 # %% ../../nbs/auditing/08_compare.ipynb #bb14be41

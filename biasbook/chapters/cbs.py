@@ -6,7 +6,6 @@
 __all__ = ['cbs_scores', 'check_masked', 'cbs']
 
 # %% ../../nbs/02c_cbs.ipynb #cc830217
-import math
 from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple

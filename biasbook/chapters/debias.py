@@ -25,7 +25,6 @@ from .what_remains import (bias_correlation, chance_accuracy, cluster_bias, neig
                                             select_words)
 from ..core.checks import (MissingWords, check_choice, check_fraction, check_list, check_pairs, check_seed, check_whole,
                                   check_words, is_number, listed)
-from ..results.result import Result
 from ..stats.estimate import Estimate
 from ..stats.intervals import accuracy_change, correlation_change, difference_change, mean_change, rank_change
 from ..stimuli.questions import analogy_questions
@@ -156,7 +155,7 @@ def _split_specific(vectors, specific, on_missing):
     lost = vectors.missing(specific)
     if lost and on_missing == 'raise':
         raise MissingWords(lost, vectors.name, f'{vectors.name} lacks {len(lost)} of {len(specific)} specific words: '
-                                               f'{listed(lost)}; on_missing=\'drop\' leaves them out and says so')
+                                               f"{listed(lost)}; on_missing='drop' leaves them out and says so")
     return set(specific) - set(lost), lost
 
 # %% ../../nbs/05_debias.ipynb #3c50db8e

@@ -14,10 +14,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 
 from .. import __version__
-from ..core.checks import as_list, check_choice, check_fraction, check_words, shown
+from ..core.checks import as_list, check_choice, check_fraction, check_words
 from ..core.store import Store, store_key
 from ..models.checkpoints import (
     Checkpoint, choose_device, find_model, load_config, model_kind, quiet_transformers)

@@ -430,8 +430,8 @@ def _section_row(name, rows, column, confidence_level):
            'correct': int(covered[column].sum()), 'accuracy': float(covered[column].mean()),
            'low': low, 'high': high, 'free_correct': int(covered['free_correct'].sum()),
            'free_accuracy': float(covered['free_correct'].mean())}
-    for input in 'abc':
-        row[f'free_is_{input}'] = (covered['free_is'] == input).mean()
+    for given in 'abc':
+        row[f'free_is_{given}'] = (covered['free_is'] == given).mean()
     return row
 
 

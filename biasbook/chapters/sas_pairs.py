@@ -14,7 +14,7 @@ import numpy as np
 from .. import __version__
 from ..core.checks import check_choice, check_fraction, check_words, plural
 from ..stimuli.pairs import pair_sentences
-from ..models.pair_scores import SCORINGS, length_estimate, pair_scores, scoring_of
+from ..models.pair_scores import length_estimate, pair_scores, scoring_of
 from ..stats.preferences import preference_estimates, preference_ratio
 from ..results.result import Estimate, Result, format_p
 from ..models.tokens import encode

@@ -281,11 +281,11 @@ class PlaceboReference:
 def _reference_of_draws(draws, fixed, side, ddof, method):
     "The reference of these draws of topic lists."
     effect_sizes, draw_numbers, pairs = [], [], []
-    for number, (first, second, unrelated_pairs) in enumerate(draws):
+    for number, (first, second, pairs_of_draw) in enumerate(draws):
         d = _pair_effect_sizes(first, second, unrelated_pairs, fixed, side, ddof)
         effect_sizes.append(d)
         draw_numbers.append(np.full(len(d), number))
-        pairs += [(first[i], second[j]) for i, j in unrelated_pairs]
+        pairs += [(first[i], second[j]) for i, j in pairs_of_draw]
     return PlaceboReference(np.concatenate(effect_sizes), np.concatenate(draw_numbers), pairs, method)
 
 

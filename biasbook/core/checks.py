@@ -242,7 +242,7 @@ def check_flag(value, # what was given; True or False of numpy is taken too
                name:str, # what messages call it
               )->bool:
     "True or False. WrongKind for anything else."
-    of_numpy = getattr(value, 'dtype', None) == bool and getattr(value, 'ndim', None) == 0
+    of_numpy = str(getattr(value, 'dtype', '')) == 'bool' and getattr(value, 'ndim', None) == 0
     if not isinstance(value, bool) and not of_numpy:
         raise WrongKind(name, 'True or False', shown(value))
     return bool(value)

@@ -65,7 +65,7 @@ def _check_content(content):
     except UnicodeEncodeError:
         raise ValueError('a sentence has half of a character (a surrogate)') from None
     if not isinstance(content.embedding, dict) or not isinstance(content.model, str | None):
-        raise ValueError('it must say what embedded the sentences: a dictionary, and a model\'s name or None')
+        raise ValueError("it must say what embedded the sentences: a dictionary, and a model's name or None")
     return content._replace(vectors=checked_rows(content.vectors, len(texts), 'whoever wrote it'))
 
 # %% ../../nbs/embedders/02_sentencefiles.ipynb #ef2b7121

@@ -10,7 +10,7 @@ import json
 import math
 import re
 import sys
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 from ..core.checks import ALTERNATIVES, WrongKind, check_choice, check_fraction, check_text, is_number, shown

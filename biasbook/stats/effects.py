@@ -154,7 +154,7 @@ def minimum_detectable_d(
     n, m, # words in each list
     alpha=0.05, # level of the test
     power=0.8, # probability to find it
-    alternative="greater", # "less" gives the same magnitude
+    alternative='greater', # "less" gives the same magnitude
 ) -> float: # in units of Cohen's d
     """The smallest Cohen's d that a test at level `alpha` finds with probability `power`, for normal scores.
 

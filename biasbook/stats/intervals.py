@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.checks import check_fraction, listed
-from .effects import check_scores, effect_size_bound, pearson, weat_effect_size
+from ..core.checks import check_fraction
+from .effects import effect_size_bound, pearson, weat_effect_size
 from .estimate import Estimate
 from .permutation import sign_flip_pvalue
 
@@ -80,7 +80,7 @@ def wilson_interval(share, # between 0 and 1
     return max(0.0, min(share, low)), min(1.0, max(share, high)) # rounding must not leave the share outside
 
 # %% ../../nbs/stats/03_intervals.ipynb #a9300428
-INTERVALS = ("targets like these, these attributes", "targets and attributes like these")
+INTERVALS = ('targets like these, these attributes', 'targets and attributes like these')
 
 # %% ../../nbs/stats/03_intervals.ipynb #4a620c76
 def _check_cosines(*cosines):

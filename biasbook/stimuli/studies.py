@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ..core.checks import (UnknownName, check_labels, check_mapping, check_path, check_words, clipped,
+from ..core.checks import (UnknownName, check_mapping, check_path, check_words, clipped,
                                   close_names, did_you_mean, errors_at, listed, look_up, shown)
 from ..core.inputs import file_text
 from ..core.registry import data_path

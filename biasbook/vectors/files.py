@@ -637,10 +637,10 @@ def read_blocks(
     want = wanted and {word.encode() for word in wanted}
     with errors_in_file(path):
         opened = _open_rows(path)
-    format, dim, _ = opened.layout
-    if format == 'word2vec binary':
-        return RowStream(format, 'byte', dim, _decoded_blocks(path, opened.file, _binary_blocks(opened, want, limit)))
-    return RowStream(format, 'line', dim, _decoded_blocks(path, opened.file, _text_blocks(opened, want, limit)))
+    file_format, dim, _ = opened.layout
+    if file_format == 'word2vec binary':
+        return RowStream(file_format, 'byte', dim, _decoded_blocks(path, opened.file, _binary_blocks(opened, want, limit)))
+    return RowStream(file_format, 'line', dim, _decoded_blocks(path, opened.file, _text_blocks(opened, want, limit)))
 
 # %% ../../nbs/vectors/00_files.ipynb #06be00df
 def read_rows(
@@ -976,20 +976,20 @@ def read_matrix(
     "Words and the matrix of their rows; `ValueError` names the file and what does not fit."
     path = check_path(path, 'the path of the vectors')
     with errors_in_file(path):
-        format = matrix_format(path)
-        if format is None:
+        file_format = matrix_format(path)
+        if file_format is None:
             raise ValueError('is no .npz, .npy or .safetensors')
-        if format == '.npz':
+        if file_format == '.npz':
             if vocabulary is not None:
                 raise ValueError('has its words in it; leave vocabulary= out')
             words, M, about = _read_npz(path)
-            meta = {'format': format, **about.get('meta', {})}
+            meta = {'format': file_format, **about.get('meta', {})}
             return FileContent(words, M, about.get('name', path.stem), meta)      # a zip has checksums
-        M = _map_npy(path) if format == '.npy' else _map_safetensors(path, tensor)
+        M = _map_npy(path) if file_format == '.npy' else _map_safetensors(path, tensor)
         if M.ndim != 2:
             raise ValueError(f'the matrix needs a row for each word, but has the shape {M.shape}')
         words, source = _vocabulary(vocabulary, path, len(M))
-        return FileContent(words, M, path.stem, {'format': format, 'vocabulary': source}, largest=_DAMAGE)
+        return FileContent(words, M, path.stem, {'format': file_format, 'vocabulary': source}, largest=_DAMAGE)
 
 # %% ../../nbs/vectors/00_files.ipynb #4871bd24
 def copied_rows(M, rows):
@@ -1042,9 +1042,9 @@ def cache_entry(path):
     return CacheEntry(cache_dir() / 'vectors' / f'{key}.safetensors', [about.st_size, about.st_mtime_ns, crc])
 
 # %% ../../nbs/vectors/00_files.ipynb #7b89decc
-def _entry_header(state, format, words, M):
+def _entry_header(state, file_format, words, M):
     "The first bytes of an entry, as safetensors lays them out."
-    notes = json.dumps({'file': state, 'format': format, 'shape': M.shape, 'words': zlib.crc32(words)})
+    notes = json.dumps({'file': state, 'format': file_format, 'shape': M.shape, 'words': zlib.crc32(words)})
     end_of_vectors = M.nbytes
     end_of_words = M.nbytes + len(words)
     header = {'__metadata__': {'notes': notes, 'crc': str(zlib.crc32(notes.encode()))},
@@ -1063,7 +1063,7 @@ def _remove_old_parts(folder):
                 part.unlink()
 
 
-def write_cached(entry, format, words, M):
+def write_cached(entry, file_format, words, M):
     "Write the entry of a file of rows; a warning if it cannot be written."
     word_bytes = '\n'.join(words).encode()
     folder = entry.path.parent
@@ -1072,7 +1072,7 @@ def write_cached(entry, format, words, M):
         folder.mkdir(parents=True, exist_ok=True)
         handle, part = tempfile.mkstemp('.part', entry.path.stem, folder)
         with open(handle, 'wb') as f:
-            f.write(_entry_header(entry.state, format, word_bytes, M))
+            f.write(_entry_header(entry.state, file_format, word_bytes, M))
             f.write(M.data)
             f.write(word_bytes)
         os.replace(part, entry.path)

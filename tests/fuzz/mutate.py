@@ -300,7 +300,7 @@ def change_vector_binary(name, content, r):
 
 def npy_header(r):
     "The header of an .npy, as a dictionary in Python's syntax or nearly so."
-    types = '<f4 <f8 <f2 >f4 <i8 <u1 |b1 <U3 <U0 |S2 |O |V8 <c8 <M8[s] <f16 f4 <U999999999 [(\'a\',\'<f4\')] x'.split()
+    types = "<f4 <f8 <f2 >f4 <i8 <u1 |b1 <U3 <U0 |S2 |O |V8 <c8 <M8[s] <f16 f4 <U999999999 [('a','<f4')] x".split()
     shapes = ['(2, 3)', '(6,)', '()', '(0, 3)', '(3, 0)', '(-1, 3)', '(2, 3, 1)', '(1000000000, 1000000000)', '(2L, 3L)', '(True, 6)',
               '(2.0, 3)', '2', '(' * 300, '(4294967296, 4294967296, 4294967296)', '(1,' * 40 + ')' * 40, "('a',)", '[2, 3]']
     kind = repr(r.choice(types)) if r.random() < .9 else r.choice(types)
@@ -308,7 +308,7 @@ def npy_header(r):
     if r.random() < .1:
         fields.pop(r.randrange(3))
     if r.random() < .1:
-        fields.append(r.choice(["'x': 1", "1: 1", "'shape': (1,)", '**{}', "'y': __import__('os')"]))
+        fields.append(r.choice(["'x': 1", '1: 1', "'shape': (1,)", '**{}', "'y': __import__('os')"]))
     return '{' + ', '.join(fields) + ', }'
 
 
@@ -439,16 +439,16 @@ def change_packed(name, content, r):
     return content[:i] + r.randbytes(r.randrange(1, 4)) + content[i + r.randrange(4):]
 
 
-SQL = ("CREATE TABLE items (key TEXT PRIMARY KEY, kind TEXT NOT NULL, check_ BLOB NOT NULL, value BLOB NOT NULL)",
-       "CREATE TABLE items (key, kind, check_, value)", "CREATE TABLE other (a)", "CREATE INDEX i ON items (kind)",
-       "CREATE TRIGGER t AFTER INSERT ON items BEGIN DELETE FROM items; END", "CREATE VIEW v AS SELECT * FROM items",
-       "PRAGMA application_id = 1651073395", "PRAGMA application_id = 7", "PRAGMA page_size = 512", "PRAGMA encoding = 'UTF-16'",
-       "PRAGMA user_version = 9", "PRAGMA writable_schema = 1", "UPDATE sqlite_master SET sql = 'x'", "UPDATE sqlite_master SET rootpage = 99",
-       "DELETE FROM items", "INSERT INTO items VALUES ('k', 'kind', x'00', x'01')", "INSERT INTO items VALUES (NULL, 'kind', x'00', x'01')",
+SQL = ('CREATE TABLE items (key TEXT PRIMARY KEY, kind TEXT NOT NULL, check_ BLOB NOT NULL, value BLOB NOT NULL)',
+       'CREATE TABLE items (key, kind, check_, value)', 'CREATE TABLE other (a)', 'CREATE INDEX i ON items (kind)',
+       'CREATE TRIGGER t AFTER INSERT ON items BEGIN DELETE FROM items; END', 'CREATE VIEW v AS SELECT * FROM items',
+       'PRAGMA application_id = 1651073395', 'PRAGMA application_id = 7', 'PRAGMA page_size = 512', "PRAGMA encoding = 'UTF-16'",
+       'PRAGMA user_version = 9', 'PRAGMA writable_schema = 1', "UPDATE sqlite_master SET sql = 'x'", 'UPDATE sqlite_master SET rootpage = 99',
+       'DELETE FROM items', "INSERT INTO items VALUES ('k', 'kind', x'00', x'01')", "INSERT INTO items VALUES (NULL, 'kind', x'00', x'01')",
        "INSERT INTO items VALUES (x'ff', 'embeddings', 'text', 'text')", "INSERT INTO items VALUES ('k2', CAST(x'ff' AS TEXT), 1, 2.5)",
        "INSERT INTO items VALUES (CAST(x'fffe' AS TEXT), 'kind', x'00', x'01')", "INSERT INTO items VALUES (1, 'embedding replies', 3, 4)",
-       "UPDATE items SET value = x'7b7d'", "UPDATE items SET kind = 'embedding replies'", "UPDATE items SET kind = 5", "UPDATE items SET kind = x'00ff'",
-       "UPDATE items SET key = upper(key)", "UPDATE items SET key = NULL")
+       "UPDATE items SET value = x'7b7d'", "UPDATE items SET kind = 'embedding replies'", 'UPDATE items SET kind = 5', "UPDATE items SET kind = x'00ff'",
+       'UPDATE items SET key = upper(key)', 'UPDATE items SET key = NULL')
 
 
 def change_sql(name, content, r):
