@@ -282,7 +282,7 @@ def _reference_of_draws(draws, fixed, side, ddof, method):
     "The reference of these draws of topic lists."
     effect_sizes, draw_numbers, pairs = [], [], []
     for number, (first, second, pairs_of_draw) in enumerate(draws):
-        d = _pair_effect_sizes(first, second, unrelated_pairs, fixed, side, ddof)
+        d = _pair_effect_sizes(first, second, pairs_of_draw, fixed, side, ddof)
         effect_sizes.append(d)
         draw_numbers.append(np.full(len(d), number))
         pairs += [(first[i], second[j]) for i, j in pairs_of_draw]
