@@ -158,7 +158,7 @@ PLOTS = ["""
 import matplotlib.pyplot as plt
 from biasbook.vectors.wordvectors import load_vectors
 from biasbook.chapters.weat import weat
-r = weat(load_vectors('googlenews-mini'), 'weat7', placebos=False)
+r = weat(load_vectors('googlenews-mini'), 'weat7', placebo=False)
 """, 'r.plot();', 'plt.plot([1, 2]);']
 
 

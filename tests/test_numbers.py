@@ -89,9 +89,9 @@ def test_the_bytes_of_a_result_are_the_same_for_any_number_of_threads():
 
 def measured(vectors):
     "What each measure of vectors says, in numbers."
-    few = {'placebos': 3}
+    few = {'n_placebos': 3}
     questions = [('man', 'woman', 'king', 'queen'), ('boy', 'girl', 'son', 'daughter'), ('he', 'she', 'his', 'her')]
-    gap, near = occupation_gap(vectors, placebos=False), neighbor_bias(vectors, on_missing='drop', **few)
+    gap, near = occupation_gap(vectors, placebo=False), neighbor_bias(vectors, on_missing='drop', **few)
     w = weat(vectors, 'weat7')
     return {'weat': [w.value, w.low, w.high, *(e.pvalue for e in w.also if e.name.startswith('placebo'))],
             'occupation gap': [gap.value, gap.low, gap.high],
