@@ -83,7 +83,9 @@ _TEXT_TAGS = (None, '!', 'tag:yaml.org,2002:str')
 
 @cache
 def _yaml_loader():
-    "PyYAML's safe loader with the rules above. Its composer is always the one in Python: libyaml's cannot be overridden."
+    """PyYAML's safe loader, which also refuses anchors, aliases, tags, merge keys, repeated keys and deep nesting.
+
+    It composes in Python even where libyaml parses, because libyaml's composer cannot be overridden."""
     import yaml
     from yaml.composer import Composer, ComposerError
     from yaml.constructor import ConstructorError

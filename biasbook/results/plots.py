@@ -134,8 +134,8 @@ def _look(k):
     return _Look(list(COLORS.values())[k % 6], MARKERS[k % 6])
 
 
-def _draw_band(ax, words, values, height, k, span, name):
-    "Draw the words of the k-th group around this height; returns the label of the band."
+def _draw_band(ax, words, values, height, k, span):
+    "Draw the words of the k-th group around this height; returns how many of them have their name beside their point."
     color, marker = _look(k)
     row = _spread(values, [span * (.02 + .0145 * len(word)) for word in words])
     y = height + .12 * (row - (row.max() + row.min()) / 2)
@@ -147,7 +147,7 @@ def _draw_band(ax, words, values, height, k, span, name):
         ax.annotate(words[i], (values[i], y[i]), xytext=(4, 0), textcoords='offset points', va='center', fontsize=8,
                     parse_math=False)
     ax.vlines(values.mean(), y.min() - .08, y.max() + .08, color=color, lw=2, alpha=.5)
-    return name if named.all() else f'{name}\n{named.sum()} of {len(values)} named'
+    return named.sum()
 
 # %% ../../nbs/results/01_plots.ipynb #181506cd
 def words_plot(words, # one word a point
@@ -173,7 +173,8 @@ def words_plot(words, # one word a point
         for k, name in enumerate(names):
             mine = [i for i, group in enumerate(groups) if group == name]
             height = len(names) - 1 - k         # the first group is at the top
-            labels.append(_draw_band(ax, [words[i] for i in mine], v[mine], height, k, span, name))
+            n_named = _draw_band(ax, [words[i] for i in mine], v[mine], height, k, span)
+            labels.append(name if n_named == len(mine) else f'{name}\n{n_named} of {len(mine)} named')
         ax.set_yticks(range(len(names)), labels[::-1], parse_math=False)
         ax.set_ylim(-.6, len(names) - .4)
         _write_titles(ax, xlabel, title)

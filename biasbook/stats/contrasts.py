@@ -57,9 +57,9 @@ def _scores_of(table):
 
 # %% ../../nbs/stats/05_contrasts.ipynb #811c31b4
 def _additive(s, n):
-    "Least squares of `s` = word + template where there is a score: each word's mean over all templates"
+    "Each word's mean over all templates, by least squares of score = word + template; `n` rows of `s` are of x"
     from scipy.sparse.csgraph import connected_components
-    here = (~np.isnan(s)).astype(float)
+    here = (~np.isnan(s)).astype(float)                 # 1 where there is a score
     count, part = connected_components(here @ here.T)   # words that share a template are connected
     if count > 1:
         rows = np.array([f'x[{i}]' if i < n else f'y[{i - n}]' for i in range(len(s))])
@@ -260,18 +260,18 @@ def published_contrast(x, # scores of the first group: a row per word, a column 
     check_seed(random_state, generator=True)
     x, y = _check_tables(x, y, False)
     if unit == 'sentence':
-        x, y = _scores_of(x), _scores_of(y)
+        first, second = _scores_of(x), _scores_of(y)
     else:
-        x, y = np.nanmean(x, 1), np.nanmean(y, 1)
+        first, second = np.nanmean(x, 1), np.nanmean(y, 1)
     effect_size = cohen_d if deviation == 'pooled' else weat_effect_size
-    d = effect_size(x, y)
-    gaps, shuffled = _shuffled(x, y, n_resamples, np.random.default_rng(random_state), deviation)
-    reached = np.abs(gaps) >= abs(x.mean() - y.mean()) * (1 - 1e-9)
-    low, high = np.quantile(shuffled, (.025, .975), method='inverted_cdf')
-    method = (f'bluedot_project: {len(x)} + {len(y)} {unit}s as units, {deviation} deviation, '
+    d = effect_size(first, second)
+    gaps, shuffled_d = _shuffled(first, second, n_resamples, np.random.default_rng(random_state), deviation)
+    reached = np.abs(gaps) >= abs(first.mean() - second.mean()) * (1 - 1e-9)
+    low, high = np.quantile(shuffled_d, (.025, .975), method='inverted_cdf')
+    method = (f'bluedot_project: {len(first)} + {len(second)} {unit}s as units, {deviation} deviation, '
               f'k/R over {n_resamples} shuffles; the percentiles are the null band')
     return PublishedContrast(d, size_in_words(d), pvalue=float(reached.mean()), band_low=float(low),
-                             band_high=float(high), n=(len(x), len(y)), method=method)
+                             band_high=float(high), n=(len(first), len(second)), method=method)
 
 # %% ../../nbs/stats/05_contrasts.ipynb #e37da8e5
 def _shuffled(x, y, n_resamples, rng, deviation):

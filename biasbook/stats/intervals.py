@@ -135,7 +135,7 @@ def satterthwaite(variances, # of independent parts of an estimate
 
 
 def jackknife_interval(theta, # the estimate, on a scale without bounds
-                       sets, # for each set of units that is thought of as drawn: the estimate without each of them
+                       sets, # one array for each set of units that could have been others: the estimate without each unit of the set
                        bound=1., # the interval is that of bound * tanh(theta)
                        confidence_level=.95, # of the interval
                       )->tuple: # (low, high); NaN where the estimate or a replicate is infinite

@@ -94,16 +94,16 @@ class _RatioInterval(NamedTuple):
 
 
 def _ratio_interval(share, n, design, confidence_level):
-    "Wilson's interval on `n` over the design effect"
+    "Wilson's interval of a share of `n` pairs, on the effective number of pairs: `n` over the design effect"
     if math.isnan(design.effect):
         return _RatioInterval(math.nan, math.nan, f'no interval: {n} pairs in one cluster')
     if design.clusters == n:
         low, high = wilson_interval(share, n, critical_value(confidence_level))
         return _RatioInterval(low, high, f'Wilson interval on {n} pairs')
     df = design.clusters - 1
-    m = n / design.effect
-    low, high = wilson_interval(share, m, critical_value(confidence_level, df))
-    method = f'Wilson interval on {n} / {design.effect:.2f} = {m:.1f} effective pairs, t with {df} df'
+    effective_n = n / design.effect
+    low, high = wilson_interval(share, effective_n, critical_value(confidence_level, df))
+    method = f'Wilson interval on {n} / {design.effect:.2f} = {effective_n:.1f} effective pairs, t with {df} df'
     return _RatioInterval(low, high, method)
 
 # %% ../../nbs/stats/04_preferences.ipynb #e523c4a6

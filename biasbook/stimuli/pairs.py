@@ -286,19 +286,30 @@ def _bundled_antonyms():
     return antonyms
 
 
-def _opposites(antonyms):
-    "A function word -> antonym or '', from whatever `build_pairs` takes; TypeError for anything else."
+def _by_folded_text(table):
+    "A function that looks up a casefolded word in a table whose keys are not folded yet; None for a word that is not there."
+    return {_cell_text(word).casefold(): value for word, value in table.items()}.get
+
+
+def _antonym_function(antonyms):
+    "A function of a casefolded word, from whatever `build_pairs` takes as antonyms; TypeError for anything else."
     if antonyms is None:
-        antonyms = _bundled_antonyms()
+        return _by_folded_text(_bundled_antonyms())
     if isinstance(antonyms, (str, PathLike)):
-        antonyms = wordnet_antonyms(antonyms)
+        return wordnet_antonyms(antonyms)
     if isinstance(antonyms, dict):
-        antonyms = {_cell_text(word).casefold(): antonym for word, antonym in antonyms.items()}.get
+        return _by_folded_text(antonyms)
     if not callable(antonyms):
         raise TypeError(f'antonyms must be a dictionary, a function or a folder, not {type(antonyms).__name__}')
+    return antonyms
+
+
+def _opposites(antonyms):
+    "A function word -> its antonym as tidy text, '' for none; TypeError as for `_antonym_function`."
+    find = _antonym_function(antonyms)
 
     def opposite(word):
-        found = antonyms(word.casefold()) if word else ''
+        found = find(word.casefold()) if word else ''
         if isinstance(found, (list, tuple)):
             found = next(iter(found), '')
         found = _cell_text(found) if found else ''
@@ -364,7 +375,7 @@ def _write(pairs, path):
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #f414c982
 @dataclass
-class _PairInMaking:
+class _UnfinishedPair:
     "A pair while it is built: each group of wordings with the same identity and term adds its wordings"
     identity: str
     wordings: list
@@ -385,23 +396,22 @@ def build_pairs(frame, # DataFrame with identity_term and attribute_group (or Id
         raise TypeError(f'frame must be a DataFrame, not {shown(frame)}')
     header = _match_columns(list(frame.columns), 'the frame', ('identity', 'attributes'))
     opposite = _opposites(antonyms)
-    if isinstance(types, dict):
-        types = {_cell_text(identity).casefold(): kind for identity, kind in types.items()}.get
-    pairs: dict[Any, _PairInMaking] = {}                # by identity and term; a group without a term is a pair of its own
+    type_of = _by_folded_text(types) if isinstance(types, dict) else types
+    pairs: dict[Any, _UnfinishedPair] = {}        # by identity and term; a group without a term is a pair of its own
     for n, (_, row) in enumerate(frame.iterrows()):
         identity = _cell_text(row[header['identity']])
         wordings = _wordings(row[header['attributes']], f'row {n}')
         if not identity or not wordings:
             raise ValueError(f'row {n} has no identity or no attributes; fill it in, or drop it')
         term = _cell_text(choose(wordings, opposite))
-        if types:
-            kind = types(identity.casefold())
+        if type_of:
+            kind = type_of(identity.casefold())
         elif 'type' in header:
             kind = row[header['type']]
         else:
             kind = ''
         key = (identity.casefold(), term.casefold()) if term else n
-        made = pairs.setdefault(key, _PairInMaking(identity, [], term, opposite(term), ''))
+        made = pairs.setdefault(key, _UnfinishedPair(identity, [], term, opposite(term), ''))
         made.wordings += wordings
         made.type = made.type or _cell_text(kind)
     cells = [[m.identity, ', '.join(dict.fromkeys(m.wordings)), m.stereotype, m.antistereotype, m.type]

@@ -105,7 +105,7 @@ def _read_templates(path):
 
 # %% ../../nbs/stimuli/05_studies.ipynb #58eb97b5
 _KEY_VARIABLES = {'openai': 'OPENAI_API_KEY', 'cohere': 'CO_API_KEY', 'voyage': 'VOYAGE_API_KEY',
-             'jina': 'JINA_API_KEY', 'openai-compatible': None}
+                  'jina': 'JINA_API_KEY', 'openai-compatible': None}
 _MODEL_FIELDS = 'provider', 'type', 'model_name', 'api_key_env', 'endpoint'
 
 # %% ../../nbs/stimuli/05_studies.ipynb #02902df8
@@ -125,7 +125,7 @@ def _check_model(name, entry, where):
                              'environment variable, and its name into api_key_env')
     provider = entry['provider'].lower()
     if provider not in _KEY_VARIABLES:
-        raise UnknownName('', _KEY_VARIABLES, 'provider',                # what is there may be a key, so it is not passed on
+        raise UnknownName('', _KEY_VARIABLES, 'provider',           # the name is left out, since it may be a key
                           f'{where}: no such provider; {did_you_mean(provider, list(_KEY_VARIABLES))}')
     variable = entry.get('api_key_env', '')
     if variable and not re.fullmatch(r'[A-Z][A-Z0-9]*(_[A-Z0-9]+)+', variable):
