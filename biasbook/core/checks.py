@@ -115,8 +115,8 @@ def did_you_mean(name, # what somebody wrote
     return otherwise or f'there are {listed(sorted(names), 100) or "none"}'
 
 # %% ../../nbs/core/00_checks.ipynb #981ba3db
-class _Typed:
-    "An error with a message that is made from its attributes. The message is the last argument of its class."
+class _WithMessage:
+    "A base of errors with attributes and a `message`, which each class takes as its last argument."
     args: tuple
     message: str
 
@@ -125,11 +125,12 @@ class _Typed:
 
     def at(self, place):
         "The same error, with the place before its message."
-        its_class: Any = type(self)
-        return its_class(*self.args[:-1], f'{place}: {self.message}')
+        error_class: Any = type(self)
+        all_but_message = self.args[:-1]
+        return error_class(*all_but_message, f'{place}: {self.message}')
 
 # %% ../../nbs/core/00_checks.ipynb #0c3f7491
-class MissingWords(_Typed, KeyError, ValueError):
+class MissingWords(_WithMessage, KeyError, ValueError):
     "Words that were asked for and are not there. Also a `KeyError`, because vectors are looked up by word."
     def __init__(self,
                  words, # all that are missing
@@ -142,7 +143,7 @@ class MissingWords(_Typed, KeyError, ValueError):
         super().__init__(self.words, self.source, self.message)
 
 # %% ../../nbs/core/00_checks.ipynb #2fd57c2a
-class TooFewWords(_Typed, ValueError):
+class TooFewWords(_WithMessage, ValueError):
     "A list with fewer words than are needed, perhaps because some are missing from the vectors."
     def __init__(self,
                  what:str, # which list, such as "weat7: X"
@@ -157,19 +158,19 @@ class TooFewWords(_Typed, ValueError):
         self.least = least
         self.missing = list(missing)
         self.source = source
-        self.message = message or self._written()
+        self.message = message or self._default_message()
         super().__init__(self.what, self.words, self.least, self.missing, self.source, self.message)
 
-    def _written(self):
+    def _default_message(self):
         needs = f'{self.what} needs {self.least} or more words, but has {len(self.words)}'
         if not self.missing:
             return f'{needs}: {listed(self.words, 20)}' if self.words else needs
-        were = 'was' if len(self.missing) == 1 else 'were'
-        return (f'{needs} left after {len(self.missing)} {were} missing from {self.source}: '
+        verb = 'was' if len(self.missing) == 1 else 'were'
+        return (f'{needs} left after {len(self.missing)} {verb} missing from {self.source}: '
                 f'{listed(self.missing, 20)}')
 
 # %% ../../nbs/core/00_checks.ipynb #c6be059e
-class UnknownName(_Typed, ValueError):
+class UnknownName(_WithMessage, ValueError):
     "The name of something that does not exist, such as a query, a measure or an option's value."
     def __init__(self,
                  name, # what somebody wrote
@@ -184,7 +185,7 @@ class UnknownName(_Typed, ValueError):
         super().__init__(self.name, self.known, self.what, self.message)
 
 # %% ../../nbs/core/00_checks.ipynb #92bab426
-class WrongKind(_Typed, TypeError, ValueError):
+class WrongKind(_WithMessage, TypeError, ValueError):
     "A value of another kind than is taken. Also a `ValueError`, because such a value can come from a file."
     def __init__(self,
                  name:str, # what messages call the value, such as the parameter
@@ -204,11 +205,11 @@ class WrongKind(_Typed, TypeError, ValueError):
 @contextmanager
 def errors_at(place:str, # such as "queries.yaml: line 3"
              ):
-    "A ValueError of what runs inside gets the place before its message."
+    "Put the place before the message of every ValueError that is raised inside the `with` block."
     try:
         yield
     except ValueError as e:
-        raise e.at(place) if isinstance(e, _Typed) else ValueError(f'{place}: {e}') from e
+        raise e.at(place) if isinstance(e, _WithMessage) else ValueError(f'{place}: {e}') from e
 
 # %% ../../nbs/core/00_checks.ipynb #9166dd5b
 ALTERNATIVES = 'two-sided', 'greater', 'less'
@@ -242,8 +243,8 @@ def check_flag(value, # what was given; True or False of numpy is taken too
                name:str, # what messages call it
               )->bool:
     "True or False. WrongKind for anything else."
-    of_numpy = str(getattr(value, 'dtype', '')) == 'bool' and getattr(value, 'ndim', None) == 0
-    if not isinstance(value, bool) and not of_numpy:
+    is_numpy_bool = str(getattr(value, 'dtype', '')) == 'bool' and getattr(value, 'ndim', None) == 0
+    if not isinstance(value, bool) and not is_numpy_bool:
         raise WrongKind(name, 'True or False', shown(value))
     return bool(value)
 
@@ -385,7 +386,7 @@ def check_words(words, # what was given
 # %% ../../nbs/core/00_checks.ipynb #35d9a9ef
 def as_list(value, # one thing, or several of them
            )->list:
-    "The items of `value` as a list; a text, or anything that has no items, as a list of one."
+    "The items of `value` as a list. A text, or a value without items, becomes a list of one."
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         return [value]
     return list(value)
@@ -419,7 +420,7 @@ def check_labels(labels, # what was given, such as the names of two groups
                  n:int, # how many are needed, at most ten
                  name:str='names', # what messages call them
                 )->tuple[str, ...]:
-    "So many different labels. WrongKind if it is not a list of text, ValueError for another number of them."
+    "As many different labels as are needed. WrongKind if it is not a list of text, ValueError for another number of them."
     found = tuple(check_words(labels, name))
     if len(found) != n:
         number = 'no one two three four five six seven eight nine ten'.split()[n]
@@ -465,7 +466,7 @@ def check_disjoint(sets:Mapping, # name -> list of words
 
 def check_same_length(**lists, # name=list, two or more
                      ):
-    "ValueError with the lengths if the lists have not all the same one."
+    "ValueError with the lengths unless all lists have the same length."
     lengths = [len(x) for x in lists.values()]
     if len(set(lengths)) > 1:
         raise ValueError(f'{joined(lists)} are lists of unequal length: {", ".join(map(str, lengths))}')

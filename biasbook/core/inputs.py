@@ -51,9 +51,9 @@ def unique_keys(pairs, # (key, value) pairs
         found[key] = value
     return found
 
-def _plain_tree(data):
+def _check_tree(data):
     "ValueError for data that is nested too deeply, or holds half of a character."
-    to_do = [(data, 1)]
+    to_do = [(data, 1)]                         # a value and its level; a loop, since a recursion could run out of stack
     while to_do:
         x, level = to_do.pop()
         if isinstance(x, str):
@@ -62,8 +62,8 @@ def _plain_tree(data):
         elif isinstance(x, (dict, list)):
             if level > DEEPEST:
                 raise ValueError(f'it is nested more than {DEEPEST} levels deep')
-            inner = [*x, *x.values()] if isinstance(x, dict) else x
-            to_do += [(y, level + 1) for y in inner]
+            items = [*x.keys(), *x.values()] if isinstance(x, dict) else x
+            to_do += [(item, level + 1) for item in items]
 
 def parse_json(text:str, # JSON
                name:str, # what messages call it, such as the name of the file
@@ -71,7 +71,7 @@ def parse_json(text:str, # JSON
     "The data in a JSON text. ValueError if it is not JSON, repeats a key, is deeper than `DEEPEST` or has a surrogate."
     try:
         data = json.loads(text, object_pairs_hook=unique_keys)
-        _plain_tree(data)
+        _check_tree(data)
     except RecursionError as e:
         raise ValueError(f'{name} cannot be read: it is nested more than {DEEPEST} levels deep') from e
     except ValueError as e:
@@ -83,7 +83,9 @@ _TEXT_TAGS = (None, '!', 'tag:yaml.org,2002:str')
 
 @cache
 def _yaml_loader():
-    "PyYAML's safe loader with the rules above. Its composer is always the one in Python: libyaml's cannot be overridden."
+    """PyYAML's safe loader, which also refuses anchors, aliases, tags, merge keys, repeated keys and deep nesting.
+
+    It composes in Python even where libyaml parses, because libyaml's composer cannot be overridden."""
     import yaml
     from yaml.composer import Composer, ComposerError
     from yaml.constructor import ConstructorError
@@ -190,8 +192,10 @@ def csv_rows(text:str, # comma-separated values, with line ends LF or CRLF, or C
              separator:str=',', # one character
             )->list[tuple[int, list[str]]]: # (number of the last line of the row, its cells)
     "The rows of a table. ValueError with the line for a stray carriage return, or a cell that is too long."
-    ends = '\n' if '\n' in text else ''        # without any line feed, a carriage return is the line end, as on old Macs
-    reader = csv.reader(io.StringIO(text, newline=ends), delimiter=separator, skipinitialspace=True)
+    # io.StringIO splits at line feeds alone with newline='\n', and at carriage returns too with newline=''. A text without
+    # any line feed has carriage returns for its line ends, as on old Macs; elsewhere a lone one is an error of the reader.
+    newline = '\n' if '\n' in text else ''
+    reader = csv.reader(io.StringIO(text, newline=newline), delimiter=separator, skipinitialspace=True)
     try:
         return [(reader.line_num, row) for row in reader]
     except csv.Error as e:
@@ -214,14 +218,15 @@ class Table(NamedTuple):
 def _find_separator(text, file, column_of):
     "The separator that finds most of the known columns in the first line that is not blank."
     first_line = next((line for line in text.split('\n') if line.strip(' ,;\t|\r')), '')
-    found = {}
+    known_columns = {}                          # separator -> how many
     for separator in ',;\t|':
         try:
-            headers = csv_rows(first_line, file, separator)[0][1]
+            _, headers = csv_rows(first_line, file, separator)[0]
         except (ValueError, IndexError):        # not this separator, or no line at all
             headers = []
-        found[separator] = len({column_of(h) for h in headers} - {None})
-    return max(found, key=found.__getitem__)
+        columns = {column_of(header) for header in headers}
+        known_columns[separator] = len(columns - {None})
+    return max(known_columns, key=known_columns.__getitem__)
 
 
 def read_table(path, # a file, as `check_path` returns it
@@ -234,7 +239,7 @@ def read_table(path, # a file, as `check_path` returns it
     lines = [(number, cells) for number, cells in csv_rows(text, path.name, separator) if any(c.strip() for c in cells)]
     if not lines:
         raise ValueError(f'{path.name} is empty; its first line should be {",".join(columns)}')
-    headers = lines[0][1]
+    _, headers = lines[0]
     places = []
     rows = []
     for number, cells in lines[1:]:

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from .registry import available, fetch, registry
 
 # %% ../../nbs/core/04_needs.ipynb #68e0b3f2
-_SILENCE = 60                   # seconds
-_silent: dict[str, tuple[float, str]] = {}      # host -> when it did not answer, and the name of the error
+_RETRY_AFTER = 60               # seconds
+_failures: dict[str, tuple[float, str]] = {}    # host -> when it did not answer, and the name of the error
 
 
 def _host(url):
@@ -24,17 +24,17 @@ def _host(url):
     return urlsplit(url).netloc
 
 
-def _why_silent(url):
+def _recent_failure(url):
     "The name of the error if this host did not answer less than a minute ago, else None."
-    when, why = _silent.get(_host(url), (-math.inf, None))
-    return why if time.monotonic() - when < _SILENCE else None
+    when, error_name = _failures.get(_host(url), (-math.inf, None))
+    return error_name if time.monotonic() - when < _RETRY_AFTER else None
 
 
-def _remember_silence(url, error):
-    "This host did not answer just now; returns the name of the error."
-    why = type(error).__name__
-    _silent[_host(url)] = time.monotonic(), why
-    return why
+def _record_failure(url, error):
+    "Remember that this host did not answer just now; returns the name of the error."
+    error_name = type(error).__name__
+    _failures[_host(url)] = time.monotonic(), error_name
+    return error_name
 
 # %% ../../nbs/core/04_needs.ipynb #35a9d7c0
 def _missing_file(name, url):
@@ -44,16 +44,16 @@ def _missing_file(name, url):
     advice = f'put it at {name} under a folder and name that folder in BIASBOOK_DATA_DIR'
     if not url:
         return f'the registered file {name} is not here, and has no public address; {advice}'
-    why = _why_silent(url)
-    if why is None:
+    failure = _recent_failure(url)
+    if failure is None:
         try:
             fetch(name)
             return None
         except ConnectionError as e:
             if getattr(e.__cause__, 'response', None) is not None:
                 return f'the registered file {e}; {advice}'     # the host answered, but without the file
-            why = _remember_silence(url, e.__cause__ or e)
-    return f'the registered file {name} is not here, and {_host(url)} did not answer ({why}); try again, or {advice}'
+            failure = _record_failure(url, e.__cause__ or e)
+    return f'the registered file {name} is not here, and {_host(url)} did not answer ({failure}); try again, or {advice}'
 
 
 def _missing_data(name):
@@ -92,15 +92,15 @@ def _missing_model(name):
     if constants.HF_HUB_OFFLINE:
         return f'HF_HUB_OFFLINE is set; {advice}'
     url = f'{constants.ENDPOINT}/{name}/resolve/main/config.json'
-    why = _why_silent(url)
-    if why is None:
+    failure = _recent_failure(url)
+    if failure is None:
         import httpx2
         try:
             status = httpx2.head(url, timeout=_TIMEOUT, follow_redirects=True).status_code
             return f'{constants.ENDPOINT} answered with status {status}; {advice}' if status >= 500 else None
         except httpx2.TransportError as e:
-            why = _remember_silence(url, e)
-    return f'{constants.ENDPOINT} did not answer ({why}); {advice}'
+            failure = _record_failure(url, e)
+    return f'{constants.ENDPOINT} did not answer ({failure}); {advice}'
 
 # %% ../../nbs/core/04_needs.ipynb #c70f94d2
 def _missing_variable(name):
@@ -135,12 +135,12 @@ def _needs(lines):
 
 
 def _skip(lines):
-    "The lines of a cell, or a print of what it lacks."
+    "The lines of a cell if its needs are met; otherwise one line that prints what is missing."
     for kind, name in _needs(lines):
         missing = unmet_need(kind, name)
         if missing:
-            said = f'This cell is skipped: {missing}.'
-            return [f'print({said!r})\n']
+            message = f'This cell is skipped: {missing}.'
+            return [f'print({message!r})\n']
     return lines
 
 _skip.has_side_effects = True       # type: ignore[attr-defined]    # IPython does not call it to see if a cell is complete

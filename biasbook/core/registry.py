@@ -47,11 +47,11 @@ def registry(): # a DataFrame, one row for each file: url, sha256, bytes, licenc
 def _mirrored(name):
     "The file in the folder that BIASBOOK_DATA_DIR names, or None; ValueError if that is no folder."
     folder = os.environ.get('BIASBOOK_DATA_DIR')
-    if folder and not Path(folder).is_dir():
-        raise ValueError(f'BIASBOOK_DATA_DIR names {folder!r}, which is not a folder; '
-                         'make it, or unset the variable')
     if not folder:
         return None
+    if not Path(folder).is_dir():
+        raise ValueError(f'BIASBOOK_DATA_DIR names {folder!r}, which is not a folder; '
+                         'make it, or unset the variable')
     path = Path(folder, name)
     return path if path.is_file() else None
 
@@ -67,7 +67,7 @@ def cache_dir()->Path: # not necessarily there yet
 # %% ../../nbs/core/02_registry.ipynb #57a7f074
 def located(name:str, # a name in the registry
            )->Path|None: # in the mirror, else in the cache, else None
-    "The file of this name that is here, right or not; ValueError for a name that is not registered."
+    "The local copy of a registered file, whatever its content; ValueError for a name that is not registered."
     _entry(name)                                # refuses an unknown name
     local = _mirrored(name)
     if local:
@@ -91,7 +91,7 @@ def file_sha256(path):
     with open(path, 'rb') as f:
         return hashlib.file_digest(f, 'sha256').hexdigest()
 
-def _check_sum(path, name, expected):
+def _check_sha256(path, name, expected):
     "The path again, if the file's SHA-256 is the expected one; ValueError with both if not."
     got = file_sha256(path)
     if got != expected:
@@ -106,16 +106,16 @@ def _download(name, url, sha256):
     import pooch
     import requests
     path = cache_dir() / name
-    to_do = f'put the file at {name} under a folder and name that folder in BIASBOOK_DATA_DIR'
+    advice = f'put the file at {name} under a folder and name that folder in BIASBOOK_DATA_DIR'
     pooch.get_logger().setLevel('WARNING')      # its messages have temporary paths in them
     try:
         return Path(pooch.retrieve(url, sha256, fname=path.name, path=path.parent, progressbar=False))
     except requests.RequestException as e:
         why = f'HTTP status {e.response.status_code}' if e.response is not None else type(e).__name__
         raise ConnectionError(f'{name} could not be downloaded ({why} from {url}); '
-                              f'try again, or {to_do}') from e
+                              f'try again, or {advice}') from e
     except ValueError as e:
-        raise ValueError(f'{name} from {url} is not the registered file ({e}); {to_do}') from e
+        raise ValueError(f'{name} from {url} is not the registered file ({e}); {advice}') from e
     except OSError as e:                        # the disk, not the network
         raise OSError(f'{name} could not be written to the cache folder {cache_dir()} ({e.strerror or e}); '
                       'make room there, or name another folder in BIASBOOK_CACHE_DIR') from e
@@ -129,7 +129,7 @@ def fetch(name:str, # a name in the registry, such as "vectors/glove_twitter_25d
     entry = _entry(name)
     local = _mirrored(name)
     if local:
-        return _check_sum(local, name, entry['sha256'])
+        return _check_sha256(local, name, entry['sha256'])
     if not entry['url']:
         raise ValueError(f'{name} has no public address ({entry["what"]}); '
                          f'put it at {name} under the folder that BIASBOOK_DATA_DIR names')
@@ -138,7 +138,7 @@ def fetch(name:str, # a name in the registry, such as "vectors/glove_twitter_25d
 # %% ../../nbs/core/02_registry.ipynb #dbb5e7f1
 def verify(name:str, # a name in the registry, or "googlenews-mini"
           )->str: # "ok", "missing" or "damaged"
-    "Is the file that would be used here, and is it the right one? ValueError for a name that is not known."
+    "Whether the local copy of a file has the registered SHA-256; ValueError for a name that is not known."
     path: Path | None
     if name == 'googlenews-mini':
         import yaml

@@ -33,14 +33,19 @@ def style():
         yield
 
 # %% ../../nbs/results/01_plots.ipynb #7ab624be
+def _check_length(name, values, n):
+    "ValueError that names these values unless there is one for each of `n` labels."
+    if len(values) != n:
+        raise ValueError(f'{name} has {len(values)} entries, but there are {n} labels')
+
+
 def _float_columns(n, **columns):
     "The columns as float arrays of length n (missing entries are NaN), or an error that names the wrong one."
     out = {}
     for name, values in columns.items():
         if values is None:
             values = [None] * n
-        if len(values) != n:
-            raise ValueError(f'{name} has {len(values)} entries, but there are {n} labels')
+        _check_length(name, values, n)
         out[name] = np.array([np.nan if v is None else v for v in values], float)
     return out
 
@@ -80,7 +85,8 @@ def forest_plot(labels, # one label a row, drawn from the top down
     "Estimates with one or two intervals, a row each; returns the axes. ValueError for unequal columns."
     n = len(labels)
     notes = [''] * n if notes is None else notes
-    c = _float_columns(n, values=values, low=low, high=high, low2=low2, high2=high2, notes=range(len(notes)))
+    c = _float_columns(n, values=values, low=low, high=high, low2=low2, high2=high2)
+    _check_length('notes', notes, n)
     with style():
         if ax is None:
             ax = plt.subplots(figsize=(8, .9 + .38 * n))[1]
@@ -90,25 +96,31 @@ def forest_plot(labels, # one label a row, drawn from the top down
     return ax
 
 # %% ../../nbs/results/01_plots.ipynb #b48f8c44
+def _place_in_order(order, values, width, levels):
+    "For each value the first row where its label has room, if they are placed in this order; -1 where none has room."
+    row = np.full(len(values), -1)
+    taken: list[list] = [[] for _ in range(levels)]     # for each row, where its labels start and end
+    for i in order:
+        start = values[i]
+        end = start + width[i]
+        for level, labels in enumerate(taken):
+            if all(other_end <= start or other_start >= end for other_start, other_end in labels):
+                row[i] = level
+                labels.append((start, end))
+                break
+    return row
+
+
 def _spread(values, width, levels=7):
     "A row for each value, so that labels of the given width do not overlap; -1 where there is no room."
     upward = np.argsort(values, kind='stable')
-    from_the_ends = []                          # the lowest, the highest, the second lowest, …
-    for lowest, highest in zip(upward, upward[::-1]):
-        from_the_ends += [lowest, highest]
-    for order in (upward, from_the_ends[:len(upward)]):
-        row = np.full(len(values), -1)
-        taken = list[list]([] for _ in range(levels))
-        for i in order:
-            start, end = values[i], values[i] + width[i]
-            for level, labels in enumerate(taken):
-                if all(other_end <= start or other_start >= end for other_start, other_end in labels):
-                    row[i] = level
-                    labels.append((start, end))
-                    break
-        if (row >= 0).all():
-            break
-    return row
+    row = _place_in_order(upward, values, width, levels)
+    if (row >= 0).all():
+        return row
+    from_the_ends = []                          # so that the extremes have room: the lowest, the highest, the second lowest, …
+    for low, high in zip(upward, upward[::-1]):
+        from_the_ends += [low, high]
+    return _place_in_order(from_the_ends[:len(upward)], values, width, levels)
 
 # %% ../../nbs/results/01_plots.ipynb #c6d2d6bd
 class _Look(NamedTuple):
@@ -122,8 +134,8 @@ def _look(k):
     return _Look(list(COLORS.values())[k % 6], MARKERS[k % 6])
 
 
-def _draw_band(ax, words, values, height, k, span, name):
-    "Draw the words of the k-th group around this height; returns the label of the band."
+def _draw_band(ax, words, values, height, k, span):
+    "Draw the words of the k-th group around this height; returns how many of them have their name beside their point."
     color, marker = _look(k)
     row = _spread(values, [span * (.02 + .0145 * len(word)) for word in words])
     y = height + .12 * (row - (row.max() + row.min()) / 2)
@@ -135,7 +147,7 @@ def _draw_band(ax, words, values, height, k, span, name):
         ax.annotate(words[i], (values[i], y[i]), xytext=(4, 0), textcoords='offset points', va='center', fontsize=8,
                     parse_math=False)
     ax.vlines(values.mean(), y.min() - .08, y.max() + .08, color=color, lw=2, alpha=.5)
-    return name if named.all() else f'{name}\n{named.sum()} of {len(values)} named'
+    return named.sum()
 
 # %% ../../nbs/results/01_plots.ipynb #181506cd
 def words_plot(words, # one word a point
@@ -147,7 +159,8 @@ def words_plot(words, # one word a point
                ax=None, # axes to draw on; new ones by default
               ):
     "Every word at its value, in a band for its group, with the group's mean as a bar; returns the axes."
-    v = _float_columns(len(words), values=values, groups=range(len(groups)))['values']
+    v = _float_columns(len(words), values=values)['values']
+    _check_length('groups', groups, len(words))
     names = list(dict.fromkeys(groups))
     with style():
         if ax is None:
@@ -160,7 +173,8 @@ def words_plot(words, # one word a point
         for k, name in enumerate(names):
             mine = [i for i, group in enumerate(groups) if group == name]
             height = len(names) - 1 - k         # the first group is at the top
-            labels.append(_draw_band(ax, [words[i] for i in mine], v[mine], height, k, span, name))
+            n_named = _draw_band(ax, [words[i] for i in mine], v[mine], height, k, span)
+            labels.append(name if n_named == len(mine) else f'{name}\n{n_named} of {len(mine)} named')
         ax.set_yticks(range(len(names)), labels[::-1], parse_math=False)
         ax.set_ylim(-.6, len(names) - .4)
         _write_titles(ax, xlabel, title)
@@ -210,13 +224,13 @@ def row_heights(labels, subjects, wrap):
     y = 0.
     headings = []
     rows = np.zeros(len(labels))
-    order = {subject: k for k, subject in enumerate(dict.fromkeys(subjects))}
+    place_of_subject = {subject: k for k, subject in enumerate(dict.fromkeys(subjects))}
     for label in dict.fromkeys(labels):
         lines = wrapped(clip_middle(label, 3 * wrap), wrap) or ['']
         headings.append((y - .02, '\n'.join(lines)))
         y -= .17 * len(lines) + .03
         mine = [i for i, other in enumerate(labels) if other == label]
-        for i in sorted(mine, key=lambda i: order[subjects[i]]):
+        for i in sorted(mine, key=lambda i: place_of_subject[subjects[i]]):
             y -= .2
             rows[i] = y + .07
         y -= .13
@@ -224,7 +238,7 @@ def row_heights(labels, subjects, wrap):
 
 # %% ../../nbs/results/01_plots.ipynb #b9d7e3d4
 def _axes(bottom, left, right, width, ends):
-    "Axes whose y is in inches below the top, with margins in inches; x holds all finite ends."
+    "Axes whose y is in inches below the top, with margins in inches; the x axis covers all finite numbers in `ends`."
     ends = [float(e) for e in ends if np.isfinite(e)] or [-1., 1.]
     room = .04 * (max(ends) - min(ends)) or 1.
     height = .6 - bottom
@@ -295,8 +309,9 @@ def subjects_plot(labels, # the query of each row; rows of one query stand toget
     names = list(dict.fromkeys([*among, *subjects]))
     notes = [''] * n if notes is None else notes
     sure = [True] * n if sure is None else sure
-    c = _float_columns(n, subjects=range(len(subjects)), values=values, low=low, high=high, low2=low2, high2=high2,
-                       band=band, sure=sure, notes=range(len(notes)))
+    _check_length('subjects', subjects, n)
+    c = _float_columns(n, values=values, low=low, high=high, low2=low2, high2=high2, band=band, sure=sure)
+    _check_length('notes', notes, n)
     ends = [[null], c['values'], c['low'], c['high'], c['low2'], c['high2'], null - c['band'], null + c['band']]
     with style():
         ax, heights = _canvas(labels, subjects, notes, width, np.concatenate(ends))

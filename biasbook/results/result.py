@@ -18,8 +18,8 @@ from ..core.inputs import parse_json, writable
 from ..stats.estimate import Estimate, format_p
 
 # %% ../../nbs/results/00_result.ipynb #c2419953
-PLACEBOS = {'placebo': 'targets', 'placebo attributes': 'attributes',   # unrelated topics in place of them
-            'placebo directions': 'directions'}                        # random ones in place of the bias direction
+# name of the estimate -> what the placebo replaces: word sets by unrelated topics, the bias direction by random ones
+PLACEBOS = {'placebo': 'targets', 'placebo attributes': 'attributes', 'placebo directions': 'directions'}
 
 # %% ../../nbs/results/00_result.ipynb #abcfac0b
 def plain_data(x, # dictionaries, lists, numbers and texts, at any depth
@@ -43,8 +43,8 @@ _DTYPES = re.compile('u?int(8|16|32|64)|float(16|32|64)|bool|object|str|string|U
 def _frame(columns, dtypes):
     "A DataFrame from its columns and the names of their types; ValueError if they do not fit each other."
     import pandas as pd
-    lists = isinstance(columns, dict) and all(isinstance(values, list) for values in columns.values())
-    if not lists or len({len(values) for values in columns.values()}) > 1:
+    are_lists = isinstance(columns, dict) and all(isinstance(values, list) for values in columns.values())
+    if not are_lists or len({len(values) for values in columns.values()}) > 1:
         raise ValueError('details.columns must be lists of one length, by the names of the columns')
     if not isinstance(dtypes, dict) or set(dtypes) != set(columns):
         raise ValueError('details.dtypes must name a type for each column, and for no others')
@@ -59,7 +59,7 @@ def _frame(columns, dtypes):
     return pd.DataFrame(frame)
 
 # %% ../../nbs/results/00_result.ipynb #ecb7d022
-def _check_finite(value, name):
+def _check_not_infinite(value, name):
     "A finite number, or NaN. WrongKind for anything else."
     if not is_number(value) or abs(value) > sys.float_info.max:
         raise WrongKind(name, 'a finite number', shown(value, 80))
@@ -71,9 +71,9 @@ def _check_field(name, value):
         check_text(value, name, blank=True)
     elif name in ('value', 'low', 'high'):
         if value is not None:
-            _check_finite(value, name)
+            _check_not_infinite(value, name)
     elif name == 'null':
-        _check_finite(value, name)
+        _check_not_infinite(value, name)
     elif name == 'pvalue':
         if value is not None and not (is_number(value) and 0 <= value <= 1):
             raise WrongKind(name, 'a number from 0 to 1, or null', shown(value, 80))
@@ -91,15 +91,15 @@ def _check_keys(value, name):
         raise WrongKind(name, 'a mapping', shown(value, 80))
 
 
-def _check_fields(data, of, what):
-    "ValueError if `data` are not the fields of the dataclass `of`, each of its kind."
+def _check_fields(data, saved_class, what):
+    "ValueError unless `data` has the fields of a dataclass, each of the right kind."
     _check_keys(data, what)
-    known = {f.name for f in fields(of)}
+    known = {f.name for f in fields(saved_class)}
     unknown = sorted(set(data) - known)
     if unknown:
-        an = 'an' if of is Estimate else 'a'
-        raise ValueError(f'not fields of {an} {of.__name__}: {shown(unknown)}; the file may come from a later version')
-    needed = [f.name for f in fields(of) if f.default is MISSING and f.default_factory is MISSING]
+        article = 'an' if saved_class is Estimate else 'a'
+        raise ValueError(f'not fields of {article} {saved_class.__name__}: {shown(unknown)}; the file may come from a later version')
+    needed = [f.name for f in fields(saved_class) if f.default is MISSING and f.default_factory is MISSING]
     lost = [name for name in needed if name not in data]
     if lost:
         raise ValueError(f'{what} has no {", ".join(lost)}')
@@ -272,9 +272,10 @@ def _adjust_families(rows):
 # %% ../../nbs/results/00_result.ipynb #fe96174b
 def results_table(results, # Results, of any measures and subjects, or one
                  ):
-    """A tidy DataFrame, a row a result, with p-values adjusted within one subject × one battery; or TypeError.
+    """A tidy DataFrame with a row for each result; p-values are adjusted within each subject × battery.
 
-    `p_holm` is Holm's adjustment, `p_bh` that of Benjamini and Hochberg; `family` says in which family."""
+    `p_holm` is Holm's adjustment, `p_bh` that of Benjamini and Hochberg, and `family` names the tests that were adjusted
+    together. TypeError for anything but a Result."""
     import pandas as pd
     results = list(results) if hasattr(results, '__iter__') else [results]
     for r in results:
@@ -282,12 +283,12 @@ def results_table(results, # Results, of any measures and subjects, or one
             raise TypeError(f'{r!r:.60} is not a Result')
     rows = [_row(r) for r in results]
     _adjust_families(rows)
-    frame = pd.DataFrame(rows) if rows else pd.DataFrame(columns=_COLUMNS_OF_NONE)
-    numbers = [c for c in frame if c in _NUMBERS or ': ' in c]
+    frame = pd.DataFrame(rows) if rows else pd.DataFrame(columns=_COLUMNS_IF_EMPTY)
+    numbers = [c for c in frame if c in _NUMBER_COLUMNS or ': ' in c]
     return frame.astype({c: float for c in numbers})
 
-_COLUMNS_OF_NONE = ['subject', 'metric', 'name', 'query', 'value', 'p', 'p_holm'] # of a table without results
-_NUMBERS = ('value', 'null', 'low', 'high', 'p', 'p_holm', 'p_bh')
+_COLUMNS_IF_EMPTY = ['subject', 'metric', 'name', 'query', 'value', 'p', 'p_holm'] # of a table without results
+_NUMBER_COLUMNS = ('value', 'null', 'low', 'high', 'p', 'p_holm', 'p_bh')
 
 
 def _row(r):
@@ -310,13 +311,13 @@ def results_plot(results, # Results of one measure
                  title='', # what the figure says
                  ax=None, # axes to draw on; new ones by default
                 ):
-    "A forest plot of results with p and placebo p at the right; thick: a narrower interval; returns the axes."
+    "A forest plot of results, with p and placebo p at the right and a narrower interval drawn thick; returns the axes."
     from biasbook.results.plots import forest_plot
     from biasbook.stats.intervals import INTERVALS
     if not results:
         raise ValueError('there are no results to draw')
-    without = Estimate('', None)
-    narrow = [next((e for e in r.also if e.name == INTERVALS[0]), without) for r in results]
+    no_interval = Estimate('', None)
+    narrow = [next((e for e in r.also if e.name == INTERVALS[0]), no_interval) for r in results]    # attributes are fixed
     xlabel = results[0].metric
     if any(e.low is not None for e in narrow):
         xlabel += ' (thick: targets vary; thin: attributes vary too)'

@@ -57,10 +57,10 @@ def _scores_of(table):
 
 # %% ../../nbs/stats/05_contrasts.ipynb #811c31b4
 def _additive(s, n):
-    "Least squares of `s` = word + template where there is a score: each word's mean over all templates"
+    "Each word's mean over all templates, by least squares of score = word + template; `n` rows of `s` are of x"
     from scipy.sparse.csgraph import connected_components
-    here = (~np.isnan(s)).astype(float)
-    count, part = connected_components(here @ here.T)
+    here = (~np.isnan(s)).astype(float)                 # 1 where there is a score
+    count, part = connected_components(here @ here.T)   # words that share a template are connected
     if count > 1:
         rows = np.array([f'x[{i}]' if i < n else f'y[{i - n}]' for i in range(len(s))])
         parts = [', '.join(rows[part == k]) for k in range(count)]
@@ -114,8 +114,8 @@ def _cohen_d(x, y):
         return _CohenD(math.nan, f'no d: {e}')
 
 
-def _independent(x, y, confidence_level, units):
-    "Estimates for two independent lists"
+def _contrast_of_lists(x, y, confidence_level, units):
+    "The `Contrast` of two independent lists of scores"
     n, m = len(x), len(y)
     df = n + m - 2
     test = permutation_pvalue(x, y)
@@ -123,24 +123,25 @@ def _independent(x, y, confidence_level, units):
 
     d, no_d = _cohen_d(x, y)
     if no_d:
-        low, high, of_d = math.nan, math.nan, no_d
-        g, of_g = math.nan, no_d
+        d_low = d_high = g = math.nan
+        d_method = g_method = no_d
     else:
-        low, high = noncentral_t_interval(d, n, m, confidence_level)
-        of_d = 'noncentral t interval'
-        g, of_g = hedges_g(x, y), 'Cohen d unbiased'
+        d_low, d_high = noncentral_t_interval(d, n, m, confidence_level)
+        d_method = 'noncentral t interval'
+        g = hedges_g(x, y)
+        g_method = 'Cohen d unbiased'
     if df <= 1:
-        of_g = 'no g: 4 words are needed'
+        g_method = 'no g: 4 words are needed'
 
     difference = float(x.mean() - y.mean())
     pooled_variance = (x.var() * n + y.var() * m) / max(df, 1)
     se = math.sqrt(pooled_variance * (1 / n + 1 / m))
-    lowest, highest = t_interval(difference, se, df, confidence_level)
-    of_difference = f't interval with {df} df' if df > 0 else 'no interval: two words'
-    estimates = (Estimate('Cohen d', d, low, high, test.pvalue, f'{tested}; {of_d}'),
-                 Estimate('Hedges g', g, method=of_g),
-                 Estimate('raw difference', difference, lowest, highest, test.pvalue, f'{tested}; {of_difference}'))
-    return Contrast(estimates, test.method, f'{n} + {m} {units}', of_d)
+    low, high = t_interval(difference, se, df, confidence_level)
+    difference_method = f't interval with {df} df' if df > 0 else 'no interval: two words'
+    estimates = (Estimate('Cohen d', d, d_low, d_high, test.pvalue, f'{tested}; {d_method}'),
+                 Estimate('Hedges g', g, method=g_method),
+                 Estimate('raw difference', difference, low, high, test.pvalue, f'{tested}; {difference_method}'))
+    return Contrast(estimates, test.method, f'{n} + {m} {units}', d_method)
 
 # %% ../../nbs/stats/05_contrasts.ipynb #e7c5909e
 class _PairedInterval(NamedTuple):
@@ -161,8 +162,8 @@ def _paired_interval(d, x, y, confidence_level):
     return _PairedInterval(low, high, 'delete-one-pair jackknife interval')
 
 
-def _pairs(x, y, confidence_level, units):
-    "Estimates for declared pairs"
+def _contrast_of_pairs(x, y, confidence_level, units):
+    "The `Contrast` of two lists of scores whose rows are declared pairs"
     n = len(x)
     gaps = x - y
     equal_but_for_rounding = np.abs(gaps) <= 1e-12 * np.maximum(np.abs(x), np.abs(y))
@@ -172,17 +173,17 @@ def _pairs(x, y, confidence_level, units):
 
     d, no_d = _cohen_d(x, y)
     if no_d:
-        low, high, of_d = math.nan, math.nan, no_d
+        of_d = _PairedInterval(math.nan, math.nan, no_d)
     else:
-        low, high, of_d = _paired_interval(d, x, y, confidence_level)
+        of_d = _paired_interval(d, x, y, confidence_level)
 
     mean = float(gaps.mean())
     se = float(gaps.std()) / math.sqrt(max(n - 1, 1))
-    lowest, highest = t_interval(mean, se, n - 1, confidence_level)
-    of_mean = f't interval with {n - 1} df' if n > 1 else 'no interval: one pair'
-    estimates = (Estimate('Cohen d', d, low, high, test.pvalue, f'{tested}; {of_d}'),
-                 Estimate('raw difference', mean, lowest, highest, test.pvalue, f'{tested}; {of_mean}'))
-    return Contrast(estimates, test.method, f'{plural(n, "pair")} of {units}', of_d)
+    low, high = t_interval(mean, se, n - 1, confidence_level)
+    mean_method = f't interval with {n - 1} df' if n > 1 else 'no interval: one pair'
+    estimates = (Estimate('Cohen d', d, of_d.low, of_d.high, test.pvalue, f'{tested}; {of_d.method}'),
+                 Estimate('raw difference', mean, low, high, test.pvalue, f'{tested}; {mean_method}'))
+    return Contrast(estimates, test.method, f'{plural(n, "pair")} of {units}', of_d.method)
 
 # %% ../../nbs/stats/05_contrasts.ipynb #a9801a6e
 def measure_contrast(x, # scores of the first group: a row per word, a column per template; NaN: no fit
@@ -205,8 +206,8 @@ def measure_contrast(x, # scores of the first group: a row per word, a column pe
         first, second = (_scores_of(table) for table in _check_tables(x, y, paired))
         units = 'sentences as if independent'
     if paired:
-        return _pairs(first, second, confidence_level, units)
-    return _independent(first, second, confidence_level, units)
+        return _contrast_of_pairs(first, second, confidence_level, units)
+    return _contrast_of_lists(first, second, confidence_level, units)
 
 
 def contrast_estimates(x, # scores of the first group: a row per word, a column per template; NaN: no fit
@@ -259,18 +260,18 @@ def published_contrast(x, # scores of the first group: a row per word, a column 
     check_seed(random_state, generator=True)
     x, y = _check_tables(x, y, False)
     if unit == 'sentence':
-        x, y = _scores_of(x), _scores_of(y)
+        first, second = _scores_of(x), _scores_of(y)
     else:
-        x, y = np.nanmean(x, 1), np.nanmean(y, 1)
+        first, second = np.nanmean(x, 1), np.nanmean(y, 1)
     effect_size = cohen_d if deviation == 'pooled' else weat_effect_size
-    d = effect_size(x, y)
-    gaps, shuffled = _shuffled(x, y, n_resamples, np.random.default_rng(random_state), deviation)
-    reached = np.abs(gaps) >= abs(x.mean() - y.mean()) * (1 - 1e-9)
-    low, high = np.quantile(shuffled, (.025, .975), method='inverted_cdf')
-    method = (f'bluedot_project: {len(x)} + {len(y)} {unit}s as units, {deviation} deviation, '
+    d = effect_size(first, second)
+    gaps, shuffled_d = _shuffled(first, second, n_resamples, np.random.default_rng(random_state), deviation)
+    reached = np.abs(gaps) >= abs(first.mean() - second.mean()) * (1 - 1e-9)
+    low, high = np.quantile(shuffled_d, (.025, .975), method='inverted_cdf')
+    method = (f'bluedot_project: {len(first)} + {len(second)} {unit}s as units, {deviation} deviation, '
               f'k/R over {n_resamples} shuffles; the percentiles are the null band')
     return PublishedContrast(d, size_in_words(d), pvalue=float(reached.mean()), band_low=float(low),
-                             band_high=float(high), n=(len(x), len(y)), method=method)
+                             band_high=float(high), n=(len(first), len(second)), method=method)
 
 # %% ../../nbs/stats/05_contrasts.ipynb #e37da8e5
 def _shuffled(x, y, n_resamples, rng, deviation):

@@ -140,10 +140,10 @@ def noncentral_t_interval(
     scale = math.sqrt(n * m / (n + m))
     df = n + m - 2
     t = abs(d) * scale
-    wide = math.sqrt(1 + (d * scale) ** 2 / (2 * df)) # the standard deviation of t, nearly
+    sd_of_t = math.sqrt(1 + (d * scale) ** 2 / (2 * df)) # nearly
 
     def end(probability): # the population's d for which a t as small as this one has this probability
-        return _root(lambda nc: _nct_cdf(t, df, nc) - probability, t - 4 * wide, t + 4 * wide) / scale
+        return _root(lambda nc: _nct_cdf(t, df, nc) - probability, t - 4 * sd_of_t, t + 4 * sd_of_t) / scale
 
     low = end(.5 + confidence_level / 2)
     high = end(.5 - confidence_level / 2)

@@ -17,14 +17,15 @@ def format_p(p, # a p-value, or None
         return '–'
     if p >= .995:
         return '1'
-    if round(p, 5) >= .001:
-        return (f'{p:#.2g}' if p < .0995 else f'{p:.2f}').removeprefix('0')
-    return f'{p:.1e}'.replace('e-0', 'e-')
+    if round(p, 5) < .001:
+        return f'{p:.1e}'.replace('e-0', 'e-')
+    two_digits = f'{p:#.2g}' if p < .0995 else f'{p:.2f}'
+    return two_digits.removeprefix('0')
 
 # %% ../../nbs/stats/01_estimate.ipynb #485d6938
 @dataclass(frozen=True)
 class Estimate:
-    "A named number with what is known of its uncertainty; None where there is none."
+    "A named number with its interval and its p-value, each None where there is none."
     name: str # what is estimated
     value: float | None # the estimate
     low: float | None = None # lower end of its interval
@@ -42,7 +43,8 @@ class Estimate:
     @property
     def p_text(self):
         "The p-value as sentences print it, with its Monte Carlo error where that is above .01: '.87 ± .024'."
-        said = format_p(self.pvalue)
+        p = format_p(self.pvalue)
         if self.pvalue_error is None or self.pvalue_error <= .01:
-            return said
-        return f'{said} ± {f"{self.pvalue_error:.2g}".removeprefix("0")}'
+            return p
+        error = f'{self.pvalue_error:.2g}'.removeprefix('0')
+        return f'{p} ± {error}'

@@ -97,12 +97,12 @@ def _check_cosines(*cosines):
 
 
 def _without_each(scores):
-    "`scores` without each word, one row per word left out"
+    "The scores without one word, in a row for each word that is left out"
     return np.array([np.delete(scores, i) for i in range(len(scores))])
 
 
 def _mean_without_each(cosines):
-    "Mean cosine with the attributes but one, one row per attribute left out"
+    "Mean cosine with all attributes but one, in a row for each attribute that is left out"
     return (cosines.sum(1) - cosines.T) / (cosines.shape[1] - 1)
 
 # %% ../../nbs/stats/03_intervals.ipynb #3fb8d243
@@ -135,7 +135,7 @@ def satterthwaite(variances, # of independent parts of an estimate
 
 
 def jackknife_interval(theta, # the estimate, on a scale without bounds
-                       sets, # for each set of units that is thought of as drawn: the estimate without each of them
+                       sets, # one array for each set of units that could have been others: the estimate without each unit of the set
                        bound=1., # the interval is that of bound * tanh(theta)
                        confidence_level=.95, # of the interval
                       )->tuple: # (low, high); NaN where the estimate or a replicate is infinite
@@ -176,14 +176,14 @@ def jackknife_intervals(
     s_x = xa.mean(1) - xb.mean(1)
     s_y = ya.mean(1) - yb.mean(1)
     weat_effect_size(s_x, s_y, ddof) # refuses NaN, another ddof and equality
-    none = math.nan, math.nan
+    no_interval = math.nan, math.nan
     if min(len(xa), len(ya)) < 4:
-        return none, none
+        return no_interval, no_interval
     theta = float(_theta(s_x, s_y, ddof))
     bound = effect_size_bound(len(xa), len(ya), ddof)
     sets = _replicates(xa, xb, ya, yb, ddof)
     targets = jackknife_interval(theta, sets[:2], bound, confidence_level)
-    both = jackknife_interval(theta, sets, bound, confidence_level) if len(sets) == 4 else none
+    both = jackknife_interval(theta, sets, bound, confidence_level) if len(sets) == 4 else no_interval
     return targets, both
 
 # %% ../../nbs/stats/03_intervals.ipynb #860bdf16
@@ -195,9 +195,9 @@ def _check_units(confidence_level, **columns):
     if len(sizes) > 1 or min(sizes) < 2:
         each = ', '.join(f'{len(array)} in {name}' for name, array in arrays.items())
         raise ValueError(f'each unit needs its number in every column, and there must be 2 or more, but there are {each}')
-    odd = [name for name, array in arrays.items() if not np.isfinite(array).all()]
-    if odd:
-        raise ValueError(f'NaN or infinite numbers in {", ".join(odd)}; leave out what could not be measured in both')
+    not_finite = [name for name, array in arrays.items() if not np.isfinite(array).all()]
+    if not_finite:
+        raise ValueError(f'NaN or infinite numbers in {", ".join(not_finite)}; leave out what could not be measured in both')
     return arrays
 
 # %% ../../nbs/stats/03_intervals.ipynb #219f8a5e
@@ -240,8 +240,12 @@ def variance_with_shared_words(parts, # what each pair of words adds to an estim
     first = np.array([number[a] for a, _ in pairs])
     second = np.array([number[b] for _, b in pairs])
     parts_of_two = parts * (first != second)                # a word paired with itself is counted once
-    sums = np.bincount(first, parts, len(number)) + np.bincount(second, parts_of_two, len(number))
-    return max(parts @ parts, sums @ sums - parts_of_two @ parts_of_two)
+    sum_of_word = np.bincount(first, parts, len(number)) + np.bincount(second, parts_of_two, len(number))
+    # Squared, the sum of a word has the products of all pairs that share it. The square of a pair is in the sums of both
+    # its words, so it is taken out once. The result may fall below the variance of independent pairs; then that counts.
+    shared = sum_of_word @ sum_of_word - parts_of_two @ parts_of_two
+    independent = parts @ parts
+    return max(independent, shared)
 
 # %% ../../nbs/stats/03_intervals.ipynb #1144c7c8
 def mean_change(before, # one number a word
@@ -274,8 +278,8 @@ def difference_change(before, # (numbers of the first words, numbers of the seco
     "Change of a difference of means: Welch's interval and test of changes. ValueError as for `mean_change`."
     columns = []
     changes = []
-    for b, a in zip(before, after):
-        units = _check_units(confidence_level, before=b, after=a)
+    for group_before, group_after in zip(before, after):
+        units = _check_units(confidence_level, before=group_before, after=group_after)
         columns += units.values()
         changes.append(units['after'] - units['before'])
     everything = np.concatenate(columns)
@@ -309,7 +313,7 @@ def correlation_change(x, # one number a word, the same before and after
     if n < 4 or any(np.ptp(column) == 0 for column in units.values()):
         raise ValueError('a correlation needs 4 words or more, and numbers that differ in each column')
     z, z_before, z_after = ((column - column.mean()) / column.std() for column in units.values())
-    r_sum = z @ z_after + z @ z_before
+    r_sum = z @ z_after + z @ z_before                  # 2 n times the mean r of before and after
     adds = (z * (z_after - z_before) - r_sum / (4 * n) * (z_after ** 2 - z_before ** 2)) / n
     test = sign_flip_pvalue(_without_rounding(adds, z * z_after / n))
     change = float(pearson(x, after) - pearson(x, before))
@@ -335,9 +339,9 @@ def check_rank_sides(x, # one number a pair, such as its cosine
     x = np.array(list(x), float)
     y = np.array(list(y), float)
     pairs = list(pairs)
-    odd = [p for p in pairs if not isinstance(p, (tuple, list, np.ndarray)) or len(p) != 2]
-    if odd:
-        raise ValueError(f'a pair is two words, as in ("tiger", "cat"), but this is {odd[0]!r}')
+    not_pairs = [p for p in pairs if not isinstance(p, (tuple, list, np.ndarray)) or len(p) != 2]
+    if not_pairs:
+        raise ValueError(f'a pair is two words, as in ("tiger", "cat"), but this is {not_pairs[0]!r}')
     if not len(x) == len(y) == len(pairs) or len(pairs) < 3:
         raise ValueError('a correlation needs 3 pairs or more, with two numbers each, but there are '
                          f'{len(pairs)} pairs, {len(x)} and {len(y)} numbers')
@@ -427,23 +431,28 @@ class AnswerVariance(NamedTuple):
     sections: int # how many there are
 
 
+class _NumberedPairs(NamedTuple):
+    "Pairs and sections as numbers, from 0 up"
+    first: np.ndarray # for each question, its first pair
+    second: np.ndarray # for each question, its second pair
+    section: np.ndarray # for each pair, the section where it comes first
+
+
 def _number_pairs(pairs, sections):
-    "The number of each question's two pairs, and for each pair the number of the section where it comes first."
-    number: dict = {}
-    home: list[int] = []
-    place: dict = {}
-    numbered = []
-    for section, two in zip(sections, pairs):
-        both = []
-        for words in two:
+    "The `_NumberedPairs` of questions; the order of the words in a pair does not matter."
+    number_of_pair: dict = {}
+    number_of_section: dict = {}
+    section_of_pair: list[int] = []
+    numbers = []
+    for section, two_pairs in zip(sections, pairs):
+        for words in two_pairs:
             pair = frozenset(words)
-            if pair not in number:
-                number[pair] = len(home)
-                home.append(place.setdefault(section, len(place)))
-            both.append(number[pair])
-        numbered.append(both)
-    first, second = np.array(numbered).T
-    return first, second, np.array(home)
+            if pair not in number_of_pair:
+                number_of_pair[pair] = len(number_of_pair)
+                section_of_pair.append(number_of_section.setdefault(section, len(number_of_section)))
+        numbers.append([number_of_pair[frozenset(words)] for words in two_pairs])
+    first, second = np.array(numbers).T
+    return _NumberedPairs(first, second, np.array(section_of_pair))
 
 
 def answer_variance(hits, # a number for each question, such as 1 for a correct answer
@@ -451,19 +460,19 @@ def answer_variance(hits, # a number for each question, such as 1 for a correct 
                     sections, # for each question, its section
                    )->AnswerVariance:
     "Variance of a mean over questions for other pairs: jackknife over pairs, within sections."
-    first, second, home = _number_pairs(pairs, sections)
-    n = len(home)
+    first, second, section = _number_pairs(pairs, sections)
+    n = len(section)
     questions = len(hits)
-    different = first != second
-    sum_of_pair = np.bincount(first, hits, n) + np.bincount(second, hits * different, n)
-    asked = np.bincount(first, minlength=n) + np.bincount(second[different], minlength=n)
-    size = np.bincount(home)                            # pairs of each section
-    if n - len(size) < 2 or (asked == questions).any():
-        return AnswerVariance(math.nan, n, len(size))
-    without = (hits.sum() - sum_of_pair) / (questions - asked)
-    mean = np.bincount(home, without) / size
-    variance = ((without - mean[home]) ** 2 * (1 - 1 / size)[home]).sum()
-    return AnswerVariance(variance, n, len(size))
+    different = first != second                         # a question about one pair twice counts once for it
+    hits_of_pair = np.bincount(first, hits, n) + np.bincount(second, hits * different, n)
+    questions_of_pair = np.bincount(first, minlength=n) + np.bincount(second[different], minlength=n)
+    pairs_of_section = np.bincount(section)
+    if n - len(pairs_of_section) < 2 or (questions_of_pair == questions).any():
+        return AnswerVariance(math.nan, n, len(pairs_of_section))
+    without = (hits.sum() - hits_of_pair) / (questions - questions_of_pair)     # the mean without each pair
+    mean = np.bincount(section, without) / pairs_of_section
+    variance = ((without - mean[section]) ** 2 * (1 - 1 / pairs_of_section)[section]).sum()
+    return AnswerVariance(variance, n, len(pairs_of_section))
 
 # %% ../../nbs/stats/03_intervals.ipynb #4c9b067f
 def accuracy_change(before, # for each question, was it answered correctly?

@@ -72,13 +72,15 @@ def lattice_steps(values, ulp):
 
 
 def read_scores(values, ulps):
-    "The whole numbers to count with, and the largest difference of two equal sums that their rounding explains"
+    "Whole numbers to count with, and how far two sums that tie can differ because the scores are rounded"
     rounding = sum(ulps)
     span = max(values) - min(values)
     if rounding << 30 <= span:
         return values, rounding
     steps = lattice_steps(values, max(ulps))
-    return (values if steps is None else steps), 0
+    if steps is None:
+        return values, 0 # the floats are taken as exact
+    return steps, 0
 
 # %% ../../nbs/stats/00_permutation.ipynb #6e3e4656
 def scale_by_power_of_two(scores):
@@ -89,12 +91,12 @@ def scale_by_power_of_two(scores):
 # %% ../../nbs/stats/00_permutation.ipynb #97163f94
 def _half_sums(v, n):
     "Sorted sums of the subsets of `v`: a list for each size up to `n`, or one list of all when `n` is None"
-    none = np.zeros(0, np.int64)
-    sums = [np.zeros(1, np.int64)] + [none] * (n or 0)
+    no_sums = np.zeros(0, np.int64)
+    sums = [np.zeros(1, np.int64)] + [no_sums] * (n or 0) # at first only the empty subset, of sum 0 and size 0
     for x in v:
-        smaller = sums if n is None else [none] + sums
-        sums = [np.sort(np.concatenate((without, with_fewer + x)), kind='stable')
-                for without, with_fewer in zip(sums, smaller)]
+        one_smaller = sums if n is None else [no_sums] + sums
+        sums = [np.sort(np.concatenate((without_x, smaller + x)), kind='stable')
+                for without_x, smaller in zip(sums, one_smaller)]
     return sums
 
 
@@ -113,13 +115,13 @@ def _meet(v, n, high, low=None):
 
 # %% ../../nbs/stats/00_permutation.ipynb #7a5959e2
 def _few(v, n, goal, cap):
-    "How many subsets reach `goal`, one distinct score after another; None beyond `cap` open choices"
+    "How many subsets reach `goal`, one distinct score after another; None if more than `cap` choices are open"
     N = len(v)
     scores, copies = np.unique(v, return_counts=True)
     order = np.argsort(-np.abs(scores) if n is None else -scores)
     scores, copies = scores[order], copies[order]
     adds = np.maximum(scores, 0) if n is None else scores
-    best = np.concatenate(([0], np.cumsum(np.repeat(adds, copies)))) # sums of the first scores, or of their positive ones
+    best = np.concatenate(([0], np.cumsum(np.repeat(adds, copies)))) # best[k]: the largest sum of k scores, or of any of the first k
     total = np.zeros(1, np.int64) # the sum of each open choice
     needed = np.array([n or 0]) # how many scores it lacks
     ways = np.ones(1, float if N <= 1000 else object) # how many subsets it stands for; a float overflows beyond 1000 words
@@ -144,7 +146,7 @@ def _few(v, n, goal, cap):
     return int(ways.sum())
 
 # %% ../../nbs/stats/00_permutation.ipynb #ef6c9e85
-def _lattice(v, n):
+def _common_step(v, n):
     "The common step of the scores, or 0.0 when there is none"
     places = np.unique(np.append(v, 0) if n is None else v - v.min())
     last = places[-1]
@@ -166,7 +168,7 @@ class _Standard(NamedTuple):
 
 def _standard(v, n, goal):
     "Scores, goal and step in floats of unit size; with a fixed size `n` the scores are centred"
-    step = _lattice(v, n)
+    step = _common_step(v, n)
     lowest = 0 if n is None else int(v.min())
     size = n or 0
     unit = step or float(np.abs(v).max())
@@ -182,7 +184,7 @@ def _standard(v, n, goal):
 
 # %% ../../nbs/stats/00_permutation.ipynb #51068915
 class _Tilt(NamedTuple):
-    "Log odds of a word to be chosen: a + theta * score"
+    "The log odds that a word is chosen are a + theta * score"
     a: float # 0 where the size of the subset is not fixed
     theta: float # above 0
 
@@ -192,30 +194,31 @@ def _tilt(s, n, g):
     if n is None:
         rows = s[None]
         wanted = np.array([g])
-        x = np.array([2 / math.sqrt(len(s))])
+        tilt = np.array([2 / math.sqrt(len(s))]) # theta
     else:
         rows = np.stack((np.ones_like(s), s))
         wanted = np.array([n, g])
-        x = np.array([math.log(n / (len(s) - n)), 2 / math.sqrt(len(s))])
+        tilt = np.array([math.log(n / (len(s) - n)), 2 / math.sqrt(len(s))]) # a and theta
 
-    def loss(x):
-        return np.logaddexp(0, x @ rows).sum() - x @ wanted - math.log(x[-1])
+    def loss(tilt): # its last term is a barrier that keeps theta above 0
+        return np.logaddexp(0, tilt @ rows).sum() - tilt @ wanted - math.log(tilt[-1])
 
     for _ in range(100):
-        p = np.exp(-np.logaddexp(0, -(x @ rows)))
+        theta = tilt[-1]
+        p = np.exp(-np.logaddexp(0, -(tilt @ rows)))
         gradient = rows @ p - wanted
         hessian = (rows * (p * (1 - p))) @ rows.T
-        gradient[-1] -= 1 / x[-1]
-        hessian[-1, -1] += x[-1] ** -2
-        move = np.linalg.solve(hessian, gradient)
-        gain = gradient @ move
+        gradient[-1] -= 1 / theta # of the barrier
+        hessian[-1, -1] += theta ** -2
+        step = np.linalg.solve(hessian, gradient)
+        gain = gradient @ step
         if gain < 1e-10:
             break
-        while (x - move)[-1] <= 0 or loss(x - move) > loss(x) - 1e-4 * gain:
-            move = move / 2
-            gain = gradient @ move
-        x = x - move
-    return _Tilt(0.0 if n is None else x[0], x[-1])
+        while (tilt - step)[-1] <= 0 or loss(tilt - step) > loss(tilt) - 1e-4 * gain:
+            step = step / 2
+            gain = gradient @ step
+        tilt = tilt - step
+    return _Tilt(0.0 if n is None else tilt[0], tilt[-1])
 
 # %% ../../nbs/stats/00_permutation.ipynb #3853cffd
 class _Frequencies(NamedTuple):
@@ -292,9 +295,11 @@ def _log_splits(N, n):
 
 
 def _log_distinct(v, n):
-    "Log of 1 / P(two random subsets hold every score equally often); log C(N, n) when all scores differ"
+    """Log of `M`, the number of different subsets; log C(N, n) when all scores differ.
+
+    1 / `M` is the probability that two random subsets hold every score equally often."""
     N = len(v)
-    differs = np.diff(np.sort(v)) > N # from the score before, up to the rounding of the grid
+    differs = np.diff(np.sort(v)) > N # is each sorted score larger than the one before, by more than the grid's rounding?
     ends = np.flatnonzero(np.concatenate(([True], differs, [True])))
     copies = [int(m) for m in np.diff(ends)] # of each score
     if n is None:
@@ -316,35 +321,35 @@ def _log_distinct(v, n):
 
 # %% ../../nbs/stats/00_permutation.ipynb #9e358e07
 def _fourier(v, n, goal):
-    "(log p, relative error) of a random subset reaching `goal`, for any number of scores"
+    "Log of the probability that a random subset reaches `goal`, for any number of scores, and its relative error"
     s, g, h = _standard(v, n, goal)
-    middle = s.sum() / 2 if n is None else 0.0
-    below = g <= middle
-    if below: # P(S >= g) = 1 - P(-S >= h - g)
+    expected_sum = s.sum() / 2 if n is None else 0.0
+    goal_is_likely = g <= expected_sum
+    if goal_is_likely: # find the rare event instead: P(S >= g) = 1 - P(-S >= h - g)
         s = -s
         g = h - g
     tilt = _tilt(s, n, g)
     log_distinct = _log_distinct(v, n)
     span = 24.0
     log_p, doubt = _invert(s, n, g, h, tilt, span)
-    law = math.exp(-(log_p + log_distinct) / 2) # with the first span
+    law = math.exp(-(log_p + log_distinct) / 2) # 1 / sqrt(p M), with p from the first span
     while doubt > max(law, 1e-9) and span < 200:
         span *= 2
         log_p, doubt = _invert(s, n, g, h, tilt, span)
     error = max(2 * doubt, law if doubt else 0.0, 1e-9)
-    if not below:
+    if not goal_is_likely:
         return log_p, error
     p = -math.expm1(min(log_p, -1e-12))
     return math.log(p), max(error * (1 - p) / p, 1e-9)
 
 # %% ../../nbs/stats/00_permutation.ipynb #af78af5c
 def _number_of_subsets(N, n):
-    "Of size `n`, or of any size"
+    "How many subsets of `N` scores have size `n`; with None, any size"
     return 2 ** N if n is None else math.comb(N, n)
 
 
 def _tail(v, n, goal):
-    "(p, relative error) of a random subset reaching `goal`; the error is 0.0 where it was counted"
+    "Probability that a random subset reaches `goal`, and its relative error, which is 0.0 if the subsets were counted"
     splits = _number_of_subsets(len(v), n)
     hits = _few(v, n, goal, 4096)
     if hits is not None:
@@ -361,7 +366,7 @@ def _tail(v, n, goal):
 
 # %% ../../nbs/stats/00_permutation.ipynb #22aefea2
 def _two_tails(v, n, high, low):
-    "(p, relative error) of a sum of at least `high`, or, with `low`, at most `low`"
+    "As `_reach`, for lists that are too long for `_meet`: each tail by itself"
     tails = [_tail(v, n, high)]
     if low is not None:
         tails.append(_tail(-v, n, -low))
@@ -373,7 +378,9 @@ def _two_tails(v, n, high, low):
 
 
 def _reach(v, n, high, low=None, mirrored=False):
-    "(p, relative error) of a sum of at least `high`, or, with `low`, at most `low`; doubled when `mirrored`"
+    """Probability that a random subset has a sum of at least `high`, and its relative error.
+
+    With `low` the sum may also be at most `low`. If both tails are equally likely, `mirrored` doubles the first."""
     splits = _number_of_subsets(len(v), n)
     half = (len(v) + 1) // 2
     sums_to_hold = 2 ** half if n is None else sum(math.comb(half, j) for j in range(n + 1))
@@ -394,8 +401,8 @@ class PermutationTest(NamedTuple):
     error: float # relative error of `pvalue`; 0.0 where the relabellings were counted
 
 # %% ../../nbs/stats/00_permutation.ipynb #b3e05d72
-def _inverted(p, error, over=''):
-    "The method of a p-value that was not counted, with its error"
+def _inversion_in_words(p, error, over=''):
+    "In words: p comes from Fourier inversion, with what error"
     if p > np.finfo(float).tiny:
         return f'Fourier inversion{over}, relative error about {error:.0e}'
     return f'Fourier inversion{over}, p is below the smallest float'
@@ -425,19 +432,19 @@ def permutation_pvalue(
     scores, rounding = read_scores(scores, ulps)
     total = sum(scores)
     v, slack = on_grid([N * s - total for s in scores], N * rounding)
-    seen = int(v[:n].sum()) # the sum of X
+    sum_of_x = int(v[:n].sum())
     if alternative != 'two-sided':
-        p, error = _reach(v, n, seen - slack)
+        p, error = _reach(v, n, sum_of_x - slack)
     else:
         expected = n * int(v.sum()) # N times the mean of this sum over all splits
-        distance = abs(N * seen - expected)
+        distance = abs(N * sum_of_x - expected)
         high = -((-expected - distance) // N) - slack # rounded up
         low = (expected - distance) // N + slack # rounded down
-        if 2 * n == N:
+        if 2 * n == N: # a subset and its complement are equally far from the mean, on its two sides
             p, error = _reach(v, n, high, mirrored=True)
         else:
             p, error = _reach(v, n, high, low)
-    return PermutationTest(p, _inverted(p, error) if error else exact, error)
+    return PermutationTest(p, _inversion_in_words(p, error) if error else exact, error)
 
 # %% ../../nbs/stats/00_permutation.ipynb #4621a1f6
 def _cluster_codes(clusters, count):
@@ -498,9 +505,9 @@ def sign_flip_pvalue(
         p, error = _reach(2 * np.abs(k), None, high, mirrored=two_sided)
     else:
         p, error = 1.0, 0.0
-    signs = N - 1 if two_sided else N # that matter to the smallest p
-    floor = f'1/{2 ** max(signs, 0)}' if N <= 20 else f'2^-{signs}'
-    how = _inverted(p, error, f' over 2^{N} {unit}') if error else f'exact, 2^{N} {unit}'
+    floor_exponent = N - 1 if two_sided else N # two patterns of the 2^N reach the largest |sum|, one the largest sum
+    floor = f'1/{2 ** max(floor_exponent, 0)}' if N <= 20 else f'2^-{floor_exponent}'
+    how = _inversion_in_words(p, error, f' over 2^{N} {unit}') if error else f'exact, 2^{N} {unit}'
     return PermutationTest(p, f'{how}, smallest possible p {floor}', error)
 
 
@@ -513,7 +520,8 @@ def _flips_on_grid(whole):
     values, rounding = read_scores(values, [ulp for _, ulp in kept] + [0])
     zero = values[-1]
     k, slack = on_grid([value - zero for value in values[:-1]], rounding)
-    return k[np.abs(k) > 1], slack
+    zero_after_rounding = np.abs(k) <= 1
+    return k[~zero_after_rounding], slack
 
 # %% ../../nbs/stats/00_permutation.ipynb #5ec73f9e
 def is_as_extreme(values, # statistics of relabellings

@@ -24,7 +24,7 @@ class MarginSigns(NamedTuple):
     "Margins with what they prefer"
     margins: np.ndarray # one per pair, nats
     labels: list # of the cluster of each
-    signs: np.ndarray # 1 is a win, -1 a loss, and 0 a tie that stands apart
+    signs: np.ndarray # 1 for a win, -1 for a loss, 0 for a tie that is neither
 
 
 def margin_signs(margins, # one per pair, nats
@@ -94,16 +94,16 @@ class _RatioInterval(NamedTuple):
 
 
 def _ratio_interval(share, n, design, confidence_level):
-    "Wilson's interval on `n` over the design effect"
+    "Wilson's interval of a share of `n` pairs, on the effective number of pairs: `n` over the design effect"
     if math.isnan(design.effect):
         return _RatioInterval(math.nan, math.nan, f'no interval: {n} pairs in one cluster')
     if design.clusters == n:
         low, high = wilson_interval(share, n, critical_value(confidence_level))
         return _RatioInterval(low, high, f'Wilson interval on {n} pairs')
     df = design.clusters - 1
-    m = n / design.effect
-    low, high = wilson_interval(share, m, critical_value(confidence_level, df))
-    method = f'Wilson interval on {n} / {design.effect:.2f} = {m:.1f} effective pairs, t with {df} df'
+    effective_n = n / design.effect
+    low, high = wilson_interval(share, effective_n, critical_value(confidence_level, df))
+    method = f'Wilson interval on {n} / {design.effect:.2f} = {effective_n:.1f} effective pairs, t with {df} df'
     return _RatioInterval(low, high, method)
 
 # %% ../../nbs/stats/04_preferences.ipynb #e523c4a6
@@ -138,8 +138,8 @@ def preference_ratio(margins, # one per pair, nats: log-probability of the stere
                       effective_n=n / design.effect, method=method)
 
 # %% ../../nbs/stats/04_preferences.ipynb #07cf7d27
-def _floor(N):
-    "The smallest two-sided p that `N` signs allow"
+def _floor_in_words(N):
+    "In words: the smallest two-sided p that `N` signs allow"
     if N > 20:
         return f'smallest possible p 2^-{N - 1}'
     return f'smallest possible p 1/{2 ** max(N - 1, 0)}'
@@ -154,17 +154,19 @@ def sign_test(margins, # one per pair, nats
     Raises ValueError where `preference_ratio` does."""
     found = margin_signs(margins, clusters, ties)
     majority = np.sign(cluster_sums(found.signs, found.labels))
-    a = int((majority == 1).sum())
-    b = int((majority == -1).sum())
-    even = int((majority == 0).sum())
-    N = a + b
-    patterns = sum(math.comb(N, k) for k in range(min(a, b) + 1))
-    p = min(1.0, 2 * patterns / 2 ** N)
+    n_for = int((majority == 1).sum())
+    n_against = int((majority == -1).sum())
+    n_even = int((majority == 0).sum())
+    N = n_for + n_against
+    one_tail = sum(math.comb(N, k) for k in range(min(n_for, n_against) + 1))
+    p = min(1.0, 2 * one_tail / 2 ** N)
     if clusters is None:
-        units, left_out = 'pairs', f'{even} ties'
+        units = 'pairs'
+        left_out = f'{n_even} ties'
     else:
-        units, left_out = 'cluster majorities', f'{even} undecided'
-    method = f'exact, {N} {units} ({a} for, {b} against; {left_out} left out), {_floor(N)}'
+        units = 'cluster majorities'
+        left_out = f'{n_even} undecided'
+    method = f'exact, {N} {units} ({n_for} for, {n_against} against; {left_out} left out), {_floor_in_words(N)}'
     return PermutationTest(max(p, float(np.finfo(float).tiny)), method, 0.0)
 
 # %% ../../nbs/stats/04_preferences.ipynb #e72b6f0d
@@ -179,12 +181,12 @@ def mean_margin(margins, # one per pair, nats
     check_fraction(confidence_level)
     test = sign_flip_pvalue(d, clusters)
     mean = float(d.mean())
-    rest = cluster_sums(d - mean, labels)               # S_g - n_g times the mean
-    n, G = len(d), len(rest)
+    residual_sums = cluster_sums(d - mean, labels)      # S_g - n_g times the mean
+    n, G = len(d), len(residual_sums)
     if G == 1:
         unit = 'pair' if clusters is None else 'cluster'
         return Estimate('mean margin', mean, pvalue=test.pvalue, method=f'{test.method}; no interval: one {unit}')
-    se = math.sqrt(G / (G - 1)) * math.hypot(*rest) / n
+    se = math.sqrt(G / (G - 1)) * math.hypot(*residual_sums) / n
     low, high = t_interval(mean, se, G - 1, confidence_level)
     units = 'pairs' if clusters is None else 'clusters'
     return Estimate('mean margin', mean, low, high, test.pvalue, f'{test.method}; t interval over {G} {units}')
@@ -245,6 +247,7 @@ def paired_preferences(first, # margins of one model, one per pair, nats
     b = np.asarray(second, float)
     if a.shape != b.shape:
         raise ValueError(f'margins have shapes {a.shape} and {b.shape}: give both for the same pairs')
+    # 1 where only the second model prefers the stereotype, -1 where only the first does; a tie counts as half
     moves = (margin_signs(b, clusters, ties).signs - margin_signs(a, clusters, ties).signs) / 2
     share, naive, mean, _ = preference_estimates(moves, clusters, confidence_level=confidence_level)
     return (replace(mean_margin(b - a, clusters, confidence_level), name='mean difference'),

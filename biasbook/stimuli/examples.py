@@ -18,21 +18,25 @@ from ..core.registry import fetch
 STEREOSET_TASKS = 'intrasentence', 'intersentence'
 STEREOSET_OPTIONS = 'stereotype', 'antistereotype', 'unrelated'
 STEREOSET_COLUMNS = ['task', 'type', 'target', 'context', *STEREOSET_OPTIONS]
-MOST_STOPS = 8 # a word in an option ends in at most so many blanks and stops, where its end is in doubt
+MOST_STOPS = 8 # at most so many blanks and stops at the end of an option can belong to its word
 
 def word_at_blank(context, option):
     "What an option has in the place of BLANK; None if it is not that context."
     parts = _without_end(context).split('BLANK')
-    blanks, fixed = len(parts) - 1, sum(map(len, parts))
-    end = len(option) - len(_without_end(option))
-    # What ends the option is not of the word, unless nothing else is left; a word may end in a few stops, as U.S. does.
-    for left_out in [*range(end, max(0, end - MOST_STOPS) - 1, -1), max(0, len(option) - fixed - 1)]:
-        room = len(option) - fixed - left_out
-        if left_out > end or room < blanks or room % blanks:
+    n_blanks = len(parts) - 1
+    fixed = sum(map(len, parts))                # characters of the context outside BLANK
+    longest_end = len(option) - len(_without_end(option))
+    # First leave out all blanks and stops at the end of the option. If that does not fit, the word may end in a few of
+    # them, as U.S. does, so leave out one less each time. Last, a word of one character may itself be a stop.
+    ends = list(range(longest_end, max(0, longest_end - MOST_STOPS) - 1, -1))
+    ends.append(max(0, len(option) - fixed - 1))
+    for end in ends:
+        room = len(option) - fixed - end        # characters for the word in all its places
+        if end > longest_end or room < n_blanks or room % n_blanks:
             continue
         start = len(parts[0])
-        word = option[start:start + room // blanks]
-        if _same(word.join(parts), option[:len(option) - left_out]):
+        word = option[start:start + room // n_blanks]
+        if _same(word.join(parts), option[:len(option) - end]):
             return word
     return None
 
@@ -49,26 +53,26 @@ def _same(a, b):
 
 # %% ../../nbs/stimuli/08_examples.ipynb #7c235e71
 def fill_blank(context, word):
-    "The context with a word for BLANK, and the span of the whole word in each place: the ending of BLANKed is of it."
+    "The context with a word for BLANK, and the span of the whole word in each place, as the ending of BLANKed is part of it."
     parts = context.split('BLANK')
     text = word.join(parts)
     whole_words = [match.span() for match in re.finditer(r'\w+', text)]
     starts = [start for start, _ in whole_words]
     ends = [end for _, end in whole_words]
     spans = []
-    at = 0
+    end = 0                                                 # of the word in the place before
     for part in parts[:-1]:
-        start = at + len(part)
-        at = start + len(word)
-        before = bisect_left(starts, start) - 1             # the last whole word that begins before this one
-        after = bisect_right(starts, at) - 1                # the last that begins at its end or before
-        left = starts[before] if before >= 0 and ends[before] >= start else start
-        right = ends[after] if after >= 0 and ends[after] > at else at
-        spans.append((left, right))
+        start = end + len(part)
+        end = start + len(word)
+        first = bisect_left(starts, start) - 1              # the last whole word that begins before this one
+        last = bisect_right(starts, end) - 1                # the last that begins at its end or before
+        whole_start = starts[first] if first >= 0 and ends[first] >= start else start
+        whole_end = ends[last] if last >= 0 and ends[last] > end else end
+        spans.append((whole_start, whole_end))
     return text, spans
 
 def context_and_sentence(context, sentence):
-    "A context, with a stop if it has none, and a blank; and the sentence after it."
+    "A context that ends in a stop and a blank, and the sentence after it."
     if context[-1] not in '.!?':
         context += '.'
     return f'{context} ', sentence
@@ -94,7 +98,7 @@ def _fault(row):
     return None
 
 def examples_table(rows, where, what):
-    "Examples as a DataFrame, with single blanks. ValueError names the first that is none."
+    "Examples as a DataFrame, with single blanks between words. ValueError names the first one that is wrong, and says why."
     import pandas as pd
     if not rows:
         raise ValueError(f'{what} has no examples; one has {", ".join(STEREOSET_COLUMNS)}')
@@ -134,14 +138,14 @@ def _row(example, task, options):
             'type': example.get('bias_type'), 'stereotype': options.get('stereotype'),
             'antistereotype': options.get('anti-stereotype'), 'unrelated': options.get('unrelated')}
 
-def _lines(text, what):
+def _examples_by_line(text, what):
     "Examples, one a line, and their places."
     for number, line in enumerate(text.split('\n'), 1):
         if line.strip():
             example = _parsed(line, f'line {number}', what)
             yield _row(example, example.get('type'), example), f'line {number}'
 
-def _nested(text, what):
+def _published_examples(text, what):
     "Examples of the publisher's layout, and their places."
     data = _check_object(_parsed(text, 'the file', what).get('data'), '"data"', what)
     for task in STEREOSET_TASKS:
@@ -166,5 +170,5 @@ def load_stereoset(path=None, # a file of either layout; None: the development p
     path = fetch('pairs/stereoset_dev.jsonl') if path is None else check_path(path, 'the file of examples')
     text = file_text(path)
     nested = re.match(r'\s*{\s*"(version|data)"', text)
-    found = list(_nested(text, path.name) if nested else _lines(text, path.name))
+    found = list(_published_examples(text, path.name) if nested else _examples_by_line(text, path.name))
     return examples_table([row for row, _ in found], [place for _, place in found], path.name)

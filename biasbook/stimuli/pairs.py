@@ -73,7 +73,7 @@ def _table(rows, headers, what):
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #a20779bd
 def _check_pairs(table, what, where):
-    "The table again; ValueError that says in which of the places `where` a cell is empty or a pair is no pair."
+    "The table, unchanged. ValueError if a cell is empty, or a pair is twice the same word or comes twice; it names the place."
     if not len(table):
         raise ValueError(f'{what} has no pairs; a row is {", ".join(_COLUMNS)}')
     for c in _NEEDED:
@@ -127,11 +127,11 @@ _SOME = {'some', 'most', 'many', 'all', 'these', 'those'}
 _PRONOUNS = {'he', 'she', 'it', 'they', 'we', 'you'}
 _NOUN = re.compile(r'\w*woman|man|\w*(?:s|e|y|fisher|chair|hu)man|\w*person|child|boy|girl|lady|'
                    r'\w*(?:mother|father)', re.I)
-_HEAD = re.compile(r' (?:from|with|without|who|whose|of|in|on|at|near|that) ')
+_AFTER_HEAD = re.compile(r' (?:from|with|without|who|whose|of|in|on|at|near|that) ')
 
 def _singular(identity):
     "Is this identity one person? ValueError for a singular noun that nothing stands before."
-    words = _HEAD.split(identity)[0].split()
+    words = _AFTER_HEAD.split(identity)[0].split()
     first = words[0].casefold()
     if first in _ONE or first in ('he', 'she', 'it'):
         return True
@@ -157,15 +157,15 @@ def _find_verb(template):
         return after
     return before[-1] if before else None
 
-def _agreeing(template, one):
+def _agreeing(template, is_singular):
     "The template with its verb in the singular or in the plural. ValueError: singular, and no such verb."
     found = _find_verb(template)
-    if not found and one:
+    if not found and is_singular:
         raise ValueError(f'{shown(template.text)} has no verb that can follow a singular identity; it needs one of '
                          f'{", ".join([*_VERBS, *_EITHER])}')
     if not found:
         return template
-    forms = _VERBS if one else {singular: verb for verb, singular in _VERBS.items()}
+    forms = _VERBS if is_singular else {singular: verb for verb, singular in _VERBS.items()}
     written = found[0]
     verb = forms.get(written.casefold(), written.casefold())
     if written[0].isupper():
@@ -230,14 +230,15 @@ def pair_sentences(pairs=None, # as of load_pairs, or a path; None: the bundled 
     out['subject'] = subjects
     out['prefixed'] = [subject != identity for subject, identity in zip(subjects, plain)]
     for name, column in (('stereo', 'stereotype'), ('anti', 'antistereotype')):
-        filled = [_agreeing(template, one).fill(identity=subject, attribute=term)
-                  for one, subject, term in zip(singular, subjects, out[column])]
+        filled = [_agreeing(template, is_singular).fill(identity=subject, attribute=term)
+                  for is_singular, subject, term in zip(singular, subjects, out[column])]
         out[name] = [f.text for f in filled]
         out[f'{name}_span'] = [f.spans['attribute'] for f in filled]
     if prompt is None:
         return out
     question = _with_slots(prompt, 'identity')
-    asked = [_agreeing(question, one).fill(identity=subject).text for one, subject in zip(singular, subjects)]
+    asked = [_agreeing(question, is_singular).fill(identity=subject).text
+             for is_singular, subject in zip(singular, subjects)]
     return out.assign(prompt=asked)
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #cfa0b7a2
@@ -266,29 +267,49 @@ def canonical_term(wordings:list, # of one group
     single_words = [wording for wording in bare if ' ' not in wording]
     first = single_words[0] if single_words else ''
     term = next((word for word in single_words if opposite(word)), first)
-    against = {opposite(term)} | {f'{no} {term}' for no in ('not', "aren't", 'aren’t', 'less')}
-    against = {wording.casefold() for wording in against if wording}
-    disagree = any(wording.casefold() in against for wording in bare)
+    contradictions = [f'{no} {term}'.casefold() for no in ('not', "aren't", 'aren’t', 'less')]
+    antonym = opposite(term)
+    if antonym:
+        contradictions.append(antonym.casefold())
+    disagree = any(wording.casefold() in contradictions for wording in bare)
     return '' if disagree else term
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #ea00a845
-def _opposites(antonyms):
-    "A function word -> antonym or '' from any source; TypeError for what is none."
+def _bundled_antonyms():
+    "Term -> its opposite in the bundled pairs: of the first row with the term as stereotype, or else as antistereotype."
+    terms = [(stereotype, antistereotype) for _, _, stereotype, antistereotype, *_ in bundled_pairs()['rows']]
+    antonyms: dict = {}
+    for stereotype, antistereotype in reversed(terms):  # what is written last stays: the first row, and the stereotype
+        antonyms[antistereotype] = stereotype
+    for stereotype, antistereotype in reversed(terms):
+        antonyms[stereotype] = antistereotype
+    return antonyms
+
+
+def _by_folded_text(table):
+    "A function that looks up a casefolded word in a table whose keys are not folded yet; None for a word that is not there."
+    return {_cell_text(word).casefold(): value for word, value in table.items()}.get
+
+
+def _antonym_function(antonyms):
+    "A function of a casefolded word, from whatever `build_pairs` takes as antonyms; TypeError for anything else."
     if antonyms is None:
-        antonyms = {}
-        for _, _, stereotype, antistereotype, *_ in reversed(bundled_pairs()['rows']):  # the first row of a word counts
-            antonyms[antistereotype] = stereotype
-        for _, _, stereotype, antistereotype, *_ in reversed(bundled_pairs()['rows']):
-            antonyms[stereotype] = antistereotype
+        return _by_folded_text(_bundled_antonyms())
     if isinstance(antonyms, (str, PathLike)):
-        antonyms = wordnet_antonyms(antonyms)
+        return wordnet_antonyms(antonyms)
     if isinstance(antonyms, dict):
-        antonyms = {_cell_text(word).casefold(): antonym for word, antonym in antonyms.items()}.get
+        return _by_folded_text(antonyms)
     if not callable(antonyms):
         raise TypeError(f'antonyms must be a dictionary, a function or a folder, not {type(antonyms).__name__}')
+    return antonyms
+
+
+def _opposites(antonyms):
+    "A function word -> its antonym as tidy text, '' for none; TypeError as for `_antonym_function`."
+    find = _antonym_function(antonyms)
 
     def opposite(word):
-        found = antonyms(word.casefold()) if word else ''
+        found = find(word.casefold()) if word else ''
         if isinstance(found, (list, tuple)):
             found = next(iter(found), '')
         found = _cell_text(found) if found else ''
@@ -309,7 +330,8 @@ def _wordnet(folder):
         def open(self, file):
             if file != 'lexnames' or (folder / file).is_file():
                 return super().open(file)
-            return io.StringIO(''.join(f'{k:02} {k:02} 0\n' for k in range(45)))
+            numbers = range(45)                 # of WordNet's lexicographer files, whose names are not needed here
+            return io.StringIO(''.join(f'{k:02} {k:02} 0\n' for k in numbers))
 
     if str(folder) not in nltk.data.path:
         nltk.data.path.append(str(folder))
@@ -345,7 +367,7 @@ def wordnet_antonyms(folder, # WordNet's dictionary files: index.adj, data.adj, 
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #2a28cc4e
 def _write(pairs, path):
-    "Writes the pairs as CSV with the headers of the original; in a folder, under its name of the file."
+    "Write the pairs as CSV, with the published headers; in a folder, under the published file name. Returns the pairs."
     if path.is_dir():
         path = path / 'stereo_antistereo_pairs.csv'
     pairs.set_axis(_PUBLISHED, axis=1).to_csv(path, index=False, encoding='utf-8', lineterminator='\n')
@@ -353,8 +375,8 @@ def _write(pairs, path):
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #f414c982
 @dataclass
-class _Made:
-    "A pair that is being put together from the groups of wordings that have its term"
+class _UnfinishedPair:
+    "A pair while it is built: each group of wordings with the same identity and term adds its wordings"
     identity: str
     wordings: list
     stereotype: str
@@ -374,23 +396,22 @@ def build_pairs(frame, # DataFrame with identity_term and attribute_group (or Id
         raise TypeError(f'frame must be a DataFrame, not {shown(frame)}')
     header = _match_columns(list(frame.columns), 'the frame', ('identity', 'attributes'))
     opposite = _opposites(antonyms)
-    if isinstance(types, dict):
-        types = {_cell_text(identity).casefold(): kind for identity, kind in types.items()}.get
-    pairs: dict[Any, _Made] = {}                # by identity and term; a group without a term is a pair of its own
+    type_of = _by_folded_text(types) if isinstance(types, dict) else types
+    pairs: dict[Any, _UnfinishedPair] = {}        # by identity and term; a group without a term is a pair of its own
     for n, (_, row) in enumerate(frame.iterrows()):
         identity = _cell_text(row[header['identity']])
         wordings = _wordings(row[header['attributes']], f'row {n}')
         if not identity or not wordings:
             raise ValueError(f'row {n} has no identity or no attributes; fill it in, or drop it')
         term = _cell_text(choose(wordings, opposite))
-        if types:
-            kind = types(identity.casefold())
+        if type_of:
+            kind = type_of(identity.casefold())
         elif 'type' in header:
             kind = row[header['type']]
         else:
             kind = ''
         key = (identity.casefold(), term.casefold()) if term else n
-        made = pairs.setdefault(key, _Made(identity, [], term, opposite(term), ''))
+        made = pairs.setdefault(key, _UnfinishedPair(identity, [], term, opposite(term), ''))
         made.wordings += wordings
         made.type = made.type or _cell_text(kind)
     cells = [[m.identity, ', '.join(dict.fromkeys(m.wordings)), m.stereotype, m.antistereotype, m.type]

@@ -33,7 +33,7 @@ def _lines(path):
     except (OSError, UnicodeDecodeError) as e:
         raise ValueError(f'{path} cannot be read as UTF-8 text ({e})') from e
 
-def _file(path):
+def _sections_of_file(path):
     "section -> questions of a file in the format of questions-words.txt; ValueError names file and line."
     file = Path(path).name
     sections: dict[str, list] = {}
@@ -52,7 +52,7 @@ def _file(path):
     return sections
 
 # %% ../../nbs/stimuli/07_questions.ipynb #6dd19a13
-def _check_rows(questions):
+def _sections_of_rows(questions):
     "section -> questions of rows, or of a dictionary of sections; ValueError names section and row."
     sections = questions if isinstance(questions, dict) else {'questions': questions}
     checked = {}
@@ -68,7 +68,7 @@ _FILES = {'google': 'benchmarks/questions-words.txt', 'msr': 'benchmarks/MSR-syn
 
 
 @cache
-def _pairs():
+def _bundled_sections():
     "The bundled file of word pairs, read once."
     import yaml
     return yaml.safe_load(data_path('analogies.yaml').read_text(encoding='utf-8'))['sections']
@@ -76,7 +76,11 @@ def _pairs():
 
 def _questions_of_pairs(pairs):
     "Each pair (a, b) with each other pair (c, d): is d what a : b :: c asks for?"
-    return [(*pairs[i], *pairs[(i + k) % len(pairs)]) for i in range(len(pairs)) for k in range(1, len(pairs))]
+    questions = []
+    for i, (a, b) in enumerate(pairs):
+        others = pairs[i + 1:] + pairs[:i]
+        questions += [(a, b, c, d) for c, d in others]
+    return questions
 
 # %% ../../nbs/stimuli/07_questions.ipynb #1d6e6fe7
 def analogy_questions(questions, # "google-lower" (bundled), "google", "msr", a path, rows, or section -> rows
@@ -84,20 +88,20 @@ def analogy_questions(questions, # "google-lower" (bundled), "google", "msr", a 
     """The questions of a set. ValueError for unknown names, bad lines and sections without questions.
 
     "google": Mikolov et al. 2013, doi:10.48550/arXiv.1301.3781; "msr": Mikolov, Yih & Zweig 2013, N13-1090."""
-    is_name = isinstance(questions, (str, Path))
-    if not is_name:
-        sections = _check_rows(questions)
+    is_name_or_path = isinstance(questions, (str, Path))
+    if not is_name_or_path:
+        sections = _sections_of_rows(questions)
     elif questions == 'google-lower':
-        sections = {section: _questions_of_pairs(pairs) for section, pairs in _pairs().items()}
+        sections = {section: _questions_of_pairs(pairs) for section, pairs in _bundled_sections().items()}
     elif questions in _FILES:
-        sections = _file(fetch(_FILES[questions]))
+        sections = _sections_of_file(fetch(_FILES[questions]))
     elif isinstance(questions, str) and not Path(questions).suffix and not check_path(questions).exists():
         advice = did_you_mean(questions.lower(), QUESTION_TITLES)
         raise UnknownName(questions, QUESTION_TITLES, 'set of questions', f'no set of questions {shown(questions)}; {advice}')
     else:
-        sections = _file(questions)
+        sections = _sections_of_file(questions)
     empty = [section for section, rows in sections.items() if not rows] if sections else ['all of it']
     if empty:
-        file = f'{Path(questions).name}: ' if is_name else ''
+        file = f'{Path(questions).name}: ' if is_name_or_path else ''
         raise ValueError(f'{file}a section without questions: {listed(empty)}; take it out, or fill it')
     return sections

@@ -63,7 +63,7 @@ def _kind(x):
     return empty + type(x).__name__
 
 # %% ../../nbs/stimuli/05_studies.ipynb #40d2d88d
-def _nested(x, file, keys=()):
+def _template_lists(x, file, keys=()):
     "(group, templates, place) for each list of a nested mapping; ValueError names the file and the keys."
     where = f'{file}: {clipped(" › ".join(keys))}' if keys else file
     if keys and isinstance(x, list):
@@ -72,22 +72,22 @@ def _nested(x, file, keys=()):
         raise ValueError(f'{where} must be a list of templates, or a mapping of such, but is {_kind(x)}')
     else:
         for key, value in check_mapping(x, where).items():
-            yield from _nested(value, file, (*keys, key))
+            yield from _template_lists(value, file, (*keys, key))
 
 
-class _Groups(NamedTuple):
+class _TemplateGroups(NamedTuple):
     "The templates of a file"
     templates: dict # group: texts, each once, in their order
     places: dict # ("templates", group): where the group is, for messages
     notes: list # what was mended
 
 
-def _grouped(path):
-    "Templates by group, their places, and notes."
+def _read_templates(path):
+    "The `_TemplateGroups` of a file. ValueError names the file and the place of what is no template."
     templates: dict[str, dict] = {}             # the texts of each group, as keys
     places: dict[tuple, str] = {}
     notes = []
-    for group, texts, where in _nested(parsed_file(path), path.name):
+    for group, texts, where in _template_lists(parsed_file(path), path.name):
         if not texts:
             raise ValueError(f'{where} is empty; it needs one template or more')
         for i, text in enumerate(texts, 1):
@@ -101,21 +101,21 @@ def _grouped(path):
         repeated = before + len(texts) - len(mine)
         if repeated:
             notes.append(f'{where}: {repeated} more than once; one of each kept')
-    return _Groups({group: list(texts) for group, texts in templates.items()}, places, notes)
+    return _TemplateGroups({group: list(texts) for group, texts in templates.items()}, places, notes)
 
 # %% ../../nbs/stimuli/05_studies.ipynb #58eb97b5
-_STANDARD = {'openai': 'OPENAI_API_KEY', 'cohere': 'CO_API_KEY', 'voyage': 'VOYAGE_API_KEY',
-             'jina': 'JINA_API_KEY', 'openai-compatible': None}
-_FIELDS = 'provider', 'type', 'model_name', 'api_key_env', 'endpoint'
+_KEY_VARIABLES = {'openai': 'OPENAI_API_KEY', 'cohere': 'CO_API_KEY', 'voyage': 'VOYAGE_API_KEY',
+                  'jina': 'JINA_API_KEY', 'openai-compatible': None}
+_MODEL_FIELDS = 'provider', 'type', 'model_name', 'api_key_env', 'endpoint'
 
 # %% ../../nbs/stimuli/05_studies.ipynb #02902df8
 def _check_model(name, entry, where):
-    "A model as name, provider, model, key and endpoint; ValueError with near misses, and without values."
+    "A model as name, provider, model, key and endpoint. No error shows a value of the file, since it may be a key."
     for key in entry if isinstance(entry, dict) else ():
-        if key not in _FIELDS and 'key' in str(key).lower():
-            raise ValueError(f'{where} has {shown(key)}; {did_you_mean(str(key), _FIELDS)} What is there is '
+        if key not in _MODEL_FIELDS and 'key' in str(key).lower():
+            raise ValueError(f'{where} has {shown(key)}; {did_you_mean(str(key), _MODEL_FIELDS)} What is there is '
                              'not shown; put a key into an environment variable, and its name into api_key_env')
-    entry = check_mapping(entry, where, _FIELDS, ('provider', 'model_name'))
+    entry = check_mapping(entry, where, _MODEL_FIELDS, ('provider', 'model_name'))
     for key, value in entry.items():
         if not isinstance(value, str):
             raise ValueError(f'{where}: {key} is no text')
@@ -124,9 +124,9 @@ def _check_model(name, entry, where):
             raise ValueError(f'{where}: {key} begins as a key does, and is not shown; put it into an '
                              'environment variable, and its name into api_key_env')
     provider = entry['provider'].lower()
-    if provider not in _STANDARD:
-        raise UnknownName('', _STANDARD, 'provider',
-                          f'{where}: no such provider; {did_you_mean(provider, list(_STANDARD))}')
+    if provider not in _KEY_VARIABLES:
+        raise UnknownName('', _KEY_VARIABLES, 'provider',           # the name is left out, since it may be a key
+                          f'{where}: no such provider; {did_you_mean(provider, list(_KEY_VARIABLES))}')
     variable = entry.get('api_key_env', '')
     if variable and not re.fullmatch(r'[A-Z][A-Z0-9]*(_[A-Z0-9]+)+', variable):
         raise ValueError(f'{where}: api_key_env is not the name of a variable, such as OPENAI_API_KEY, and not '
@@ -135,7 +135,7 @@ def _check_model(name, entry, where):
     if endpoint and not re.fullmatch(r'https?://[\w.:\-]+(/[\w.\-/]*)?', endpoint):
         raise ValueError(f'{where}: endpoint must be an address such as https://api.jina.ai/v1/embeddings, '
                          'without user, query or fragment; what is there is not shown')
-    return {'name': name, 'provider': provider, 'model': entry['model_name'], 'key': variable or _STANDARD[provider],
+    return {'name': name, 'provider': provider, 'model': entry['model_name'], 'key': variable or _KEY_VARIABLES[provider],
             'endpoint': endpoint or None}
 
 # %% ../../nbs/stimuli/05_studies.ipynb #0a7623c2
@@ -155,17 +155,17 @@ def _read_models(path):
     return models, notes
 
 # %% ../../nbs/stimuli/05_studies.ipynb #eb1bb02c
-_NAMES = {'.txt': ['target_words', 'attribute_words'], '.json': ['models_config', 'templates']}
+_NAME_BEGINNINGS = {'.txt': ['target_words', 'attribute_words'], '.json': ['models_config', 'templates']}
 
 def _check_name(path):
     "ValueError for a name that is nearly one of those that are read."
     start = '_'.join(re.split('[_-]', path.stem)[:2])
-    near = close_names(start, _NAMES[path.suffix.lower()], n=1, cutoff=.7)
+    near = close_names(start, _NAME_BEGINNINGS[path.suffix.lower()], n=1, cutoff=.7)
     if near and not path.name.startswith(near[0]):
         raise ValueError(f'{path.name}: did you mean {near[0]}{path.name[len(start):].replace("-", "_")}?')
 
 
-def _files(folder, words):
+def _find_files(folder, words):
     "The text and JSON files of a folder by name; ValueError for a name that is there twice or nearly right."
     lists = folder / 'word_lists'
     sets = sorted(p.name for p in lists.glob('[!._]*') if p.is_dir())
@@ -176,7 +176,7 @@ def _files(folder, words):
         paths += [p for p in sorted(place.glob('*')) if p.is_file()]
     files: dict = {}
     for path in paths:
-        if path.name.startswith('.') or path.suffix.lower() not in _NAMES:
+        if path.name.startswith('.') or path.suffix.lower() not in _NAME_BEGINNINGS:
             continue
         if path.name in files:
             raise ValueError(f'{folder.name} has {path.name} in two places; take one away')
@@ -193,11 +193,11 @@ def read_study_files(folder, # has target_words_….txt, attribute_words_….txt
                     )->dict: # targets, attributes, templates (texts by group), models, notes and places
     "What the files of a study say, and notes of what was mended. ValueError names the file and the place."
     folder = check_path(folder, 'the folder of a study')
-    files = _files(folder, words)
+    files = _find_files(folder, words)
     if templates not in files:
         advice = did_you_mean(templates, list(files))
         raise UnknownName(templates, files, 'file', f'{folder.name} has no {clipped(str(templates))}; {advice}')
-    groups, places, notes = _grouped(files.pop(templates))
+    groups, places, notes = _read_templates(files.pop(templates))
     lists: dict[str, dict] = {'targets': {}, 'attributes': {}}
     models: list[dict] = []
     for name, path in files.items():
@@ -218,7 +218,7 @@ def read_study_files(folder, # has target_words_….txt, attribute_words_….txt
 
 # %% ../../nbs/stimuli/05_studies.ipynb #fedcd134
 def _check_lists(study):
-    "ValueError for a list that is empty or has a word twice, a word on two sides, or one that is no word."
+    "ValueError for too few lists, a list that is empty or has a word twice, a word on two sides, or text that is no word."
     for kind, least in (('targets', 2), ('attributes', 1)):
         lists = getattr(study, kind)
         if len(lists) < least:
@@ -228,19 +228,19 @@ def _check_lists(study):
             for word in check_words(words, where):
                 with errors_at(where):
                     Template('{word}').fill(word=word)
-    first: dict = {}                            # word: the first side that has it
-    for b, words in study.targets.items():
-        again = [word for word in words if word in first]
-        if again:
-            a = first[again[0]]
-            both = [word for word in again if first[word] == a]
-            raise ValueError(f'{study.place("targets", a)} and {study.place("targets", b)} share '
+    side_of_word: dict = {}
+    for side, words in study.targets.items():
+        seen = [word for word in words if word in side_of_word]
+        if seen:
+            other_side = side_of_word[seen[0]]
+            both = [word for word in seen if side_of_word[word] == other_side]
+            raise ValueError(f'{study.place("targets", other_side)} and {study.place("targets", side)} share '
                              f'{listed(both, 20)}; take each out of one')
-        first.update(dict.fromkeys(words, b))
+        side_of_word.update(dict.fromkeys(words, side))
 
 # %% ../../nbs/stimuli/05_studies.ipynb #be8a6427
 def _check_templates(study):
-    "The templates by group, as `Template`; ValueError: a group without any, one twice, or what is none."
+    "The templates by group, as `Template`; ValueError for a group without any, a template twice, or text that is no template."
     found: dict = {}
     for group, texts in study.templates.items():
         where = study.place('templates', group)
@@ -337,7 +337,7 @@ class Study:
         return f'Study({", ".join(counts)})'
 
 # %% ../../nbs/stimuli/05_studies.ipynb #6248ba57
-_RULES = {t: {t: '{}'} for t in SLOT_TYPES} # kind of word: its form in each slot, if the file does not say
+_DEFAULT_RULES = {kind: {kind: '{}'} for kind in SLOT_TYPES} # by default a word of one kind only goes into a slot of this kind
 
 def _check_rules(x, where):
     "The forms of nouns and adjectives, as the file states them; ValueError names the place."
@@ -345,14 +345,14 @@ def _check_rules(x, where):
         for slot, form in check_mapping(forms, f'{where}: {kind}', SLOT_TYPES).items():
             if not isinstance(form, str) or form.count('{}') != 1:
                 raise ValueError(f'{where}: {kind}: {slot} must be text with one {{}}, but is {shown(form)}')
-    return {**_RULES, **x}
+    return {**_DEFAULT_RULES, **x}
 
 def _forms(word, kind, rules):
     "What stands in each slot for a word of this kind."
     return {slot: form.replace('{}', word) for slot, form in rules[kind].items()}
 
 def _put_forms(forms, word, own, where):
-    "Put down the forms of a word; ValueError for a word that has other ones already."
+    "Add the forms of a word to `forms`; ValueError if the word is there with other forms."
     if forms.setdefault(word, own) != own:
         raise ValueError(f'{where}: {shown(word)} has another part of speech elsewhere in the file; keep one')
 
@@ -369,7 +369,7 @@ def _sides(item, where, forms, rules):
             if len(check_words(two, f'{place}: {kind}')) != 2:
                 raise ValueError(f'{place}: {kind} must be two words, but is {shown(two)}')
         for i, words in enumerate(lists.values()):
-            own: dict = {}                      # a pronoun has a word for each kind, a noun one for all
+            own: dict = {}                      # a pronoun has a form for each kind (he, him, his), a noun one for all
             for kind, two in pair.items():
                 own.update(_forms(two[i], kind, rules))
             word = next(iter(pair.values()))[i]
@@ -383,7 +383,7 @@ def _read_file(path):
     file = path.name
     kinds = 'targets', 'attributes', 'templates'
     content = check_mapping(parsed_file(path), file, ('source', 'licence', 'forms', *kinds), kinds)
-    rules = _check_rules(content['forms'], f'{file}: forms') if 'forms' in content else _RULES
+    rules = _check_rules(content['forms'], f'{file}: forms') if 'forms' in content else _DEFAULT_RULES
     if not isinstance(content['targets'], list):
         raise ValueError(f'{file}: targets must be a list of sides and pairs')
     forms: dict[str, dict] = {}
@@ -419,12 +419,12 @@ def _read_folder(path, templates, words):
         if has_place:
             raise
         raise ValueError(f'{path.name}: {e}') from e
-    where: dict = {}
+    lists_of_word: dict = {}
     for kind in ('targets', 'attributes'):
         for name, list_of_words in getattr(study, kind).items():
             for word in list_of_words:
-                where.setdefault(word, []).append(study.place(kind, name))
-    notes = [f'{word}: in {" and ".join(files)}, kept in each' for word, files in where.items() if len(files) > 1]
+                lists_of_word.setdefault(word, []).append(study.place(kind, name))
+    notes = [f'{word}: in {" and ".join(files)}, kept in each' for word, files in lists_of_word.items() if len(files) > 1]
     alone = [group for group in study.templates if group not in study.attributes]
     if alone:
         notes.append(f'templates of {", ".join(alone)}: no attribute words, for target words only')

