@@ -128,7 +128,7 @@ def shown_subject(subject, # as it is typed: a path, a name, or KIND:NAME
         return _without_keys(f'{kind}{colon}{name}')
     is_pooling = kind == 'hf' and re.fullmatch(r'[^?#]*\?pooling=[a-z]*', name)
     if not is_pooling and not os.path.exists(name):
-        name = re.sub(rf'(?i)^.*:[^/\\]*{_AT}', '***@', name)
+        name = re.sub(rf'(?i)^.*:[^/\\]*{_AT}', '***@', name)               # user:password@
         name = re.sub(rf'(?is){_QUERY}[\w.-]+=.*', '?***', name)
     return _without_keys(f'{kind}{colon}{name}')
 

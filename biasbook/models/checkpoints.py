@@ -83,7 +83,8 @@ def find_model(name, # a folder, a model of the book, or a hub name
     name = str(name).rstrip('/')
     bundled = bundled_models().get(name)
     registered = _registered_files(name)
-    if revision and (path.exists() or bundled or registered):
+    is_here = path.exists() or bundled or registered
+    if revision and is_here:
         raise ValueError(f'{name} is here, and only models of the hub have revisions; leave revision out')
     if path.is_file():
         raise ValueError(f'{path.name} is a file; give the folder that it is in')
@@ -94,8 +95,8 @@ def find_model(name, # a folder, a model of the book, or a hub name
     if registered:
         files = [fetch(file) for file in registered]
         return FoundModel(files[0].parent, None)
-    path = download_model(name, revision)
-    return FoundModel(path, path.name)
+    folder = download_model(name, revision)
+    return FoundModel(folder, revision=folder.name)         # the hub's cache calls the folder by the commit
 
 # %% ../../nbs/models/00_checkpoints.ipynb #84c61ecd
 _TOKENIZER = ('tokenizer*', 'vocab*', 'merges*', '*.model', 'special_tokens_map.json', 'added_tokens.json')

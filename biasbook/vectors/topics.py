@@ -91,14 +91,16 @@ def _thin(unit, order, size, wanted):
     Words that lie farther apart cohere less, so k is found by bisection."""
     low = 1
     high = max(1, (len(order) - 1) // (size - 1))
-    best, best_error = None, np.inf
+    best = None
+    best_error = np.inf
     while low <= high:
         k = (low + high) // 2
         taken = order[:(size - 1) * k + 1:k]
         coherence = _coherence(unit[taken])
         error = abs(coherence - wanted)
         if error < best_error:
-            best, best_error = (taken, coherence), error
+            best = taken, coherence
+            best_error = error
         if coherence > wanted:
             low = k + 1
         else:
@@ -289,12 +291,12 @@ def matched_draws(pool, # the TopicPool
                     f'topic lists are made from {LEAST_WORDS} or more')
     if min(len(topic.words) for topic in own) < 2:
         return [], 'one word has no coherence that a list could be matched to'
-    for tolerance in (.05, .10):
+    for tolerance in (.05, .10):                            # the second only if the first leaves too few lists
         draws = [_matched(pool, own, fixed, exclude, tolerance, seed) for seed in seeds]
         fewest = [min(len(sides[k]) for sides in draws) for k in (0, 1)]
         if min(fewest) >= LEAST_LISTS:
             break
-    else:
+    if min(fewest) < LEAST_LISTS:
         k = int(np.argmin(fewest))
         return [], (f'{fewest[k]} topic lists of {len(own[k].words)} words cohere within .10 of '
                     f'{own[k].coherence:.2f}, {LEAST_LISTS} are needed')

@@ -156,10 +156,13 @@ def nearest(
     if skip is not None:
         candidates -= 1
     k = max(0, min(k, candidates))
-    block = block or max(16, 2**22 // max(len(unit), k * unit.shape[1]))
+    if not block:
+        numbers_for_a_query = max(len(unit), k * unit.shape[1])             # its cosines, or the rows of its neighbours
+        block = max(16, 2**22 // numbers_for_a_query)
     parts = [slice(start, start + block) for start in range(0, len(queries), block)]
     def find(part):
-        return _nearest_in_block(unit, queries[part], k, zero, None if skip is None else skip[part])
+        skip_here = None if skip is None else skip[part]
+        return _nearest_in_block(unit, queries[part], k, zero, skip_here)
     # blocks, and so sums, do not depend on the number of threads
     with one_thread, ThreadPoolExecutor(one_thread.allowed) as pool:
         if one_thread.allowed > 1 and len(parts) > 1:
@@ -183,10 +186,10 @@ def _largest(scores, k):
     in_groups = scores[:, :n // groups * groups].reshape(q, -1, groups)
     maxima = in_groups.max(axis=1)
     bound = np.partition(maxima, groups - k, axis=1)[:, groups - k]
-    row, column = np.divmod(np.flatnonzero(scores >= bound[:, None]), n)
+    row, column = np.divmod(np.flatnonzero(scores >= bound[:, None]), n)     # of those that are left
     order = np.lexsort((-scores[row, column], row))                         # by row, the largest first
-    first = np.searchsorted(row, np.arange(q))
-    return column[order][first[:, None] + np.arange(k)]
+    first_of_row = np.searchsorted(row, np.arange(q))
+    return column[order][first_of_row[:, None] + np.arange(k)]
 
 # %% ../../nbs/vectors/01_wordvectors.ipynb #8b0b4a95
 def _nearest_in_block(unit, queries, k, zero, skip):
