@@ -6,6 +6,7 @@
 __all__ = ['Plan', 'Embedder', 'from_callable', 'load_embedder', 'as_embedder']
 
 # %% ../../nbs/embedders/05_load.ipynb #c8f9c64c
+import math
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ class Plan:
 def _make_plan(source, texts, different, missing):
     "What would be asked of a source."
     calls = len(source.requests_of(missing)) if missing else 0
-    tokens = sum(-(-len(text) // 4) for text in missing)        # a quarter of the characters, rounded up
+    tokens = sum(math.ceil(len(text) / 4) for text in missing)
     seconds = None
     if source.per_minute is not None:
         seconds = max(0, calls - 1) * 60 / source.per_minute
