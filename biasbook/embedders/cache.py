@@ -50,7 +50,7 @@ class VectorStore:
         return [text for text, vector in self.get(texts).items() if vector is None]
 
     def pinned(self)->dict:
-        "What the first batch said: `dimensions` and `model`; empty if there was none."
+        "`dimensions` and `model` of the first reply, from which no later one may differ; empty if there was none."
         found = self._read_records([self._pin], 'dimensions', 'model')
         return found[0] if found else {}
 
@@ -69,19 +69,20 @@ class VectorStore:
 
         ValueError for vectors that are none, or that differ in length or model from those that are there."""
         rows = checked_rows(vectors, len(texts))
-        now = {'dimensions': rows.shape[1], 'model': model}
+        this_reply = {'dimensions': rows.shape[1], 'model': model}
         with self._lock:
-            first = self.pinned() or now
-            changes = [f'{name} changed from {first[name]!r} to {now[name]!r}' for name in now if now[name] != first[name]]
+            first_reply = self.pinned() or this_reply
+            changes = [f'{name} changed from {first_reply[name]!r} to {said!r}'
+                       for name, said in this_reply.items() if said != first_reply[name]]
             if changes:
                 raise ValueError(f'{"; ".join(changes)}: another model answers under the same name. Nothing of this reply '
                                  'was kept; to start anew, name another store')
-            record = {'embedding': self.embedding, 'texts': list(texts), **now, 'tokens': tokens,
+            record = {'embedding': self.embedding, 'texts': list(texts), **this_reply, 'tokens': tokens,
                       'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}
             self.store.put_kinds({
                 KIND: {self._key(text): row.tobytes() for text, row in zip(texts, rows)},
                 REPLIES: {store_key(reply=record): sorted_json(record)},
-                PINS: {self._pin: sorted_json({'embedding': self.embedding, **now})}})
+                PINS: {self._pin: sorted_json({'embedding': self.embedding, **this_reply})}})
 
     def foreign(self)->ValueError:
         "The error for a store in which something is not what this class writes."
@@ -101,7 +102,7 @@ class VectorStore:
             raise self.foreign() from None
 
     def _read_records(self, keys, *needed):
-        "These parts of the records under these keys."
+        "The records under these keys that are of this description, with only the parts in `needed`."
         try:
             records = [json.loads(value) for value in self.store.get(keys).values()]
             mine = [record for record in records if record['embedding'] == self.embedding]

@@ -9,6 +9,7 @@ __all__ = ['deadline', 'LONGEST', 'Deadline', 'TimedStream', 'TimedBackend', 'An
 # %% ../../nbs/embedders/01_client.ipynb #f8512a7d
 import json
 import logging
+import math
 import os
 import re
 import threading
@@ -42,14 +43,16 @@ def _read_key(name):
 
 
 def _without_key(text, name):
-    "A text of others without the key, in any case, nor eight letters of it in a row, nor control characters."
+    """A text that others wrote, made fit to be shown.
+
+    The key, and any eight letters of it in a row, in capitals or not, become ***; control characters become spaces."""
     text = re.sub(r'[\x00-\x1f\x7f]+', ' ', str(text))
     key = _read_key(name)
     if key:
         eight_letters = [key[i:i + 8] for i in range(len(key) - 7)]
         for part in [key, *eight_letters]:
             text = re.sub(re.escape(part), '***', text, flags=re.I)
-    return re.sub(r'(\*{3})[\w\-*]*\*{3}', r'\1', text)
+    return re.sub(r'(\*{3})[\w\-*]*\*{3}', r'\1', text)        # nor what is left between two such parts
 
 # %% ../../nbs/embedders/01_client.ipynb #e7ba0086
 _LOGGERS = ['httpx2', 'httpcore2.connection', 'httpcore2.http11', 'httpcore2.http2', 'httpcore2.proxy', 'httpcore2.socks']
@@ -151,7 +154,7 @@ def _ssl_context():
 
 
 def _connect(client):
-    "The library's own client: it checks certificates, follows no redirection, and signs requests."
+    "A client of httpx2 for this `Client`: it checks certificates, follows no redirection, and signs requests with the key."
     import httpx2
 
     def sign(request):
@@ -215,7 +218,7 @@ def _post(http, url, body, most_bytes, timeout):
 
 
 def _failure_of(kind, message, timeout):
-    "An error of the library, given by the name of its class and its words, as a Failure."
+    "The Failure for an error of httpx2; `kind` is the name of its class."
     bad_certificate = 'CERTIFICATE' in message.upper()
     bad_request = kind in ('UnsupportedProtocol', 'InvalidURL', 'LocalProtocolError')
     if 'Timeout' in kind and 'Connect' in kind:
@@ -295,7 +298,7 @@ def retry_after(value, # the header of that name: seconds, or a date of HTTP
             return 0.
         seconds = (date - (now or datetime.now(timezone.utc))).total_seconds()
         return max(0., seconds)
-    if seconds != seconds:                      # NaN
+    if math.isnan(seconds):
         return 0.
     return max(0., min(seconds, 1e9))
 
@@ -345,7 +348,7 @@ class Setback(NamedTuple):
 
 
 def _read_reply_of(client, answer, texts):
-    "The Reply in an answer of status 200, or a Setback if it is not believed."
+    "The Reply in an answer of status 200; a Setback if the reply is not what was asked for."
     try:
         reply = read_reply(client.provider, json.loads(answer.body), len(texts), client.dimensions, client.model, texts)
     except BadReply as e:
@@ -379,16 +382,16 @@ def _refused_by(client, answer):
                    pause=retry_after(answer.headers.get('retry-after'), its_clock))
 
 
-def _judge(client, came, texts):
-    "What an Answer or a Failure is to the client: a Reply or a Setback."
-    if isinstance(came, Failure):
-        return Setback(f'{_without_key(came.message, client.key)}; check the connection and the base URL',
-                       retries=client.retries if came.may_retry else 0)
-    if came.status == 200:
-        return _read_reply_of(client, came, texts)
-    if 300 <= came.status < 400:
-        return _redirected(client, came)
-    return _refused_by(client, came)
+def _judge(client, result, texts):
+    "A Reply or a Setback, from the Answer or the Failure that one request resulted in."
+    if isinstance(result, Failure):
+        return Setback(f'{_without_key(result.message, client.key)}; check the connection and the base URL',
+                       retries=client.retries if result.may_retry else 0)
+    if result.status == 200:
+        return _read_reply_of(client, result, texts)
+    if 300 <= result.status < 400:
+        return _redirected(client, result)
+    return _refused_by(client, result)
 
 # %% ../../nbs/embedders/01_client.ipynb #cca81939
 class Run:
@@ -401,9 +404,9 @@ class Run:
         self.width = width                      # dimensions of the vectors; None before the first batch
         self.rate = RateLimit(client.per_minute)
         self.todo = deque(range(len(batches)))
-        self.finished: list = []                # (number of a batch, Reply or error), as the threads finish them
+        self.finished: list = []                # (number of a batch, Reply or error), as the threads finish them; None once seen
         self.handed_over = 0                    # batches
-        self.users = 1                          # of the connection: the one that collects, and each thread
+        self.users = 1                          # of the connection: this thread, which collects, and each thread that asks
         self.halt = threading.Event()           # nothing more is sent
         self.news = threading.Event()           # a batch has finished, or a thread has ended
 
@@ -422,11 +425,12 @@ class Run:
                     error = self._hand_over(number, outcome, on_batch) or error
                     if error:
                         self.halt.set()
-                    self.finished[seen] = ()    # its vectors are not held twice
+                    self.finished[seen] = None  # so that its vectors are not held twice
                     seen += 1
         except (KeyboardInterrupt, SystemExit):
-            for item in self.finished[seen:]:   # the first a second time, perhaps
-                if item:
+            # The interrupt may have come while the first of these was handed over: then it is handed over twice
+            for item in self.finished[seen:]:
+                if item is not None:
                     number, outcome = item
                     self._hand_over(number, outcome, on_batch)
             raise
@@ -439,7 +443,7 @@ class Run:
             raise error
 
     def _hand_over(self, number, outcome, on_batch):
-        "Hand over a reply; or the error that stops the run."
+        "Hand over a Reply. Returns the error that stops the run, or None."
         if not isinstance(outcome, Reply):
             return outcome
         client = self.client
@@ -492,16 +496,16 @@ class Run:
         body = json.dumps(content, ensure_ascii=False).encode()
         url = client.base_url + provider_of(client.provider).path
         most_bytes = (1 << 20) + 32 * len(texts) * (self.width or 8192)     # of an answer
-        failed = 0                              # attempts
+        failed_before = 0                       # attempts
         while self.rate.wait_for_turn(self.halt):
-            came = _post(self.http, url, body, most_bytes, client.timeout)
-            outcome = _judge(client, came, texts)
+            result = _post(self.http, url, body, most_bytes, client.timeout)
+            outcome = _judge(client, result, texts)
             if isinstance(outcome, Reply):
                 return outcome
-            if failed >= outcome.retries or outcome.pause > LONGEST:
-                return self._final_error(outcome, failed + 1)
-            self._wait(outcome, failed, number)
-            failed += 1
+            if failed_before >= outcome.retries or outcome.pause > LONGEST:
+                return self._final_error(outcome, failed_before + 1)
+            self._wait(outcome, failed_before, number)
+            failed_before += 1
         return None
 
     def _final_error(self, setback, attempts):
@@ -514,10 +518,11 @@ class Run:
             message += f' It asks to wait {setback.pause:.0f} s.'
         return ProviderError(message, setback.status)
 
-    def _wait(self, setback, failed, number):
+    def _wait(self, setback, failed_before, number):
         "Wait before the next attempt: all threads if the provider asks for a pause, else this one."
-        doubled = min(self.client.backoff * 2**min(failed, 30), 30)
-        spread = 1 + number * .618 % 1 / 4      # from 1 to 1.25, another for each batch
+        doubled = min(self.client.backoff * 2**min(failed_before, 30), 30)
+        fraction = number * .618 % 1            # another for each batch, so that they do not all come back at once
+        spread = 1 + fraction / 4
         seconds = max(setback.pause, doubled * spread)
         if setback.pause:
             self.rate.pause(seconds)
@@ -525,12 +530,12 @@ class Run:
             self.halt.wait(seconds)
 
     def _put(self, number, outcome):
-        "Tell the one that collects."
+        "Give the outcome of a batch to the thread that collects, and wake it."
         self.finished.append((number, outcome))
         self.news.set()
 
     def _leave(self):
-        "The last one closes the connection, since nobody can wait on one that is closed."
+        "A thread is done with the connection. The last one closes it: closed earlier, it would break the others' requests."
         with self.rate.lock:
             self.users -= 1
         if not self.users:
@@ -556,21 +561,21 @@ class Client:
                  batch=256, # most texts in a request, where the provider takes as many
                 ):
         if key is not None and not _is_variable_name(key):
-            key = ''                            # not to be seen in a traceback with variables
-        spoken_to = provider_of(provider)
+            key = ''                            # not to be seen in a traceback with variables, if the next line fails
+        defaults = provider_of(provider)
         if key == '':
             raise ValueError('key must be the NAME of an environment variable, such as '
-                             f'"{spoken_to.key or "MY_KEY"}"; what was given looks like no such name and is not shown '
+                             f'"{defaults.key or "MY_KEY"}"; what was given looks like no such name and is not shown '
                              'here. Put the key into the variable, and its name here')
-        if not (base_url or spoken_to.base_url):
+        if not (base_url or defaults.base_url):
             raise ValueError(f'{provider} needs a base URL, as in '
                              f'"openai-compatible:{model}@http://localhost:8000/v1"')
         self.provider = provider
         self.model = check_model(provider, model)
         self.dimensions = check_dimensions(provider, model, dimensions)
         self.input_type = check_input_type(provider, input_type)
-        self.base_url = checked_url(base_url or spoken_to.base_url or '')
-        self.key = key or spoken_to.key
+        self.base_url = checked_url(base_url or defaults.base_url or '')
+        self.key = key or defaults.key
         self.timeout = check_number(timeout, 'timeout', least=1e-3, most=999_999)
         self.backoff = check_number(backoff, 'backoff', least=0, most=999_999)
         self.per_minute = None
@@ -582,7 +587,7 @@ class Client:
         self.warned = False                     # that another model answers
 
     def __repr__(self):
-        known = vars(self)                      # not all, where a debugger shows a client whose options were refused
+        known = vars(self)                      # some are missing if a debugger shows a client whose options were refused
         if any(name not in known for name in ('provider', 'model', 'base_url')):
             return f'{type(self).__name__} that was not finished'
         return f'{self.model} of {self.provider} at {self.base_url}'
@@ -627,16 +632,16 @@ class Client:
         if not self.key:
             return
         key = _read_key(self.key)
-        no_spaces = re.fullmatch(r'[\x21-\x7e]+', key) is not None
-        shown = len(key) > 15 and key in str(self.describe())
         is_set = bool(key)
+        can_be_sent = re.fullmatch(r'[\x21-\x7e]+', key) is not None
+        is_in_address = len(key) > 15 and key in str(self.describe())
         del key                                 # not to be seen in a traceback with variables
         if not is_set:
             raise ValueError(f'no key: the environment variable {self.key} is not set; put your key of '
                              f'{self.provider} into it, or name another variable with key="NAME"')
-        if not no_spaces:
+        if not can_be_sent:
             raise ValueError(f'the key in {self.key} has spaces or letters that no key has; set it anew')
-        if shown:
+        if is_in_address:
             raise ValueError(f'the key in {self.key} stands in the model or the base URL; take it out of there')
         if self.base_url.startswith('http:') and not is_near(self.base_url):
             raise ValueError(f'the key would travel to {self.base_url} unencrypted; take an address with https')

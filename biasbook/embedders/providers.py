@@ -102,11 +102,11 @@ def _without_keys(text):
 def without_secrets(text, # anything that is to be shown or kept, such as the message of an error
                    )->str:
     "The text without the user, password, query and fragment of any address, and without the keys in the environment."
-    def shown(address):
-        return address['slashes'] + _public_part(address['rest'])
+    def shown(found):
+        return found['slashes'] + _public_part(found['rest'])
 
-    address = rf'(?i)(?P<slashes>{_SLASHES})(?P<rest>[^\s"\'<>`]*)'
-    return _without_keys(re.sub(address, shown, str(text)))
+    an_address = rf'(?i)(?P<slashes>{_SLASHES})(?P<rest>[^\s"\'<>`]*)'
+    return _without_keys(re.sub(an_address, shown, str(text)))
 
 # %% ../../nbs/embedders/00_providers.ipynb #c0090512
 def shown_subject(subject, # as it is typed: a path, a name, or KIND:NAME
@@ -118,17 +118,17 @@ def shown_subject(subject, # as it is typed: a path, a name, or KIND:NAME
         before = re.sub(rf'(?i){_QUERY}[^@]*', '?***', subject[:slashes.start()])
         return _without_keys(before + slashes[0] + _public_part(subject[slashes.end():]))
     kind, colon, name = subject.partition(':')
-    if kind not in (*PROVIDERS, 'hf', 'st', 'vectors'):
+    if kind not in (*PROVIDERS, 'hf', 'st', 'vectors'):         # no kind: the whole is a name, or a path with a colon
         kind, colon, name = '', '', subject
     if kind in PROVIDERS:
         several_hosts = len(re.findall(f'(?i){_AT}', name)) > 1
-        secret = re.search(f'(?i){_QUERY}|:.*{_AT}', name)
-        if several_hosts or secret:
+        may_hold_secret = re.search(f'(?i){_QUERY}|:.*{_AT}', name)         # a query, or user:password@
+        if several_hosts or may_hold_secret:
             name = '***'
         return _without_keys(f'{kind}{colon}{name}')
     is_pooling = kind == 'hf' and re.fullmatch(r'[^?#]*\?pooling=[a-z]*', name)
     if not is_pooling and not os.path.exists(name):
-        name = re.sub(rf'(?i)^.*:[^/\\]*{_AT}', '***@', name)
+        name = re.sub(rf'(?i)^.*:[^/\\]*{_AT}', '***@', name)               # user:password@
         name = re.sub(rf'(?is){_QUERY}[\w.-]+=.*', '?***', name)
     return _without_keys(f'{kind}{colon}{name}')
 
@@ -273,7 +273,7 @@ class Reply(NamedTuple):
 
 # %% ../../nbs/embedders/00_providers.ipynb #f9d083e6
 def _in_order_of_texts(vectors, reply, texts):
-    "Cohere's vectors: by the texts that it repeats, where these are the texts that were sent."
+    "Cohere's vectors, in the order of `texts`: its reply repeats the texts, which may come in another order."
     repeated = reply.get('texts')
     if texts is None or not isinstance(repeated, list) or not all(isinstance(t, str) for t in repeated):
         return vectors
@@ -283,7 +283,7 @@ def _in_order_of_texts(vectors, reply, texts):
 
 
 def _in_order_of_numbers(items, may_have_no_numbers):
-    "The vectors of other providers, by the number that stands beside each."
+    "The vectors of other providers, in the order of the number that comes with each."
     if not all(isinstance(item, dict) for item in items):
         raise BadReply('its items are no vectors with numbers')
     n = len(items)
@@ -349,7 +349,7 @@ def read_reply(provider:str, # such as "openai"
                model=None, # that was asked for
                texts=None, # that were sent: used where a reply repeats them
               )->Reply:
-    "The vectors of a reply; BadReply that says why it is not believed."
+    "The vectors of a reply; BadReply that says what in it is not as it was asked for."
     found = _find_vectors(provider, reply, n, texts)
     vectors = [_read_vector(numbers, i) for i, numbers in enumerate(found)]
     size = dimensions

@@ -86,19 +86,19 @@ def _make_notes(content):
             'checksum': checksum.hexdigest()}
 
 
-class _Read(NamedTuple):
-    "What was found in a file, unchecked."
+class _Unverified(NamedTuple):
+    "What was found in a file, before it is checked against its notes."
     texts: list
     vectors: np.ndarray
     notes: dict
 
 
-def _verify(read):
+def _verify(found):
     "The content of a file; ValueError if it is not what its notes say."
-    notes = read.notes
+    notes = found.notes
     if not isinstance(notes, dict) or notes.get('format') != _FORMAT:
         raise ValueError('holds no vectors of sentences that `export_vectors` wrote')
-    content = _check_content(VectorFile(read.texts, read.vectors, notes['embedding'], notes['model']))
+    content = _check_content(VectorFile(found.texts, found.vectors, notes['embedding'], notes['model']))
     if _make_notes(content) != notes:
         raise ValueError('is damaged: its checksum is of other content; export it again')
     return content
@@ -133,7 +133,7 @@ def _read_npz(path):
                 arrays[name] = np.frombuffer(f.read(), dtype).reshape(shape, order=order)
     notes = parse_json(arrays['about.npy'].tobytes().decode('utf-8'), 'about.npy')
     texts = parse_json(arrays['texts.npy'].tobytes().decode('utf-8'), 'texts.npy')
-    return _Read(texts, arrays['vectors.npy'], notes)
+    return _Unverified(texts, arrays['vectors.npy'], notes)
 
 # %% ../../nbs/embedders/02_sentencefiles.ipynb #fc0e0e86
 def _import_pyarrow():
@@ -171,7 +171,7 @@ def _read_parquet(path):
         raise ValueError(f'is no file of vectors of sentences: it has the columns {listed(table.column_names)}')
     rows = table['vector'].combine_chunks()
     vectors = rows.flatten().to_numpy().reshape(len(rows), -1)
-    return _Read(table['text'].to_pylist(), vectors, parse_json(notes.decode('utf-8'), 'its notes'))
+    return _Unverified(table['text'].to_pylist(), vectors, parse_json(notes.decode('utf-8'), 'its notes'))
 
 # %% ../../nbs/embedders/02_sentencefiles.ipynb #821fe4a7
 _WRITERS = {'.npz': _write_npz, '.parquet': _write_parquet}

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.checks import shown
 from .checkpoints import Checkpoint, import_torch
-from .scorer import Scored, Scorer, pair_with_prompts, split_scores, unique
+from .scorer import Cost, Scored, Scorer, pair_with_prompts, split_scores, unique
 from .tokens import check_no_space, pieces
 
 # %% ../../nbs/models/04_causal.ipynb #894bf3bb
@@ -114,7 +114,7 @@ class CausalScorer(Scorer):
         return () if token is None else (self.tokenizer.convert_tokens_to_ids(token),)
 
     def _terms(self, encoded, start, firsts):
-        "Log-probabilities of each text's tokens from the place `first` on, long ones in several items."
+        "Log-probabilities of each text's tokens from its place in `firsts` on. A text with many of them takes several items."
         items = []
         lengths = []
         for e, first_of_text in zip(encoded, firsts):
@@ -130,7 +130,7 @@ class CausalScorer(Scorer):
     # what Scorer needs
 
     def score(self, items):
-        "As for all scorers; beginnings that several items share are found first, those that save 256 tokens."
+        "As for all scorers, but a beginning that several items share is computed once, if that saves 256 tokens."
         with self.checkpoint.lock:              # for both steps, before another thread may
             beginnings = Counter(ids[:first - 1] for ids, first in unique(items)[0])
             self._shared = frozenset(ids for ids, n in beginnings.items() if (n - 1) * len(ids) >= 256)
@@ -140,7 +140,8 @@ class CausalScorer(Scorer):
         ids, first = item
         beginning = ids[:first - 1]
         group = beginning if beginning in self._shared else ()
-        return len(ids) - 1, len(ids) - first, group            # what is cached takes memory too
+        size = len(ids) - 1                     # the shared beginning is cached, which takes memory too
+        return Cost(size, reads=len(ids) - first, group=group)
 
     def _past(self, beginning, n):
         "Keys and values of a beginning, for n texts; None for a model that has none."
@@ -156,17 +157,20 @@ class CausalScorer(Scorer):
 
     def _forward(self, items):
         "One forward pass over texts of unequal length, after a beginning that they may share."
-        ids, first = items[0]
-        beginning = ids[:first - 1]
+        ids_of_first_item, first = items[0]
+        beginning = ids_of_first_item[:first - 1]
         past = self._past(beginning, len(items)) if beginning in self._shared else None
         skipped = 0 if past is None else len(beginning)
         inputs = [ids[skipped:-1] for ids, _ in items]
         longest = max(len(row) for row in inputs)
         padded = [[*row, *[0] * (longest - len(row))] for row in inputs]
-        reads = [(row, k - skipped - 1, ids[k])
-                 for row, (ids, first) in enumerate(items) for k in range(first, len(ids))]
-        rows, columns, tokens = zip(*reads)
+        rows, columns, tokens = [], [], []
+        for row, (ids, first) in enumerate(items):
+            for k in range(first, len(ids)):
+                rows.append(row)
+                columns.append(k - skipped - 1)             # a token is predicted at the place before it
+                tokens.append(ids[k])
         options = {} if past is None else {'past_key_values': past}
-        out = self._read(rows, columns, tokens, range(len(reads)), input_ids=self._tensor(padded), **options)
+        out = self._read(rows, columns, tokens, range(len(tokens)), input_ids=self._tensor(padded), **options)
         lengths = [len(ids) - first for ids, first in items]
         return np.split(out[:, 0] - out[:, 1], np.cumsum(lengths)[:-1])

@@ -83,7 +83,8 @@ def find_model(name, # a folder, a model of the book, or a hub name
     name = str(name).rstrip('/')
     bundled = bundled_models().get(name)
     registered = _registered_files(name)
-    if revision and (path.exists() or bundled or registered):
+    is_here = path.exists() or bundled or registered
+    if revision and is_here:
         raise ValueError(f'{name} is here, and only models of the hub have revisions; leave revision out')
     if path.is_file():
         raise ValueError(f'{path.name} is a file; give the folder that it is in')
@@ -94,8 +95,8 @@ def find_model(name, # a folder, a model of the book, or a hub name
     if registered:
         files = [fetch(file) for file in registered]
         return FoundModel(files[0].parent, None)
-    path = download_model(name, revision)
-    return FoundModel(path, path.name)
+    folder = download_model(name, revision)
+    return FoundModel(folder, revision=folder.name)         # the hub's cache calls the folder by the commit
 
 # %% ../../nbs/models/00_checkpoints.ipynb #84c61ecd
 _TOKENIZER = ('tokenizer*', 'vocab*', 'merges*', '*.model', 'special_tokens_map.json', 'added_tokens.json')
@@ -179,8 +180,8 @@ def checked_config(folder, # of a model
         raise ValueError(f'the configuration of {name} cannot be read: config.json is {shown(config, 80)}, '
                          'but must be a mapping')
     names = config.get('architectures')
-    texts = isinstance(names, list) and all(isinstance(a, str) for a in names)
-    if names is not None and not texts:
+    are_texts = isinstance(names, list) and all(isinstance(a, str) for a in names)
+    if names is not None and not are_texts:
         raise ValueError(f'the configuration of {name} cannot be read: architectures is {shown(names, 80)}, '
                          'but must be a list of names')
     for key in ('model_type', 'torch_dtype', 'dtype'):
@@ -209,7 +210,7 @@ def model_kind(config, # of transformers
     ends = {'ForMaskedLM': 'masked', 'ForCausalLM': 'causal', 'LMHeadModel': 'causal'}
     for architecture in config.architectures or ():
         for end, its_kind in ends.items():
-            if architecture.endswith(end) and not architecture.endswith('WithLMHeadModel'):     # as XLM's, which is of either kind
+            if architecture.endswith(end) and not architecture.endswith('WithLMHeadModel'):     # XLM's, whose models are of both kinds
                 found.append(its_kind)
     if config.model_type in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES:
         found.append('masked')
@@ -242,7 +243,7 @@ from ..core.store import store_key
 # %% ../../nbs/models/00_checkpoints.ipynb #2845b073
 @contextmanager
 def quiet_transformers():
-    "No progress bars and no remarks of transformers, and as before afterwards."
+    "While it is open, transformers shows no progress bars and no warnings."
     from transformers.utils import logging
     level = logging.get_verbosity()
     bars = logging.is_progress_bar_enabled()
@@ -341,10 +342,10 @@ HEADS = { # the heads, which may also be left out where only the states of token
 
 # %% ../../nbs/models/00_checkpoints.ipynb #b7c383b4
 def check_no_weights_left(unexpected, # names of weights that are in the files of a checkpoint and not in the model
-                name, # of the model, for the message
-                *,
-                heads=False, # may heads be left out? True where only the states of tokens are used
-               )->None:
+                          name, # of the model, for the message
+                          *,
+                          heads=False, # may heads be left out? True where only the states of tokens are used
+                         )->None:
     "Check that a model uses all weights of its checkpoint. ValueError names those that were left out."
     known = [*HARMLESS, *HEADS] if heads else list(HARMLESS)
     left_over = sorted(key for key in unexpected if not any(re.search(pattern, key) for pattern in known))
@@ -383,7 +384,7 @@ def token_limit(model, # of transformers
     positions = getattr(model.config, 'max_position_embeddings', None) or 0
     tables = [module for name, module in model.named_modules() if name.endswith('position_embeddings')]
     padding = getattr(tables[0], 'padding_idx', None) if tables else None
-    if padding is not None:                     # as RoBERTa's, whose places are counted from behind this one
+    if padding is not None:                     # RoBERTa counts positions from padding + 1 on, so the rows up to it are not used
         positions -= padding + 1
     sizes = [int(n) for n in (positions, tokenizer.model_max_length) if 0 < n < 1_000_000]
     return min(sizes, default=None)
@@ -403,7 +404,7 @@ def hash_files(paths, # files
 # %% ../../nbs/models/00_checkpoints.ipynb #e2a3cf99
 def parameter_versions(model, # of torch
                       )->list:
-    "How often each parameter was changed in place, and where it is."
+    "For each parameter, how often it was changed in place and where it is in memory: another list shows that weights changed."
     return [(name, parameter._version, parameter.data_ptr()) for name, parameter in model.named_parameters()]
 
 
@@ -427,8 +428,7 @@ class Checkpoint:
     device: str # "cpu", "cuda", "mps", …
     dtype: str # "float32" or "bfloat16"
     limit: int | None # the most tokens of a text, special ones included
-    lock: Any = field(default_factory=RLock) # held while it scores, since hooks and options are the model's
-
+    lock: Any = field(default_factory=RLock) # held while it scores, since hooks and options are set on the one model
 
     def __repr__(self):
         count = sum(parameter.numel() for parameter in self.model.parameters())
@@ -525,5 +525,7 @@ def load_checkpoint(name_or_path, # a folder, a model of the book, such as "nove
         warnings.warn(f'{name} in bfloat16: scores move by some hundredths of a nat, and near-ties can flip')
     limit = token_limit(model, tokenizer)
     checkpoint = Checkpoint(name, kind, model, tokenizer, folder, revision, device, dtype, limit)
-    checkpoint.fingerprint, checkpoint._versions_when_loaded            # taken now, and kept
+    # Both are cached properties. Computing them now keeps them as of loading, whatever happens to files and weights later.
+    checkpoint.fingerprint
+    checkpoint._versions_when_loaded
     return checkpoint

@@ -14,7 +14,7 @@ from ..core.store import Store
 from .causal import CausalScorer
 from .checkpoints import Checkpoint, load_checkpoint
 from .masked import MaskedScorer
-from .scorer import Scored, Scorer, pair_with_prompts, split_scores, unique
+from .scorer import Cost, Scored, Scorer, pair_with_prompts, split_scores, unique
 from .tokens import check_no_space
 
 # %% ../../nbs/models/05_load.ipynb #d811de56
@@ -46,7 +46,7 @@ class Seq2SeqScorer(Scorer):
 
     def _cost(self, item):
         prompt, completion = item
-        return len(prompt) + len(completion), len(completion), len(prompt)
+        return Cost(len(prompt) + len(completion), reads=len(completion), group=len(prompt))
 
     def _forward(self, items):
         from transformers.modeling_outputs import BaseModelOutput
@@ -58,9 +58,13 @@ class Seq2SeqScorer(Scorer):
         first = model.config.decoder_start_token_id
         longest = max(len(completion) for completion in completions)
         inputs = [[first, *completion[:-1], *[0] * (longest - len(completion))] for completion in completions]
-        reads = [(row, k, token) for row, completion in enumerate(completions) for k, token in enumerate(completion)]
-        rows, columns, tokens = zip(*reads)
-        out = self._read(rows, columns, tokens, range(len(reads)), decoder_input_ids=self._tensor(inputs),
+        rows, columns, tokens = [], [], []
+        for row, completion in enumerate(completions):
+            for k, token in enumerate(completion):
+                rows.append(row)
+                columns.append(k)                           # the start token is before the first, so place k predicts token k
+                tokens.append(token)
+        out = self._read(rows, columns, tokens, range(len(tokens)), decoder_input_ids=self._tensor(inputs),
                          encoder_outputs=states_of_each)
         lengths = [len(completion) for completion in completions]
         return np.split(out[:, 0] - out[:, 1], np.cumsum(lengths)[:-1])

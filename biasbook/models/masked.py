@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.checks import check_choice, check_same_length, check_texts, shown
 from .checkpoints import Checkpoint
-from .scorer import Scored, Scorer, split_scores, unique
+from .scorer import Cost, Scored, Scorer, split_scores, unique
 from .tokens import check_no_space, fill, pieces
 
 # %% ../../nbs/models/03_masked.ipynb #0e6eff96
@@ -169,26 +169,28 @@ class MaskedScorer(Scorer):
     # questions
 
     def _sums(self, encoded, gaps):
-        "Sums over each text's gaps, which are (place that is read, places that are masked)."
+        "For each text the sum over its gaps of the log-probability of the token there. A gap is a `_Gap`, or such a tuple."
         questions = []
-        for e, some in zip(encoded, gaps):
-            if self.tokenizer.mask_token_id in [e.ids[place] for place, _ in some]:
+        for e, gaps_of_text in zip(encoded, gaps):
+            if self.tokenizer.mask_token_id in [e.ids[place] for place, _ in gaps_of_text]:
                 raise ValueError(f'{shown(e.text, 60)} has a mask where a word is to be scored; use mask_fill')
-            for place, masked in some:
+            for place, masked in gaps_of_text:
                 questions.append(_Question(self._with_masks(e.ids, masked), place, e.ids[place]))
-        read = self._asked(questions)
-        return split_scores(read[:, 0] - read[:, 1], [len(some) for some in gaps])
+        answers = self._asked(questions)
+        logits, norms = answers.T
+        return split_scores(logits - norms, [len(gaps_of_text) for gaps_of_text in gaps])
 
     def _asked(self, questions):
-        "Logit and norm, (n, 2), for each (ids, place, token), those with the same ids in one item."
-        tokens_wanted: dict = {}                # ids -> place -> tokens, each once, in the order of the questions
-        for ids, place, token in questions:
-            tokens_wanted.setdefault(ids, {}).setdefault(place, {})[token] = None
+        "Logit and norm, (n, 2), for each question (ids, place, token). Questions of the same ids are put into one item."
+        tokens_wanted: dict = {}                # ids -> place -> tokens
+        for ids, place, token in dict.fromkeys(map(tuple, questions)):
+            tokens_at = tokens_wanted.setdefault(ids, {})
+            tokens_at.setdefault(place, []).append(token)
         items = []
-        for ids, by_place in tokens_wanted.items():
-            places = list(by_place)
+        for ids, tokens_at in tokens_wanted.items():
+            places = list(tokens_at)
             for k in range(0, len(places), self._most):
-                reads = tuple((place, token) for place in places[k:k + self._most] for token in by_place[place])
+                reads = tuple((place, token) for place in places[k:k + self._most] for token in tokens_at[place])
                 items.append((ids, reads))
         found = {}
         for (ids, reads), values in zip(items, self.score(items)):
@@ -200,12 +202,16 @@ class MaskedScorer(Scorer):
 
     def _cost(self, item):
         ids, reads = item
-        return len(ids), len({place for place, _ in reads}), len(ids)
+        places = {place for place, _ in reads}
+        return Cost(len(ids), reads=len(places), group=len(ids))
 
     def _forward(self, items):
-        reads = [(row, place, token) for row, (_, some) in enumerate(items) for place, token in some]
-        places, index = unique([(row, place) for row, place, _ in reads])
+        place_of_token, tokens = [], []
+        for row, (_, reads) in enumerate(items):
+            for column, token in reads:
+                place_of_token.append((row, column))
+                tokens.append(token)
+        places, index = unique(place_of_token)              # several tokens may be read at one place
         rows, columns = zip(*places)
-        out = self._read(rows, columns, [token for _, _, token in reads], index,
-                         input_ids=self._tensor([ids for ids, _ in items]))
-        return np.split(out, np.cumsum([len(some) for _, some in items])[:-1])
+        out = self._read(rows, columns, tokens, index, input_ids=self._tensor([ids for ids, _ in items]))
+        return np.split(out, np.cumsum([len(reads) for _, reads in items])[:-1])

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.checks import WrongKind, check_choice, check_same_length, check_texts, shown
 from ..core.store import store_key
-from .scorer import Scorer
+from .scorer import Cost, Scorer
 from .tokens import MASK, check_no_space
 from ..results.result import Estimate
 
@@ -26,7 +26,7 @@ SCORINGS = {'masked': ('shared', 'pll', 'aul', 'aula'), 'causal': ('log-probabil
 def scoring_of(model, # from load_model
                scoring='auto', # of a masked model "shared", "pll", "aul" or "aula"; of others there is one
               )->str: # its name; "auto" is the first of the model's kind
-    "The score that is asked for. TypeError for what is no language model, ValueError for another's score."
+    "The score that is asked for. TypeError for what is no language model, ValueError for a score of another kind of model."
     if not isinstance(model, Scorer):
         found = f'{type(model).__name__} {str(model)[:40]!r}'
         raise WrongKind('model', 'a language model', found, message='pairs need a language model, such as '
@@ -37,7 +37,7 @@ def scoring_of(model, # from load_model
 
 # %% ../../nbs/models/06_pair_scores.ipynb #81eb1a1a
 def _shared_places(first, second):
-    "The places in each of two lists of what both share, in order, as published (difflib)."
+    "The places of the items that two lists share in the same order: those in the first, and those in the second (difflib, as published)."
     places_in_first: list[int] = []
     places_in_second: list[int] = []
     for block in SequenceMatcher(None, first, second).get_matching_blocks():
@@ -47,7 +47,7 @@ def _shared_places(first, second):
 
 # %% ../../nbs/models/06_pair_scores.ipynb #9eec70c8
 def _shared_scores(model, first, second, unknown):
-    "Sums over the shared tokens of both lists, one after the other, and how many these are."
+    "Each text's sum over the tokens that it shares with the other one of its pair: first all of `first`, then all of `second`."
     firsts = model._encode(first, unknown)
     seconds = model._encode(second, unknown)
     check_no_space(model.tokenizer, firsts + seconds)
@@ -65,7 +65,7 @@ def _shared_scores(model, first, second, unknown):
 # %% ../../nbs/models/06_pair_scores.ipynb #1de7e421
 @contextmanager
 def _plain_attention(model):
-    "Within it the model keeps its attention; ValueError for an old library."
+    "While it is open, the model computes attention the plain way, the only one that can give the weights out."
     if not hasattr(model, 'set_attn_implementation'):
         raise ValueError('scoring="aula" needs a newer transformers: pip install -U transformers')
     before = model.config._attn_implementation
@@ -84,7 +84,7 @@ class _AttentionScorer(Scorer):
         return store_key(attended=self.checkpoint.fingerprint, item=item)
 
     def _cost(self, item):
-        return len(item), len(item), len(item)
+        return Cost(len(item), reads=len(item), group=len(item))
 
     def _forward(self, items):
         ids = self._tensor(items)               # of one length, as `_cost` says
@@ -93,14 +93,15 @@ class _AttentionScorer(Scorer):
         if not out.attentions or out.attentions[0] is None:
             raise ValueError(f'{self.checkpoint.name} gives no attention; take scoring="aul"')
         log_probabilities = out.logits.float().log_softmax(-1)
-        of_the_tokens = log_probabilities.gather(-1, ids[..., None])[..., 0]
-        of_layers = [layer.float().mean((1, 2)) for layer in out.attentions]    # over heads, and places that look
+        of_own_tokens = log_probabilities.gather(-1, ids[..., None])[..., 0]
+        # a layer is (texts, heads, places that attend, places attended to): the mean is over heads and attending places
+        of_layers = [layer.float().mean((1, 2)) for layer in out.attentions]
         attention = sum(of_layers) / len(of_layers)
-        return list(np.stack([of_the_tokens.cpu().numpy(), attention.cpu().numpy()], -1).astype(float))
+        return list(np.stack([of_own_tokens.cpu().numpy(), attention.cpu().numpy()], -1).astype(float))
 
 # %% ../../nbs/models/06_pair_scores.ipynb #33237cca
 def _unmasked_scores(model, texts, weighted, unknown):
-    "The mean of what is said of each visible token, weighted by attention or not, and how many these are."
+    "For each text: the mean log-probability of its tokens, all visible, weighted by attention or not; and how many they are."
     if not weighted:
         scored = model.pseudo_log_likelihood(texts, 'unmasked', unknown=unknown)
         return scored.total / scored.counts, scored.counts
@@ -149,7 +150,7 @@ def pair_scores(model, # from load_model, of any kind
 
 # %% ../../nbs/models/06_pair_scores.ipynb #13e05dbb
 def _summed_scores(model, first, second, scoring, prompts, bos, unknown):
-    "Totals and counts of a score that is a sum."
+    "For each text, first all of `first` and then all of `second`: the sum of the score, and the number of its terms."
     texts = first + second
     if scoring == 'shared':
         scored = _shared_scores(model, first, second, unknown)

@@ -86,10 +86,10 @@ def pieces(e:Encoded, # a text, encoded
     if e.chars is None:
         raise ValueError('this tokenizer does not say which characters a token stands for (it is a slow one); '
                          'its model can score whole texts only')
-    space = len(e.text[:start].rstrip())        # where the white space before the word begins
+    space = len(e.text[:start].rstrip())        # where the white space before the word begins, which many tokenizers count to the word
 
     def belongs_to_word(first, last):
-        "Does a token with these characters?"
+        "Does the token that begins at the character `first` and ends before `last` belong to the word or its space?"
         in_word = last > start
         in_space = space <= first and last > space
         return first < end and (in_word or in_space)

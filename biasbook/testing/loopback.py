@@ -222,7 +222,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault == 'cut':
             content = content[:len(content) // 2]
         if fault in ('timeout', 'reset'):
-            status = 0
+            status = 0                          # in the log: no answer is sent
         with loopback._lock:
             loopback.log.append({**entry, 'status': status})
         self._send(status, content, fault)
@@ -272,7 +272,7 @@ class _Server(ThreadingHTTPServer):
         pass                                    # a client that has gone away
 
     def server_bind(self):
-        super(HTTPServer, self).server_bind()   # HTTPServer would look up a name
+        super(HTTPServer, self).server_bind()   # passes over HTTPServer's own, which looks up the name of the machine
 
 # %% ../../nbs/testing/00_loopback.ipynb #4210a0a5
 class Loopback:
@@ -318,7 +318,7 @@ class Loopback:
         return base if provider == 'cohere' else f'{base}/v1'
 
     def close(self):
-        "Let go of all that waits, and stop."
+        "End all delays, and stop the server."
         self.closing.set()
         self._server.shutdown()
         self._server.server_close()
@@ -373,5 +373,6 @@ class Loopback:
         dimensions = body.get('dimensions') or body.get('output_dimension')
         if dimensions:
             rows = _scale_to_unit(rows[:, :dimensions])
-        first = not any(e.get('provider') == provider and e.get('fault') == fault for e in self.log[:])
+        earlier = self.log[:]                   # a copy, since other threads write to the log
+        first = not any(e.get('provider') == provider and e.get('fault') == fault for e in earlier)
         return 200, spoil(fault, make_reply(provider, body, rows), first)

@@ -45,15 +45,18 @@ def _log_shares(weights):
 
 # %% ../../nbs/testing/01_planted.ipynb #32b3beaa
 def _log_targets(targets, leans, strength):
-    "Log-probability of each target given a group word that leans so; a number of pieces has a fixed share."
+    """Log-probability of each target given a group word with these leans.
+
+    Targets of one piece share a fixed part of the probability, those of two pieces another one, and so on: leans move it
+    only between targets of equally many pieces."""
     total = sum(weight for weight, _ in targets.values())
     logp = {}
     for bars in sorted({target.count('|') for target in targets}):
         weights = {target: weight for target, (weight, _) in targets.items() if target.count('|') == bars}
         tilted = {target: weight * math.exp(strength * leans.get(target, 0) / 2) for target, weight in weights.items()}
-        share = math.log(sum(weights.values()) / total)
+        log_part = math.log(sum(weights.values()) / total)
         for target, log_share in _log_shares(tilted).items():
-            logp[target] = share + log_share
+            logp[target] = log_part + log_share
     return logp
 
 # %% ../../nbs/testing/01_planted.ipynb #fe58838e
@@ -64,7 +67,7 @@ class _Groups(NamedTuple):
 
 
 def _targets(template):
-    "The targets of a template with weight and lean, which is 0 for attributes: there identities lean."
+    "The targets of a template, with weight and lean. The lean of an attribute is 0, since `_identities` has the leans."
     if template['targets'] != 'attributes':
         return _spec()[template['targets']]
     weights: dict = {}
@@ -74,7 +77,7 @@ def _targets(template):
 
 
 def _identities():
-    "Share of each identity, and its leans: attribute to nats, the opposite one with the other sign."
+    "The identities as group words. An identity leans toward an attribute, and as much away from its opposite."
     shares = {}
     leans: dict = {}
     for identity, entry in _spec()['identities'].items():
@@ -193,7 +196,7 @@ class Grammar:
 
     @cached_property
     def _having(self):
-        "Slot, or 'template': word: which sentences have it."
+        "For each slot, and 'template', and each word in it: which sentences have it, (n,) true or false."
         having: dict = {'template': {}, 'owner': {}, 'group': {}, 'target': {}}
         for k, s in enumerate(self.sentences):
             for slot, word in {'template': s.template, **s.slots}.items():
@@ -254,17 +257,17 @@ class Grammar:
         "What may stand at each mask, each on its own. ValueError if no sentence fits."
         width = self._rows.shape[1]
         padded = [*pieces, *[''] * (width - len(pieces))]
-        row = np.array(padded[:width])
-        hidden = row == MASK
-        fits = np.where(hidden, self._rows != '', self._rows == row).all(1)
+        asked = np.array(padded[:width])
+        hidden = asked == MASK
+        fits = np.where(hidden, self._rows != '', self._rows == asked).all(1)
         if len(pieces) > width or not fits.any():
             raise ValueError(f'no sentence of this language fits {" ".join(pieces)!r}')
         rows = self._rows[fits]
-        shares = self.logp[fits] - _total(self.logp[fits])
+        logp = self.logp[fits] - _total(self.logp[fits])            # given that one of these sentences is meant
         at_masks = []
         for k in np.flatnonzero(hidden):
             column = rows[:, k]
-            at_masks.append({str(piece): _total(shares[column == piece]) for piece in sorted(set(column))})
+            at_masks.append({str(piece): _total(logp[column == piece]) for piece in sorted(set(column))})
         return at_masks
 
     def sentence(self,

@@ -61,21 +61,23 @@ def _check_differences(differences):
 # %% ../../nbs/vectors/03_directions.ipynb #fa1a3ebc
 def principal_direction(differences, # one row a pair: the first word's vector minus the second's
                        ): # the direction (length 1), and the share of variance of each component
-    "First principal component of pairs around their centres, toward the first words. ValueError: no side."
+    """First principal component of the pairs, each around its own centre; it points toward the first words.
+
+    ValueError if the differences cancel along it, so that it points toward neither side."""
     directions, shares = _principal_directions(_check_differences(differences)[None])
     return directions[0], shares[0]
 
 
 def _principal_directions(D):
-    "`principal_direction` of many sets of differences, (sets, pairs, dimensions): one row a set."
+    "`principal_direction` of many sets of differences `D`, (sets, pairs, dimensions): one row a set."
     with one_thread:
-        _, s, components = np.linalg.svd(D, full_matrices=False)
+        _, singular_values, components = np.linalg.svd(D, full_matrices=False)
     first = components[:, 0]
-    side = np.einsum('nd,nd->n', D.sum(1), first)
-    if (np.abs(side) <= 1e-9 * s[:, 0]).any():
+    sum_along_first = np.einsum('nd,nd->n', D.sum(1), first)
+    if (np.abs(sum_along_first) <= 1e-9 * singular_values[:, 0]).any():
         raise ValueError(f'{_CANCEL}: along their first component their sum is zero{_ORDER}')
-    sign = np.where(side < 0, -1, 1)
-    squares = s ** 2
+    sign = np.where(sum_along_first < 0, -1, 1)         # an SVD leaves the sign open
+    squares = singular_values ** 2
     return sign[:, None] * first, squares / squares.sum(1, keepdims=True)
 
 # %% ../../nbs/vectors/03_directions.ipynb #5dd4ccb5
@@ -128,9 +130,9 @@ class Direction:
         share = f'{self.explained[0]:.1%}'.replace('%', ' %')
         text = (f'toward {self.names[0]} rather than {self.names[1]}, {self.method} of '
                 f'{plural(len(self.pairs), "pair")}, first component {share} of their variance')
-        turned = [pair for pair, difference in zip(self.pairs, self.differences) if difference @ self.vector < 0]
-        if turned:
-            text += f'; {_dashed(turned)} point the other way'
+        opposed = [pair for pair, difference in zip(self.pairs, self.differences) if difference @ self.vector < 0]
+        if opposed:
+            text += f'; {_dashed(opposed)} point the other way'
         if self.missing:
             text += f'; left out: {_dashed(self.missing)}'
         return text
@@ -231,9 +233,9 @@ def _random_pool(vectors, k, exclude):
 
 class _Drawn(NamedTuple):
     "Random directions that some vectors keep, since the measures of an audit share them."
-    key: Any # what they depend on
-    directions: np.ndarray
-    shares: np.ndarray
+    key: Any # all that they depend on; directions with another key are drawn anew
+    directions: np.ndarray # (n, dimensions)
+    shares: np.ndarray # of variance, one row a direction
 
 # %% ../../nbs/vectors/03_directions.ipynb #e5909c2b
 def random_directions(vectors, # anything that as_vectors takes
@@ -260,11 +262,11 @@ def random_directions(vectors, # anything that as_vectors takes
     found, shares = [], []
     for start in range(0, n, 250):                                    # 6 MB of differences at a time
         D = np.array([_random_differences(vectors, pool, k, rng) for _ in range(min(250, n - start))])
-        directions, share = _principal_directions(D)
+        directions, shares_of_variance = _principal_directions(D)          # the shares are wanted for every method
         if direction.method != 'pca':
             directions = np.array([mean_direction(differences) for differences in D])
         found.append(directions)
-        shares.append(share)
+        shares.append(shares_of_variance)
     drawn = _Drawn(key, np.concatenate(found), np.concatenate(shares))
     drawn.directions.flags.writeable = False
     drawn.shares.flags.writeable = False
@@ -294,7 +296,9 @@ def monte_carlo_error(reached, # how many draws reach the value
 
 # %% ../../nbs/vectors/03_directions.ipynb #55935b6f
 def placebo_estimate(name, others, value, how=' of words'):
-    "The 95 % point of the values along random directions, and the share that reaches `value`, counting `value` as one."
+    """A list of one Estimate: the 95 % point of the values `others` along random directions, and p of `value`.
+
+    p is the share of them that reach `value`, which is counted as one of them. No values: an empty list."""
     if not len(others):
         return []
     if math.isnan(value):

@@ -50,13 +50,14 @@ class BadFile(ValueError):
 
 @contextmanager
 def errors_in_file(path):
-    "A ValueError of what runs inside, or an error of a packed file, becomes a `BadFile` that names the file."
+    "Turn a ValueError of the block inside, or an error while unpacking, into a `BadFile` that names the file."
     try:
         yield
     except (EOFError, OSError, RuntimeError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as e:
-        is_of_the_system = getattr(e, 'errno', None) not in (None, EINVAL)
-        if is_of_the_system:
-            raise
+        error_number = getattr(e, 'errno', None)
+        comes_from_content = error_number in (None, EINVAL)     # EINVAL: a damaged zip sends its reader to a place before the file
+        if not comes_from_content:
+            raise                                               # not found, no permission, disk error
         label = file_label(path)
         raise BadFile(label, f'{label} is packed, and cut short or damaged: {clipped(str(e), 300)}') from e
     except ValueError as e:
@@ -67,7 +68,9 @@ def errors_in_file(path):
 
 # %% ../../nbs/vectors/00_files.ipynb #43ad639c
 class _Streams(io.RawIOBase):
-    "What a bz2 or xz file holds, in one stream or several; damage anywhere is an error, zeros between are not."
+    """The content of a bz2 or xz file of one or several streams.
+
+    Damage anywhere is an error; zero bytes between two streams are skipped."""
     def __init__(self, path, new_decompressor):
         self.file = open(path, 'rb')
         self.new_decompressor = new_decompressor
@@ -111,7 +114,7 @@ class _Streams(io.RawIOBase):
 
 SMALL = 10**6               # bytes of a packed file
 MOST_OF_SMALL = 2**23       # bytes that a small file may hold: a megabyte of packed vectors has two or three
-MOST_GROWTH = 100           # a larger one: vectors shrink to a half or a third, a table of zeros and ones to a fiftieth
+MOST_GROWTH = 100           # of a larger file: content bytes for each packed byte. Vectors have 2 or 3, a table of zeros and ones 50
 
 def refuse_growth(
     unpacked, # bytes
@@ -249,7 +252,7 @@ def _is_number(field):
 def _count_numbers(fields):
     "How many numbers end this row; the first field is always the word."
     count = 0
-    for field in fields[:0:-1]:
+    for field in reversed(fields[1:]):
         if not _is_number(field):
             break
         count += 1
@@ -257,7 +260,7 @@ def _count_numbers(fields):
 
 
 def _parse_line(line, d, expected):
-    "The word (bytes) and the `d` numbers (float32) of one line of text."
+    "The word (bytes) and the `d` numbers (float32) of one line of text. `expected` says in messages why `d`."
     content = line.rstrip(b' \r\n')
     word, _, rest = content.partition(b' ')
     with suppress(ValueError, DeprecationWarning):
@@ -267,15 +270,15 @@ def _parse_line(line, d, expected):
     fields = content.split(b' ')
     count = _count_numbers(fields)
     if count == d:                                             # the word has spaces in it
-        in_word = sum(map(_is_number, fields[1:-d]))
-        if in_word >= max(1, d // 2):
+        numbers_in_word = sum(map(_is_number, fields[1:-d]))
+        if numbers_in_word >= max(1, d // 2):
             raise ValueError(f'holds more than one row of {plural(d, "number")}: a line end is missing or damaged')
         return b' '.join(fields[:-d]), np.array(fields[-d:], dtype='<f4')
-    cut = '' if line.endswith(b'\n') else ' (the last line, with no line end: the file may be cut short)'
+    may_be_cut = '' if line.endswith(b'\n') else ' (the last line, with no line end: the file may be cut short)'
     if len(fields) == d + 1:
         not_numbers = [field.decode(errors='replace') for field in fields[1:] if not _is_number(field)]
-        raise ValueError(f'holds {shown(not_numbers[0])}, which is not a number{cut}')
-    raise ValueError(f'has {plural(count, "number")}, not {d} {expected}{cut}')
+        raise ValueError(f'holds {shown(not_numbers[0])}, which is not a number{may_be_cut}')
+    raise ValueError(f'has {plural(count, "number")}, not {d} {expected}{may_be_cut}')
 
 # %% ../../nbs/vectors/00_files.ipynb #8ff089f9
 def _parse_one_by_one(numbers, lines, d, expected):
@@ -294,11 +297,13 @@ def _parse_one_by_one(numbers, lines, d, expected):
 
 # %% ../../nbs/vectors/00_files.ipynb #659e76f3
 def _parse_many(rests, d, few=2**14):
-    "The lines `rests` of `d` numbers each as (k, d) float32; None if they are few, or not as they should be."
+    """The numbers of k lines as (k, d) float32; `rests` are the lines without their words.
+
+    None, so that the caller reads line by line, if the numbers are few or the lines are not laid out as they should be."""
     if len(rests) * d < few:
         return None
     text = b' '.join([*rests, b''])
-    ends = np.flatnonzero(np.frombuffer(text, 'u1') <= 32)                    # of the numbers: white space
+    ends = np.flatnonzero(np.frombuffer(text, 'u1') <= 32)                    # each number ends at white space
     ends_of_lines = np.cumsum([len(rest) + 1 for rest in rests]) - 1
     if len(ends) != d * len(rests) or (ends[d - 1::d] != ends_of_lines).any():
         return None
@@ -314,12 +319,13 @@ def _parse_many(rests, d, few=2**14):
         return None
     size = np.abs(numbers)
     length = np.diff(ends, prepend=-1)
-    is_inexact = (length > 16) | (size > 1e22) | (size < 1e-7) & (size > 0)
-    again = np.flatnonzero(is_inexact)
-    if len(again) > len(numbers) / 4:
+    # pandas is exact to the last bit for up to 15 digits and a moderate exponent only
+    may_be_inexact = (length > 16) | (size > 1e22) | (size < 1e-7) & (size > 0)
+    to_read_again = np.flatnonzero(may_be_inexact)
+    if len(to_read_again) > len(numbers) / 4:
         return None
     with np.errstate(over='ignore'):
-        for i in again:
+        for i in to_read_again:
             numbers[i] = float(text[ends[i] + 1 - length[i]:ends[i]])
     return numbers.reshape(-1, d)
 
@@ -334,16 +340,19 @@ _REFUSED = {                                                   # how a file begi
     b'\xfe\xff': 'is UTF-16 from byte 0 on; convert it to UTF-8'}
 
 def _skip_byte_order_mark(file):
-    "The number of the first byte of content, where the open file then is; `ValueError` if it is empty or refused."
+    "Skip the byte order mark of UTF-8, if there is one, and return its length in bytes."
+    has_mark = file.peek(8).startswith(b'\xef\xbb\xbf')
+    return len(file.read(3)) if has_mark else 0
+
+
+def _refuse_other_formats(file):
+    "`ValueError` for an open file that is empty, or begins like a format that is not read here."
     head = file.peek(8)
     if not head:
         raise ValueError('is empty')
     for magic, what in _REFUSED.items():
         if head.startswith(magic):
             raise ValueError(what)
-    if not head.startswith(b'\xef\xbb\xbf'):
-        return 0
-    return len(file.read(3))
 
 # %% ../../nbs/vectors/00_files.ipynb #129555ba
 class _Layout(NamedTuple):
@@ -354,16 +363,17 @@ class _Layout(NamedTuple):
 
 
 def _is_binary(file, dim):
-    "Is the row of `dim` numbers that comes next bytes of floats? Reads nothing."
+    "Are the `dim` numbers of the next row stored as bytes, rather than written as text? The file is not read on."
     first_line = file.peek(4 * dim + 4000).partition(b'\n')[0]
     fields = first_line.rstrip(b'\r').split(b' ')[1:]
-    return 2 * sum(map(_is_number, fields)) < len(fields)
+    written_as_text = sum(map(_is_number, fields))
+    return written_as_text < len(fields) / 2
 
 
 _LONGEST_LINE = 2**22 # bytes of a line that are read
 
 def _read_layout(file, first):
-    "The layout of a file whose first line is `first`, and which is open behind it."
+    "The layout of a file of which the line `first` was read."
     header = re.fullmatch(rb'(\d{1,15})\s+(\d{1,15})\s*', first)
     if header:
         count, dim = int(header[1]), int(header[2])
@@ -402,6 +412,7 @@ def _open_rows(path):
     "The file, opened, with the layout of its rows; `ValueError` if it is no file of rows."
     file = open_packed(path)
     try:
+        _refuse_other_formats(file)
         start = _skip_byte_order_mark(file)
         first = file.readline(_LONGEST_LINE)
         return _OpenRows(file, file_label(path), first, start + len(first), _read_layout(file, first))
@@ -432,7 +443,7 @@ class _RawBlock(NamedTuple):
 
 
 def _parse_lines(label, lines, dim, expected, want):
-    "The wanted rows of these lines."
+    "The rows of these lines as a `_RawBlock`; only those whose word is in `want`, if it is given."
     numbers = [line.number for line in lines]
     starts = [line.start for line in lines]
     words, rests = [], []
@@ -453,7 +464,7 @@ def _parse_lines(label, lines, dim, expected, want):
 
 # %% ../../nbs/vectors/00_files.ipynb #d65f1c3e
 def _read_lines(file, first=b'', size=2**19):
-    "The line `first` and the next ones, about `size` bytes of them, all whole but maybe the last of the file."
+    "The line `first` and about `size` more bytes of lines. Every line is whole; the last of the file may lack its line end."
     block = first + file.read(size)
     if block and not block.endswith(b'\n'):
         rest = file.readline(_LONGEST_LINE)
@@ -466,16 +477,16 @@ def _read_lines(file, first=b'', size=2**19):
 def _text_blocks(opened, want, limit):
     "The wanted rows of a text, in `_RawBlock`s."
     layout = opened.layout
-    first_words = want and {word.split(b' ')[0] for word in want}             # a word of GloVe may hold spaces
+    first_fields = want and {word.split(b' ')[0] for word in want}            # a word of GloVe may hold spaces
     has_header = layout.n_rows > 0
     if has_header:
         expected = 'as the header says'
-        number = 1 # of the last line before the block
+        lines_before = 1 # the block that is read next
         at = opened.at # the number of the first byte of the block
         block = _read_lines(opened.file)
     else:
         expected = 'as the lines before'
-        number = 0
+        lines_before = 0
         at = opened.at - len(opened.first)
         block = _read_lines(opened.file, opened.first)
     seen = 0 # rows so far
@@ -484,17 +495,20 @@ def _text_blocks(opened, want, limit):
         while block and seen != limit:
             kept = []
             seen_before = seen
-            start = at
-            lines: Iterable[bytes] = [] if block.isspace() else io.BytesIO(block)              # many empty lines are passed over at once
-            for in_block, line in enumerate(lines, 1):
+            start = at # the number of the first byte of the line
+            lines: Iterable[bytes] = io.BytesIO(block)
+            if block.isspace():
+                lines = []                      # many empty lines are passed over at once
+            for line_number, line in enumerate(lines, lines_before + 1):
                 if not line.isspace():
                     if seen == limit:
                         break
                     seen += 1
-                    if not first_words or line[:line.find(b' ')] in first_words:
-                        kept.append(_Line(number + in_block, start, line))
+                    first_field = line[:line.find(b' ')]
+                    if not first_fields or first_field in first_fields:
+                        kept.append(_Line(line_number, start, line))
                 start += len(line)
-            number += block.count(b'\n')
+            lines_before += block.count(b'\n')
             at += len(block)
             bar.update(seen - seen_before)
             if kept:
@@ -537,9 +551,12 @@ def _binary_block(kept, dim):
 
 def _check_end(rest, at, layout, has_feeds):
     "`ValueError` if `rest`, what comes at byte `at` after all rows, is not the end of the file."
-    if rest == b'\n' or not rest and not has_feeds:
+    if rest == b'\n':
         return
-    if not rest:
+    at_end = not rest
+    if at_end and not has_feeds:
+        return
+    if at_end:
         raise ValueError(f'ends at byte {at}, before the last line feed')
     raise ValueError(f'goes on at byte {at} after the {plural(layout.n_rows, "row")} of '
                      f'{plural(layout.dim, "number")} that its header says')
@@ -662,7 +679,7 @@ def row_place(i):
     return f'row {i}'
 
 
-_DAMAGE = 1e18 # no training gives numbers from here on, but reading a row one byte too early does
+_TOO_LARGE = 1e18 # training gives no such number, but reading the bytes of a row one byte too early does
 
 class FileContent(NamedTuple):
     "What a file of vectors holds."
@@ -720,7 +737,7 @@ def read_table(
     def place(i):
         return f'{stream.unit} {place_of_row[i]}'
     vectors = np.frombuffer(numbers, '<f4').reshape(-1, stream.dim)
-    largest = _DAMAGE if stream.format == 'word2vec binary' else np.inf
+    largest = _TOO_LARGE if stream.format == 'word2vec binary' else np.inf
     return FileContent(found, vectors, _name_of_rows(path), {'format': stream.format}, place, largest)
 
 # %% ../../nbs/vectors/00_files.ipynb #5708a35f
@@ -737,7 +754,9 @@ def matrix_format(path):
         with zipfile.ZipFile(file) as z:
             has_arrays = any(name.endswith('.npy') for name in z.namelist())
         return '.npz' if has_arrays else None
-    begins_with_header = head[8:] == b'{' and not any(head[4:8])
+    # a .safetensors begins with the length of its header, a whole number of eight bytes, the lowest first; then the header
+    header_is_short = not any(head[4:8])
+    begins_with_header = header_is_short and head[8:] == b'{'
     return '.safetensors' if begins_with_header or path.suffix == '.safetensors' else None
 
 # %% ../../nbs/vectors/00_files.ipynb #9d081c80
@@ -948,12 +967,15 @@ def _vocabulary(given, path, n):
 
 # %% ../../nbs/vectors/00_files.ipynb #2ae60fc7
 def _words_in_order(words, source, path, n):
-    "The words of the `n` rows of `path`, in their order; `ValueError` if they are no words, or not as many."
+    "The words as a list in the order of the `n` rows of `path`; `ValueError` if they are not `n` words."
     if isinstance(words, dict):
-        rows = [row for row in words.values() if isinstance(row, (int, np.integer)) and not isinstance(row, bool)]
-        if len(words) == n and sorted(rows) != list(range(n)):
-            raise ValueError(f'{source} should give each of the rows 0 to {n - 1} to one word, but does not')
-        words = sorted(words, key=words.__getitem__) if len(words) == n else list(words)
+        row_of = words
+        words = list(row_of)
+        if len(words) == n:                     # else the counts are refused below
+            rows = [row for row in row_of.values() if isinstance(row, (int, np.integer)) and not isinstance(row, bool)]
+            if sorted(rows) != list(range(n)):
+                raise ValueError(f'{source} should give each of the rows 0 to {n - 1} to one word, but does not')
+            words.sort(key=row_of.__getitem__)
     if isinstance(words, str) or not hasattr(words, '__len__'):
         raise ValueError(f'{source} should be a list of words or a dict word -> row, not {type(words).__name__}')
     not_text = [shown(word) for word in words if not isinstance(word, str)]
@@ -989,11 +1011,11 @@ def read_matrix(
         if M.ndim != 2:
             raise ValueError(f'the matrix needs a row for each word, but has the shape {M.shape}')
         words, source = _vocabulary(vocabulary, path, len(M))
-        return FileContent(words, M, path.stem, {'format': file_format, 'vocabulary': source}, largest=_DAMAGE)
+        return FileContent(words, M, path.stem, {'format': file_format, 'vocabulary': source}, largest=_TOO_LARGE)
 
 # %% ../../nbs/vectors/00_files.ipynb #4871bd24
 def copied_rows(M, rows):
-    "`M[rows]`; of a mapped matrix, read from the file row by row."
+    "A copy of `M[rows]`. The rows of a mapped matrix are read from the file, so that no others come into memory."
     if not isinstance(M, np.memmap) or not M.flags.c_contiguous:
         return M[rows]
     out = np.empty((len(rows), M.shape[1]), M.dtype)
@@ -1005,7 +1027,7 @@ def copied_rows(M, rows):
 
 
 def pick_rows(content, words, limit):
-    "The rows of the words that are wanted, or all, of the first `limit` rows of a `FileContent`."
+    "A `FileContent` with only its first `limit` rows, and of these only the ones of `words`, if they are given."
     first_words = content.words[:limit]
     if not words:
         return content._replace(words=first_words, vectors=content.vectors[:limit])
@@ -1032,10 +1054,11 @@ def cache_entry(path):
     file, member = split_member(path)
     file = file.resolve()
     about = file.stat()
+    start_of_last_sample = max(0, about.st_size - 4096)
     crc = 0
     with open(file, 'rb') as f:
-        for i in range(16):
-            f.seek(max(0, about.st_size - 4096) * i // 15)
+        for i in range(16):                     # 16 samples of 4 KiB, evenly from the start of the file to its end
+            f.seek(start_of_last_sample * i // 15)
             crc = zlib.crc32(f.read(4096), crc)
     name = os.fsencode(file) + b'\n' + (member or '').encode()
     key = hashlib.sha256(name).hexdigest()[:32]
@@ -1056,7 +1079,7 @@ def _entry_header(state, file_format, words, M):
 
 
 def _remove_old_parts(folder):
-    "Remove what writers left that were interrupted a day ago or earlier."
+    "Remove the unfinished files of writers that were interrupted a day ago or earlier."
     with suppress(OSError):
         for part in folder.glob('*.part'):
             if part.stat().st_mtime < time.time() - 86400:
@@ -1067,7 +1090,7 @@ def write_cached(entry, file_format, words, M):
     "Write the entry of a file of rows; a warning if it cannot be written."
     word_bytes = '\n'.join(words).encode()
     folder = entry.path.parent
-    part = ''
+    part = None # the unfinished file, as long as it is there
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle, part = tempfile.mkstemp('.part', entry.path.stem, folder)
@@ -1076,12 +1099,14 @@ def write_cached(entry, file_format, words, M):
             f.write(M.data)
             f.write(word_bytes)
         os.replace(part, entry.path)
+        part = None
     except OSError as e:
         warnings.warn(f'the matrix could not be kept for the next load ({e.strerror}); name another folder in '
                       'BIASBOOK_CACHE_DIR, or give cache=False', stacklevel=2)
     finally:
-        with suppress(OSError):
-            os.unlink(part)
+        if part is not None:
+            with suppress(OSError):
+                os.unlink(part)
     _remove_old_parts(folder)
 
 # %% ../../nbs/vectors/00_files.ipynb #9a4f3677
@@ -1093,7 +1118,7 @@ class Cached(NamedTuple):
 
 
 def read_cached(entry):
-    "What is kept of a file that looks as `entry` says; None if it is not there, or damaged."
+    "The kept content of a file; None if there is none, it is damaged, or the file no longer looks as `entry` says."
     try:
         with open(entry.path, 'rb') as f:
             start = 8 + int.from_bytes(f.read(8), 'little')

@@ -86,17 +86,21 @@ class TopicPool:
 
 # %% ../../nbs/vectors/02_topics.ipynb #c94de252
 def _thin(unit, order, size, wanted):
-    "Every k-th word of `order`, with k by bisection so that the coherence comes nearest to the wanted one; and that."
+    """Every k-th word of `order`, with the k whose words come nearest to the wanted coherence; and their coherence.
+
+    Words that lie farther apart cohere less, so k is found by bisection."""
     low = 1
     high = max(1, (len(order) - 1) // (size - 1))
-    best, best_error = None, np.inf
+    best = None
+    best_error = np.inf
     while low <= high:
         k = (low + high) // 2
         taken = order[:(size - 1) * k + 1:k]
         coherence = _coherence(unit[taken])
         error = abs(coherence - wanted)
         if error < best_error:
-            best, best_error = (taken, coherence), error
+            best = taken, coherence
+            best_error = error
         if coherence > wanted:
             low = k + 1
         else:
@@ -112,8 +116,8 @@ class TopicList(NamedTuple):
 
 # %% ../../nbs/vectors/02_topics.ipynb #a6306c0b
 def _order(pool, centres, block, most=4000):
-    "How all words lie around some centres, at most a block: the same bits whatever else is in it. The pool keeps it."
-    rows = np.resize(centres, block)                      # one shape for all, so that no row depends on the others
+    "For each of at most `block` centres, the numbers of all words, nearest first. The pool keeps them."
+    rows = np.resize(centres, block)                      # always as many, so that the bits of an order do not depend on the others
     with one_thread:
         cos = pool.unit[rows] @ pool.unit.T
     cos[np.arange(block), rows] = 2                       # each centre comes first
@@ -132,7 +136,7 @@ def _balls(pool, size, block=200):
     if size not in pool.balls:
         centres = np.arange(len(pool))[:, None]
         members = np.concatenate([centres, pool.neighbors[:, :size - 1]], axis=1)
-        squares = []
+        squares = []                                      # |sum of the members|², which is size + the sum of all their cosines
         for start in range(0, len(pool), block):
             totals = pool.unit[members[start:start + block]].sum(1, dtype=float)
             squares.append(np.einsum('nd,nd->n', totals, totals))
@@ -140,13 +144,13 @@ def _balls(pool, size, block=200):
     return pool.balls[size]
 
 
-def _is_promising(pool, centre, free, size, least, untouched):
-    "Is this word free, and do its nearest free words cohere enough? `untouched` are the `_balls` of this size."
+def _is_promising(pool, centre, free, size, least, balls):
+    "Is this word free, and do its nearest free words cohere enough? `balls` are the `_balls` of this size."
     if not free[centre]:
         return False
     nearest = pool.neighbors[centre]
-    if untouched is not None and free[nearest[:size - 1]].all():
-        return untouched[centre] >= least
+    if balls is not None and free[nearest[:size - 1]].all():
+        return balls[centre] >= least
     nearest = nearest[free[nearest]][:size - 1]
     if len(nearest) < size - 1:                           # too few are kept; `_around` looks at all words
         return True
@@ -154,17 +158,19 @@ def _is_promising(pool, centre, free, size, least, untouched):
 
 
 def _promising(pool, centres, free, size, least, block=32):
-    "Centres whose nearest free words cohere enough, with all words in the order of their nearness."
-    untouched = _balls(pool, size)
+    """For each centre whose nearest free words cohere enough: the numbers of all words, nearest first.
+
+    The caller takes words out of `free` between two of them. Orders are computed `block` centres at a time."""
+    balls = _balls(pool, size)
     def is_promising(centre):
-        return _is_promising(pool, centre, free, size, least, untouched)
+        return _is_promising(pool, centre, free, size, least, balls)
     for at, centre in enumerate(centres):
         if not is_promising(centre):
             continue
         order = pool.orders.get(centre)                   # another thread may clear them
         if order is None:
-            ahead = (c for c in centres[at + 1:] if c not in pool.orders and is_promising(c))
-            order = _order(pool, [centre, *islice(ahead, block - 1)], block)[centre]
+            needed_next = (c for c in centres[at + 1:] if c not in pool.orders and is_promising(c))
+            order = _order(pool, [centre, *islice(needed_next, block - 1)], block)[centre]
         yield order
 
 # %% ../../nbs/vectors/02_topics.ipynb #7ccdf19f
@@ -181,9 +187,9 @@ def topic_lists(pool, # a TopicPool
         raise ValueError(f'a topic list needs at least 2 words, not {size}: one word has no coherence')
     excluded = {word.casefold() for word in exclude}
     free = np.array([word not in excluded for word in pool.folded], bool)
-    tight = pool.near[:, :size - 1].mean(1) if pool.near.size else np.empty(0)
-    centres = np.random.default_rng(random_state).permutation(len(tight))
-    likely = centres[tight[centres] >= wanted - tolerance].tolist()
+    nearness = pool.near[:, :size - 1].mean(1) if pool.near.size else np.empty(0)       # of each word to its nearest ones
+    centres = np.random.default_rng(random_state).permutation(len(nearness))
+    likely = centres[nearness[centres] >= wanted - tolerance].tolist()
     lists: list[TopicList] = []
     for order in _promising(pool, likely, free, size, wanted - tolerance):
         if len(lists) == most or free.sum() < size:
@@ -197,7 +203,7 @@ def topic_lists(pool, # a TopicPool
 
 # %% ../../nbs/vectors/02_topics.ipynb #9dec97ad
 def _around(unit, order, size, wanted, tolerance):
-    "The words of a list around the first of the order, or None if there is none so coherent."
+    "The numbers of the words of a list around the first one of `order`; None if no list comes within the tolerance."
     if _coherence(unit[order[:size]]) < wanted - tolerance:
         return None                                       # even its nearest neighbours are too loose
     taken, reached = _thin(unit, order, size, wanted)
@@ -214,7 +220,7 @@ def unrelated(pool, # the TopicPool, whose background counts as no relation
     between = first_means @ second_means.T - pool.background
     first_within = np.array([topic.coherence for topic in first]) - pool.background
     second_within = np.array([topic.coherence for topic in second]) - pool.background
-    is_far = between <= .25 * (first_within[:, None] + second_within)
+    is_far = between <= .25 * (first_within[:, None] + second_within)       # half of the mean of the two
     second_words = [set(topic.words) for topic in second]
     share_no_word = [[words.isdisjoint(topic.words) for words in second_words] for topic in first]
     return is_far & np.array(share_no_word)
@@ -252,7 +258,9 @@ def given_list(words, # words of a query
 
 # %% ../../nbs/vectors/02_topics.ipynb #6eb1f74b
 def _matched(pool, own, fixed, exclude, tolerance, seed):
-    "Topic lists like each of two lists of the query; unrelated to the two that stay, if the query's own are."
+    """Topic lists like each of the two lists `own` of the query: two lists of `TopicList`s.
+
+    If the query's own lists are unrelated to the two that stay (`fixed`), so are these."""
     are_apart = unrelated(pool, own, fixed).all()
     sides = []
     for side, given in enumerate(own):                      # a seed of its own for each side
@@ -277,18 +285,18 @@ def matched_draws(pool, # the TopicPool
                   exclude, # words that no list may use: all of the query
                   seeds=range(DRAWS), # one a draw
                  ): # a list of TopicDraws, and how they were made, in words
-    "Topic lists in place of two lists of a query, a draw a seed; none, and why, where they are too few."
+    "Topic lists in place of two lists of a query, one draw for each seed. If there are too few: no draws, and the reason."
     if len(pool) < LEAST_WORDS:
         return [], (f'{len(pool)} words of letters in these vectors, '
                     f'topic lists are made from {LEAST_WORDS} or more')
     if min(len(topic.words) for topic in own) < 2:
         return [], 'one word has no coherence that a list could be matched to'
-    for tolerance in (.05, .10):
+    for tolerance in (.05, .10):                            # the second only if the first leaves too few lists
         draws = [_matched(pool, own, fixed, exclude, tolerance, seed) for seed in seeds]
         fewest = [min(len(sides[k]) for sides in draws) for k in (0, 1)]
         if min(fewest) >= LEAST_LISTS:
             break
-    else:
+    if min(fewest) < LEAST_LISTS:
         k = int(np.argmin(fewest))
         return [], (f'{fewest[k]} topic lists of {len(own[k].words)} words cohere within .10 of '
                     f'{own[k].coherence:.2f}, {LEAST_LISTS} are needed')

@@ -156,10 +156,13 @@ def nearest(
     if skip is not None:
         candidates -= 1
     k = max(0, min(k, candidates))
-    block = block or max(16, 2**22 // max(len(unit), k * unit.shape[1]))
+    if not block:
+        numbers_for_a_query = max(len(unit), k * unit.shape[1])             # its cosines, or the rows of its neighbours
+        block = max(16, 2**22 // numbers_for_a_query)
     parts = [slice(start, start + block) for start in range(0, len(queries), block)]
     def find(part):
-        return _nearest_in_block(unit, queries[part], k, zero, None if skip is None else skip[part])
+        skip_here = None if skip is None else skip[part]
+        return _nearest_in_block(unit, queries[part], k, zero, skip_here)
     # blocks, and so sums, do not depend on the number of threads
     with one_thread, ThreadPoolExecutor(one_thread.allowed) as pool:
         if one_thread.allowed > 1 and len(parts) > 1:
@@ -172,7 +175,10 @@ def nearest(
 
 # %% ../../nbs/vectors/01_wordvectors.ipynb #12b75bec
 def _largest(scores, k):
-    "(q, k) column numbers of the k largest scores of each row."
+    """(q, k) column numbers of the k largest scores of each row.
+
+    With many columns, most are ruled out first. They are dealt into 8k groups, and at least k of the groups' maxima
+    are as large as the k-th largest maximum; so no score below that bound is among the k largest."""
     q, n = scores.shape
     if n < 64 * k or not k:
         return np.argpartition(scores, min(n - k, n - 1), axis=1)[:, n - k:]
@@ -180,10 +186,10 @@ def _largest(scores, k):
     in_groups = scores[:, :n // groups * groups].reshape(q, -1, groups)
     maxima = in_groups.max(axis=1)
     bound = np.partition(maxima, groups - k, axis=1)[:, groups - k]
-    row, column = np.divmod(np.flatnonzero(scores >= bound[:, None]), n)
+    row, column = np.divmod(np.flatnonzero(scores >= bound[:, None]), n)     # of those that are left
     order = np.lexsort((-scores[row, column], row))                         # by row, the largest first
-    first = np.searchsorted(row, np.arange(q))
-    return column[order][first[:, None] + np.arange(k)]
+    first_of_row = np.searchsorted(row, np.arange(q))
+    return column[order][first_of_row[:, None] + np.arange(k)]
 
 # %% ../../nbs/vectors/01_wordvectors.ipynb #8b0b4a95
 def _nearest_in_block(unit, queries, k, zero, skip):
@@ -202,7 +208,7 @@ def _nearest_in_block(unit, queries, k, zero, skip):
 _SMALLEST = 2.0 ** -80   # float32 loses digits below 2**-126; the margin is for numbers much smaller than the largest of their row
 
 def _scaled_for_float32(vectors):
-    "The matrix times 2**k, and k, which changes no digit. k is 0 unless most rows are too small for float32."
+    "The matrix times 2**k, which changes no digit, and k. k is 0 unless half of the rows are too small for float32."
     M = np.asarray(vectors)
     is_wide = M.ndim == 2 and M.dtype.kind == 'f' and M.dtype.itemsize > 4
     if not is_wide or not M.size:
@@ -211,10 +217,10 @@ def _scaled_for_float32(vectors):
     largest = largest[(largest > 0) & np.isfinite(largest)]
     if not len(largest):
         return vectors, 0
-    middle = float(np.median(largest))
-    if middle >= _SMALLEST:
+    usual = float(np.median(largest))
+    if usual >= _SMALLEST:
         return vectors, 0
-    k = 1 - int(np.frexp(middle)[1])
+    k = 1 - int(np.frexp(usual)[1])
     return np.ldexp(M, k), k
 
 # %% ../../nbs/vectors/01_wordvectors.ipynb #ff8f8408
@@ -232,11 +238,11 @@ def _rows_of_words(words, place):
 
 
 def _check_range(words, M, place, largest):
-    "ValueError that names the words whose rows have a NaN, or a number that does not lie between -largest and largest."
+    "Check that all numbers are between -largest and largest; ValueError names the words of rows with others, or NaN."
     bad = []
     for start in range(0, len(M), 4096):                    # in blocks, since the matrix may be in a file
         block = M[start:start + 4096]
-        fine = (block.min(axis=1) > -largest) & (block.max(axis=1) < largest)
+        fine = (block.min(axis=1) > -largest) & (block.max(axis=1) < largest)      # false with NaN
         bad += (start + np.flatnonzero(~fine)).tolist()
     if bad:
         too_large = 'too large for float32' if largest == np.inf else f'beyond {largest:g}, as in a damaged file'
@@ -273,16 +279,18 @@ def _one_letter_off(forms, known):
     for form in forms:
         for i in range(len(form) + 1):
             before, after = form[:i], form[i:]
-            for letter in (*ascii_letters, ''):
-                found.update({before + letter + after, before + letter + after[1:]} & known)
+            for letter in (*ascii_letters, ''):             # '' takes a letter away
+                with_one_more = before + letter + after
+                with_another = before + letter + after[1:]
+                found.update({with_one_more, with_another} & known)
     return found
 
 
 def _close_spellings(word, rows):
     "Up to three spellings close to `word` among the keys of `rows`, earliest row first."
-    joints = {re.sub('[ _-]', joint, word) for joint in (' ', '_', '-', '')} | {word}
+    spellings = {re.sub('[ _-]', joint, word) for joint in (' ', '_', '-', '')} | {word}
     forms = set()
-    for spelling in joints:
+    for spelling in spellings:
         forms |= {spelling, spelling.lower(), spelling.upper(), spelling.capitalize(), spelling.title()}
     found = forms & rows.keys()
     if not found and 3 < len(word) <= LONGEST_NAME:
@@ -396,14 +404,15 @@ class WordVectors:
         if missing and on_missing == 'raise':
             raise _missing_words(missing, self.name, self._row)
         taken, dropped = [], []
-        lost = set() if on_missing == 'keep' else set(missing)
+        not_taken = set() if on_missing == 'keep' else set(missing)
         for item in asked:
-            if lost.isdisjoint(item if in_pairs else [item]):
+            words_of_item = item if in_pairs else [item]
+            if not_taken.isdisjoint(words_of_item):
                 taken.append(item)
             else:
                 dropped.append(item)
         taken_words = [word for pair in taken for word in pair] if in_pairs else taken
-        numbers = np.array([self._row.get(word, -1) for word in taken_words], dtype=int)
+        numbers = np.array([self._row.get(word, -1) for word in taken_words], dtype=int)        # -1: not here
         rows = self.vectors[numbers]
         rows[numbers == -1] = np.nan
         if in_pairs:
@@ -479,7 +488,7 @@ def load_vectors(
     path = find_file(source)
     with errors_in_file(path):
         file, _ = split_member(path)
-        may_be_cached = cache and file.stat().st_size >= CACHE_FROM / 16
+        may_be_cached = cache and file.stat().st_size >= CACHE_FROM / 16        # a packed text is smaller than its matrix
         entry = cache_entry(path) if may_be_cached else None
         content = read_vector_file(path, wanted, limit, vocabulary, tensor, entry)
         meta = {'source': file_label(path), **content.meta}
