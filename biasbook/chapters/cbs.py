@@ -20,21 +20,21 @@ from ..stimuli.templates import check_templates
 
 # %% ../../nbs/02c_cbs.ipynb #45f0b22f
 def _own(x):
-    "Deviations from the mean group word, less each group word's mean over attributes; a template at a time."
+    "Deviations from the mean over group words, less each group word's mean over attributes, within each template."
     centred = x - x.mean(-1, keepdims=True)
     return centred - centred.mean(1, keepdims=True)
 
 # %% ../../nbs/02c_cbs.ipynb #80e15464
 class _Alike(NamedTuple):
-    "What templates say in common."
-    products: np.ndarray # of what two templates say of each attribute, mean over all pairs of templates
+    "How far templates agree about attributes."
+    products: np.ndarray # for each attribute: the covariance over group words of two templates, mean over pairs of templates
     pvalue: float # of shuffling the attributes in each template
 
 def _alike(own, n_resamples, random_state):
-    "Is what templates say of an attribute more alike than what they say of any two?"
+    "Do templates agree more about the same attribute than about two different ones? `own` is (templates, attributes, groups)."
     T, A, G = own.shape
     pairs = list(combinations(range(T), 2))
-    products = [own[i] @ own[j].T * A / ((A - 1) * (G - 1)) for i, j in pairs]     # (A, A) for each pair
+    products = [own[i] @ own[j].T * A / ((A - 1) * (G - 1)) for i, j in pairs]     # attributes in i × attributes in j
     each = np.mean([product.diagonal() for product in products], 0)
     orders = np.tile(np.arange(A), (T, n_resamples, 1))
     orders = np.random.default_rng(random_state).permuted(orders, axis=-1)
@@ -113,7 +113,7 @@ def check_masked(model, # what was given
 
 # %% ../../nbs/02c_cbs.ipynb #d1bd42c0
 def _lengths(groups, counts):
-    "What to note where group words differ in their number of pieces."
+    "A note if group words differ in their number of pieces; else empty."
     by_count: dict = {}
     for group, count in sorted(zip(groups, counts), key=lambda pair: pair[1]):
         by_count.setdefault(count, []).append(group)

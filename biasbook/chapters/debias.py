@@ -35,7 +35,7 @@ from ..vectors.wordvectors import WordVectors, as_vectors, cosine, one_thread
 
 # %% ../../nbs/05_debias.ipynb #fd063115
 def _neutralized(rows, g, words):
-    "Rows of length 1 without their part along g, at length 1; ValueError that names words that lie on g."
+    "Rows without their part along g, at length 1 again; ValueError that names a word of which nothing is left."
     rest = rows - np.outer(rows @ g, g)
     _check_rest(rest, words)
     return rest / np.linalg.norm(rest, axis=1, keepdims=True)
@@ -85,7 +85,7 @@ def _check_spanned(vectors, g):
 
 # %% ../../nbs/05_debias.ipynb #e6d0ccc5
 def _check_made_here(vectors, direction):
-    "ValueError if pairs of a direction differ otherwise in these vectors, and that is not for debiasing."
+    "ValueError if a direction was made in other vectors: its pairs have other differences there. Debiased vectors may differ."
     if 'debiasing' in vectors.meta:
         return
     here = [i for i, pair in enumerate(direction.pairs) if not vectors.missing(pair)]
@@ -160,7 +160,7 @@ def _split_specific(vectors, specific, on_missing):
 
 # %% ../../nbs/05_debias.ipynb #3c50db8e
 def _changed(vectors, change, size=16_384):
-    "The rows at length 1, in double precision, block by block, put through `change(rows, words)`; zeros stay."
+    "The rows after `change(rows, words)`, which gets them in blocks, at length 1 and in float64; zero vectors stay."
     new = np.zeros_like(vectors.vectors)
     not_zero = np.flatnonzero(vectors.unit.any(1))
     for start in range(0, len(not_zero), size):
@@ -171,7 +171,7 @@ def _changed(vectors, change, size=16_384):
 
 
 def _debiased(vectors, rows, method, short, words, **notes):
-    "New vectors whose name and notes say what was done, and earlier to what words."
+    "Vectors with these rows, named with `short`; meta['debiasing'] has the notes, and all words fitted to, now or earlier."
     old = vectors.meta.get('debiasing', {})
     zero = np.flatnonzero(~vectors.unit.any(1))
     words = list(dict.fromkeys([*old.get('words', ()), *words]))
@@ -212,17 +212,18 @@ def hard_debias(vectors, # anything that as_vectors takes
         a = vectors.rows([first for first, _ in pairs])
         b = vectors.rows([second for _, second in pairs])
         rows[a], rows[b] = _equalized(vectors.unit[a].astype(float), vectors.unit[b].astype(float), g, pairs)
-    of = [list(pair) for pair in direction.pairs] if isinstance(direction, Direction) else 'an array'
-    return _debiased(vectors, rows, 'hard debiasing', 'hard-debiased', words=[], dimensions=1, direction=of,
+    made_of = [list(pair) for pair in direction.pairs] if isinstance(direction, Direction) else 'an array'
+    return _debiased(vectors, rows, 'hard debiasing', 'hard-debiased', words=[], dimensions=1, direction=made_of,
                      specific=[w for w in vectors.words if w in specific_here], specific_missing=lost_specific,
                      equalized=[list(pair) for pair in pairs], missing=[list(pair) for pair in lost_pairs])
 
 # %% ../../nbs/05_debias.ipynb #19635078
 def _inlp_basis(X, y, apart, iterations, stop_at):
-    "Orthonormal rows of what successive linear classifiers use, and accuracies before each and after the last."
+    "Orthonormal rows that span the weights of successive classifiers, and the accuracy of each on the words apart."
     from sklearn.svm import LinearSVC
     if stop_at is None:
-        stop_at = max(Counter(y[apart].tolist()).values()) / apart.sum()
+        largest_class = max(Counter(y[apart].tolist()).values())
+        stop_at = largest_class / apart.sum()
     B = np.empty((0, X.shape[1]))
     accuracies = []
     for i in range(iterations + 1):
@@ -232,7 +233,7 @@ def _inlp_basis(X, y, apart, iterations, stop_at):
         new = _orthonormal(_without(classifier.coef_, B))
         if i == iterations or accuracies[-1] <= stop_at or not len(new):
             break
-        B = np.concatenate([B, _orthonormal(_without(new, B))])
+        B = np.concatenate([B, _orthonormal(_without(new, B))])         # once more, as rounding left a part in the span of B
     return B, accuracies
 
 
@@ -316,8 +317,14 @@ def inlp(vectors, # anything that as_vectors takes
                      apart=[w for w, is_apart in zip(labels, apart) if is_apart], seed=int(random_state))
 
 # %% ../../nbs/05_debias.ipynb #6878c1a8
+class _LeaceMap(NamedTuple):
+    left: np.ndarray # (dimensions, k)
+    right: np.ndarray # (k, dimensions)
+    mean: np.ndarray # (dimensions,)
+
+
 def _leace_map(X, y, shrinkage=True):
-    "left (d, k), right (k, d), mean (d): x - left @ right @ (x - mean) is x erased, by concept-erasure."
+    "The map of concept-erasure: x - left @ right @ (x - mean) is x erased."
     try:
         import torch
         from concept_erasure import LeaceFitter
@@ -332,8 +339,8 @@ def _leace_map(X, y, shrinkage=True):
     finally:
         torch.set_num_threads(threads)
     left, right, mean = eraser.proj_left.numpy(), eraser.proj_right.numpy(), eraser.bias.numpy()
-    taken = np.abs(left).any(0)
-    return left[:, taken], right[taken], mean
+    is_used = np.abs(left).any(0)
+    return _LeaceMap(left[:, is_used], right[is_used], mean)
 
 # %% ../../nbs/05_debias.ipynb #e2587287
 @one_thread
@@ -356,12 +363,21 @@ def leace(vectors, # anything that as_vectors takes
                      shrinkage=bool(shrinkage))
 
 # %% ../../nbs/05_debias.ipynb #d5d482c5
+class _SameWords(NamedTuple):
+    "Two sets of vectors with the same words in the same order"
+    before: WordVectors
+    after: WordVectors
+    only_in_one: list # words that were left out
+
+
 def _same_words(before, after, on_missing):
-    "Both with the same words in the same order, and words of one alone; ValueError if there are such."
+    "Both with the same words in the same order; ValueError if one has other words, unless these are dropped."
     only_after = before.missing(after.words)
     only_before = after.missing(before.words)
     if not only_after and not only_before:
-        return before, after if before.words == after.words else after.subset(before.words), []
+        if before.words != after.words:
+            after = after.subset(before.words)
+        return _SameWords(before, after, [])
     if on_missing == 'raise':
         said = [f'{len(words)} only in {vectors.name} ({listed(words, 4)})'
                 for vectors, words in ((after, only_after), (before, only_before)) if words]
@@ -371,7 +387,7 @@ def _same_words(before, after, on_missing):
     if len(both) < 2:
         raise ValueError(f'{before.name} and {after.name} have {len(both)} words in common: '
                          'is one of another language?')
-    return before.subset(both), after.subset(both), [*only_before, *only_after]
+    return _SameWords(before.subset(both), after.subset(both), [*only_before, *only_after])
 
 # %% ../../nbs/05_debias.ipynb #debdbc7d
 @dataclass(frozen=True)
@@ -403,7 +419,7 @@ class Case:
         return self.direction
 
     def own(self):
-        "The direction of the same pairs afterwards; ValueError if they have none."
+        "The direction of the same pairs in the vectors afterwards; ValueError if these have none."
         d = self.direction
         return bias_direction(self.after, d.pairs, d.method, names=d.names)
 
@@ -441,13 +457,14 @@ def _measured(result, treats_alike=True):
 
 
 def _measured_in_places(compared, results):
-    "The same for results of what takes `after`: other vectors were not made for the random directions."
+    "The same for results of functions that take `after`: only a function makes vectors for each random direction, too."
     return [_measured(result, place is None or callable(place)) for result, place in zip(results, compared.places())]
 
 
 def _row(measure, of, measured, change=None, null=0., note=''):
     "A row of the table: a measure before and after, where there are such, and the change between them."
-    before, after = [*measured, _Measured(), _Measured()][:2]
+    before = measured[0] if measured else _Measured()
+    after = measured[1] if len(measured) > 1 else _Measured()
     if change is None:
         change = Estimate('change', math.nan)
     row = {'measure': measure, 'of': of, 'null': null}
@@ -465,19 +482,20 @@ def _row(measure, of, measured, change=None, null=0., note=''):
 
 # %% ../../nbs/05_debias.ipynb #1a102f87
 def _none_left(change, values):
-    "The change without p and interval where all values are zero by construction."
-    if len(values) < 2 or np.abs(values[-1]).max() >= 1e-6:
+    "The change; without p and interval if all values afterwards are zero, which is so by construction."
+    has_after = len(values) > 1
+    if not has_after or np.abs(values[-1]).max() >= 1e-6:
         return change
     return replace(change, low=None, high=None, pvalue=None, method='none is left of any word, by construction')
 
 
-def _paired(change, columns, *more):
-    "The change between the last two of some columns; None where there is no `after`."
-    return change(*columns, *more) if len(columns) > 1 else None
+def _paired(measure_change, columns, *more):
+    "`measure_change(before, after, *more)` of the two columns; None if there is only one, for want of an `after`."
+    return measure_change(*columns, *more) if len(columns) > 1 else None
 
 
 def _without_p(change, method, wider=1.):
-    "A change without p, as its words or sides were chosen in the vectors before; the variance this much wider."
+    "The change without its p, which is invalid as the sides are those in the vectors before; its variance times `wider`."
     if change is None or change.low is None:
         return change
     half = math.sqrt(wider) * (change.high - change.low) / 2
@@ -499,15 +517,15 @@ def own_direct_row(compared): # from case; returns a row of compare_debiasing
         return None
     results = _direct_bias_of_each(compared, [compared.direction, compared.own()])
     measured = []
-    for result in results:                  # without some pair, the own direction may be another: words vary alone
-        over_words = result.estimate(DIRECT_INTERVALS[0])
+    for result in results:
+        over_words = result.estimate(DIRECT_INTERVALS[0])               # leaving out a pair may give quite another direction
         measured.append(_measured(result)._replace(low=_or_nan(over_words.low), high=_or_nan(over_words.high)))
     return _row('direct bias, own direction', f'{len(compared.words)} words', measured,
                 _direct_change(compared, results), note=compared.seen(compared.words))
 
 
 def _direct_bias_of_each(compared, directions):
-    "Direct bias of each along its direction, random directions beside the first."
+    "Direct bias of each along its direction; only the first is compared with random directions."
     options = [compared.random, {'n_placebos': 0}]
     return [direct_bias(vectors, compared.words, direction, confidence_level=compared.level, **random)
             for vectors, direction, random in zip(compared.vectors(), directions, options)]
@@ -671,15 +689,18 @@ def case(before, after=None, direction=None, *, words=None, exclude=(), n=None, 
     else:
         before, place, only_in_one = _same_words(before, as_vectors(after), on_missing)
     direction = as_direction(before, direction)
-    new = as_vectors(place(direction.vector)) if callable(place) else place
-    if callable(place) and new.words != before.words:
-        raise ValueError(f'after returned {new.name} with other words than {before.name}: '
-                         'let it keep them all, in order')
+    new = place
+    if callable(place):
+        new = as_vectors(place(direction.vector))
+        if new.words != before.words:
+            raise ValueError(f'after returned {new.name} with other words than {before.name}: '
+                             'let it keep them all, in order')
     chosen = select_words(before, professions() if words is None else words, on_missing)
     fitted = [] if new is None else new.meta.get('debiasing', {}).get('words', [])
     lost = {'words': chosen.missing, 'pairs of the direction': ['–'.join(pair) for pair in direction.missing],
             'words that only one of both has': only_in_one}
-    without_jackknife = replace(direction, differences=direction.differences[:3])   # no directions without each pair
+    few_differences = direction.differences[:3]         # with fewer than 4, without_each has no rows: no jackknife over pairs
+    without_jackknife = replace(direction, differences=few_differences)
     return Case(before, new, place, direction, chosen.words, confidence_level,
                 random={'n_placebos': n_placebos, 'random_state': random_state},
                 ends={'direction': without_jackknife, 'n': n, 'exclude': [*exclude, *fitted]},
@@ -687,7 +708,7 @@ def case(before, after=None, direction=None, *, words=None, exclude=(), n=None, 
 
 # %% ../../nbs/05_debias.ipynb #3d1e8f92
 def _is_of_gender(direction):
-    "Is the direction the default, or does it have a pair that is in the lists for gender?"
+    "Is the direction the default, an array, or of a pair that is in the lists for gender?"
     if not isinstance(direction, Direction):
         return True
     known = {frozenset(pair) for pair in gender_pairs('definitional') + gender_pairs('equalize')}
@@ -765,8 +786,9 @@ def compare_debiasing(before, # anything that as_vectors takes
     return table
 
 # %% ../../nbs/05_debias.ipynb #244b7648
+# how the names of measures begin:
 _USE = ('similarity', 'analogies') # what vectors are good for: the more is left, the better
-_NO_SHARE = ('correlation of projections', 'WEAT d,') # no share of anything before
+_NO_SHARE = ('correlation of projections', 'WEAT d,') # what is left of these cannot be given as a share
 _BY_DIRECTION = ('direct bias', 'indirect bias')
 
 # %% ../../nbs/05_debias.ipynb #dafd9c96
@@ -831,7 +853,7 @@ def hard_debias_each(vectors, # anything that as_vectors takes
                      direction=None, # a Direction; by default bias_direction(vectors)
                      **options, # of hard_debias
                     ): # a function from a direction to vectors
-    "For `compare_debiasing`: hard debiasing of one direction as a function, in which any other is only neutralized."
+    "Hard debiasing as a function, for `compare_debiasing`: of `direction` with its lists, of any other without lists."
     vectors = as_vectors(vectors)
     direction = as_direction(vectors, direction)
 

@@ -24,7 +24,7 @@ from .cbs import check_masked
 
 # %% ../../nbs/02d_disco.ipynb #022823bb
 def _candidates(tokenizer, fills, first):
-    "Token: how it reads, of the tokens that may be a fill, at the beginning of a text (`first`) or later."
+    "The tokens that may be a fill, at the beginning of a text (`first`) or later: the number of each, and its text."
     check_choice(fills, 'fills', ('words', 'tokens'))
     special = set(tokenizer.all_special_ids)
     everything = tokenizer.convert_ids_to_tokens([*range(len(tokenizer))])
@@ -119,16 +119,16 @@ def _fisher(a, b, n, m):
     return np.array([p[pair] for pair in zip(a, b)])
 
 # %% ../../nbs/02d_disco.ipynb #11a9bc9c
-def _floor(has, n, level, templates, value, n_resamples, random_state):
-    "DisCo when gender is shuffled over terms, as an estimate with its p; `level` is that of one test."
+def _shuffled(has, n, level, n_templates, value, n_resamples, random_state):
+    "DisCo when gender is shuffled over terms, as an estimate with the p of `value`; `level` is that of one test."
     from scipy.special import chdtri
-    N = len(has)
-    is_first = np.tile(np.arange(N) < n, (n_resamples, 1))
-    is_first = np.random.default_rng(random_state).permuted(is_first, axis=1)
+    n_terms = len(has)
+    in_order = np.tile(np.arange(n_terms) < n, (n_resamples, 1))
+    is_first = np.random.default_rng(random_state).permuted(in_order, axis=1)      # a row a shuffle
     a = is_first @ has
     b = has.sum(0) - a
-    significant = _chi2(a, b, n, N - n) >= chdtri(1, level)
-    drawn = significant.sum(1) / templates
+    significant = _chi2(a, b, n, n_terms - n) >= chdtri(1, level)
+    drawn = significant.sum(1) / n_templates
     as_many = int((drawn >= value - 1e-9).sum())
     return Estimate('gender shuffled', float(drawn.mean()), 0., float(np.quantile(drawn, .95)),
                     (1 + as_many) / (1 + n_resamples), 'what chance gives; 95 % of the shuffles are in the range')
@@ -144,14 +144,17 @@ def _supplied(fills, n):
     if len(sizes) != 1 or not 0 < n < max(sizes):
         raise ValueError('needs the fills of the same terms in each template, of both genders, but has '
                          f'{len(fills)} templates of {sorted(sizes)} terms, {n} of the first gender')
-    keys = list(dict.fromkeys((t, fill) for t, rows in enumerate(fills) for row in rows for fill in row))
-    [terms] = sizes
-    has = [[fill in fills[t][term] for t, fill in keys] for term in range(terms)]
-    return _Supplied(keys, np.array(has, float))
+    keys: dict = {}                                     # as a set that keeps its order
+    for t, fills_of_terms in enumerate(fills):
+        for fills_of_term in fills_of_terms:
+            keys.update(((t, fill), None) for fill in fills_of_term)
+    [n_terms] = sizes
+    has = [[fill in fills[t][term] for t, fill in keys] for term in range(n_terms)]
+    return _Supplied(list(keys), np.array(has, float))
 
 # %% ../../nbs/02d_disco.ipynb #4d3b5e8c
 def _fill_frame(keys, names, a, b, n, m, alpha):
-    "A row a fill: how many terms of each gender have it, and the tests."
+    "A row a fill: how many terms of each gender have it (a of n, b of m), and the tests."
     from pandas import DataFrame
     from scipy.special import chdtrc
     chi2 = _chi2(a, b, n, m)
@@ -164,13 +167,13 @@ def _fill_frame(keys, names, a, b, n, m, alpha):
                       'least_expected': have_or_not * min(n, m) / (n + m), 'significant': p * len(keys) <= alpha,
                       'toward': np.select([a * m > b * n, b * n > a * m], names, '')})
 
-def _other_counts(details, templates, alpha):
+def _other_counts(details, n_templates, alpha):
     "The count by Fisher's test, and with each template by itself."
     by_fisher = (details['p_fisher'] * len(details) <= alpha).sum()
     tests = details.groupby('template')['p'].transform('size')
     within = (details['p'] * tests <= alpha).sum()
-    return (Estimate("Fisher's exact test", float(by_fisher / templates), method='in place of χ²'),
-            Estimate('corrected within templates', float(within / templates),
+    return (Estimate("Fisher's exact test", float(by_fisher / n_templates), method='in place of χ²'),
+            Estimate('corrected within templates', float(within / n_templates),
                      method='Bonferroni over the fills of a template'))
 
 # %% ../../nbs/02d_disco.ipynb #91230c25
@@ -190,23 +193,25 @@ def disco_scores(fills, # for each template, for each term a list of its fills
     n_resamples = check_whole(n_resamples, 'n_resamples', least=1)
     random_state = check_seed(random_state)
     keys, has = _supplied(fills, n)
-    templates, terms, tests = len(fills), len(has), len(keys)
-    m = terms - n
+    n_templates = len(fills)
+    n_terms = len(has)
+    n_tests = len(keys)
+    m = n_terms - n
     details = _fill_frame(keys, names, has[:n].sum(0), has[n:].sum(0), n, m, alpha)
-    counts = np.bincount(details['template'][details['significant']], minlength=templates)
+    counts = np.bincount(details['template'][details['significant']], minlength=n_templates)
     value, low, high = mean_interval(counts, confidence_level)
-    floor = _floor(has, n, alpha / tests, templates, value, n_resamples, random_state)
+    shuffled = _shuffled(has, n, alpha / n_tests, n_templates, value, n_resamples, random_state)
     few = int((details['least_expected'] < 5).sum())
-    note = f'{few} of {tests} fills have an expected count below 5'
-    [smallest_p] = _fisher([n], [0], n, m)
-    if smallest_p * tests > alpha:
+    note = f'{few} of {n_tests} fills have an expected count below 5'
+    [smallest_p] = _fisher([n], [0], n, m)              # of a fill that all terms of one gender have, and none of the other
+    if smallest_p * n_tests > alpha:
         note += f'; {n} + {m} terms are too few for exact tests'
     return Result(metric='DisCo', subject='arrays', query=' / '.join(names), value=value, null=0., low=max(low, 0.),
-                  high=high, confidence_level=confidence_level, pvalue=floor.pvalue, alternative='greater',
-                  method=f'gender shuffled over {terms} terms {format_count(n_resamples)} times',
-                  n=f'{templates} templates',
-                  also=(replace(floor, pvalue=None), *_other_counts(details, templates, alpha)), details=details,
-                  meta={'note': note, 'tests': tests, 'alpha': alpha, 'seed': random_state})
+                  high=high, confidence_level=confidence_level, pvalue=shuffled.pvalue, alternative='greater',
+                  method=f'gender shuffled over {n_terms} terms {format_count(n_resamples)} times',
+                  n=f'{n_templates} templates',
+                  also=(replace(shuffled, pvalue=None), *_other_counts(details, n_templates, alpha)), details=details,
+                  meta={'note': note, 'tests': n_tests, 'alpha': alpha, 'seed': random_state})
 
 # %% ../../nbs/02d_disco.ipynb #c481e2e9
 def disco(model, # a masked language model, from load_model
@@ -224,10 +229,10 @@ def disco(model, # a masked language model, from load_model
     for template in templates:
         _check_article(template)
     names = tuple(terms)
-    words = [word for some in terms.values() for word in some]
+    words = [word for words_of_gender in terms.values() for word in words_of_gender]
     found = top_fills(model, [_text_with_gap(t, word) for t in templates for word in words], k, fills=fills)
-    each = [[fill for fill, _ in some] for some in found]
-    by_template = [each[start:start + len(words)] for start in range(0, len(each), len(words))]
+    fills_of_text = [[fill for fill, _ in its_fills] for its_fills in found]
+    by_template = [fills_of_text[start:start + len(words)] for start in range(0, len(fills_of_text), len(words))]
     r = disco_scores(by_template, len(terms[names[0]]), names=names, alpha=alpha, confidence_level=confidence_level,
                      n_resamples=n_resamples, random_state=random_state)
     details = r.details.assign(template=[str(templates[t]) for t in r.details['template']])

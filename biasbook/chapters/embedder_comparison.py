@@ -35,7 +35,7 @@ def _check_one_kind(results):
 
 
 def _what_was_asked(result):
-    "The words, units, templates and attributes of a result."
+    "What results must have in common to be compared: how many units, the words, templates and attributes."
     templates = [row['template'] for row in result.meta['templates']]
     attributes = [word for words in result.meta['attributes'].values() for word in words]
     return result.n, *result.details.word, *templates, *attributes
@@ -60,7 +60,7 @@ def _check_comparable(results):
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #be7c6a4a
 def _shown(results, width=7.):
-    "A row a result: what figures and tables show of it. `covers`: the interval has 0 in it, or there is none."
+    "What figures and tables show of results, a row each; `covers` is True if the interval covers 0, or there is none."
     _check_comparable(results)
     if not width >= 3:
         raise ValueError(f'width is {width!r}: give 3 inches or more')
@@ -87,21 +87,23 @@ def _axis_label(t):
     return f'Cohen’s d over {units}; right of 0: first side more toward first group'
 
 
-def _set_label(ax, text, width, more=0.):
-    "The x label in as many lines as it takes; the figure grows below by these and by so many inches more."
+def _set_label(ax, text, width, room_below=0.):
+    "Sets the x label, in as many lines as it takes. The figure grows below by these lines and by `room_below`, in inches."
     text = fill(text, int(11.5 * width))
     fig = ax.figure
     box = ax.get_position()
-    more += .15 * text.count('\n')
+    added = room_below + .15 * text.count('\n')
     old_height = fig.get_figheight()
-    height = old_height + more
+    height = old_height + added
     fig.set_figheight(height)
-    fig.subplots_adjust(bottom=(box.y0 * old_height + more) / height, top=1 - (1 - box.y1) * old_height / height)
+    bottom = box.y0 * old_height + added                # of the axes, which keep their size in inches
+    above = (1 - box.y1) * old_height
+    fig.subplots_adjust(bottom=bottom / height, top=1 - above / height)
     ax.set_xlabel(text, parse_math=False, fontsize=8.5)
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #3d768347
 def _align(rows, columns):
-    "Rows of short texts, each column as wide as its longest, in spaces as wide as digits."
+    "The first columns of rows of short texts, one line a row; each column is as wide as its longest text, padded with figure spaces."
     widths = [max(map(len, column)) for column in zip(*rows)][:columns]
     lines = []
     for row in rows:
@@ -132,6 +134,7 @@ def bias_forest(results, # of embedding_bias: several embedders, the same contra
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #f1ec4cb1
 class _Look(NamedTuple):
+    "How a bar looks whose |d| is at this level"
     least: float # of |d|
     color: str
     hatch: str
@@ -143,7 +146,7 @@ LEVELS = { # name of |d|: from where on, colour, hatch
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #60d26873
 def _bar_style(size, pale):
-    "Face, hatch and edge of a bar."
+    "The style of a bar, for matplotlib: the look of its level, paler if its interval covers 0."
     from matplotlib.colors import to_rgb
     look = LEVELS[size]
     face = tuple(.75 + .25 * part for part in to_rgb(look.color)) if pale else look.color
@@ -161,14 +164,14 @@ def _legend(fig, narrow):
     fig.legend(handles=keys, loc='lower left', ncols=1 if narrow else 3, fontsize=8, frameon=False)
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #7e10123d
-def _draw_thresholds(ax, bottom, inch):
-    "Lines where a name begins, from `bottom` to 0, and their values above; `inch`: how much of d is an inch."
+def _draw_thresholds(ax, bottom, d_per_inch):
+    "A line at each |d| where a level of LEVELS begins, from `bottom` up to 0, with its value above."
     for look in LEVELS.values():
         if not look.least:
             continue
         for x in (look.least, -look.least):
             ax.vlines(x, bottom, 0, color='#7F7F7F', lw=.8, ls=':', zorder=0)
-            has_room = inch < 1.5 or look.least == .8               # else the values would run together
+            has_room = d_per_inch < 1.5 or look.least == .8         # else the values would run together
             if has_room:
                 y = .13 if look.least == .5 else .02
                 ax.text(x, y, f'{x:.1f}'.replace('-', '−').replace('0.', '.'), ha='center', fontsize=7.5,
@@ -176,25 +179,26 @@ def _draw_thresholds(ax, bottom, inch):
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #3b3ffcfb
 def _bar_axes(t, notes, width):
-    "Axes for the bars, thresholds drawn and named, and the height of each row."
+    "Axes for the bars, with thresholds, headings and names of embedders; and the y of each row."
     import matplotlib.pyplot as plt
     from biasbook.results.plots import clip_middle, draw_headings, row_heights
+    # rooms, left, width and height are in inches, and so is y on these axes; x is d
     heights = row_heights(list(t['query']), list(t.subject), int(11 * (width - .2)))
     longest_name = 26 if width >= 6 else 16
     left = .25 + .068 * min(longest_name, max(map(len, t.subject)))
     room_for_note = .12 + .06 * max(map(len, notes))
-    before = room_for_note if t.value.min() < 0 else 0.
-    after = room_for_note if t.value.max() >= 0 else 0.
+    room_before = room_for_note if t.value.min() < 0 else 0.
+    room_after = room_for_note if t.value.max() >= 0 else 0.
     low = min(-.85, t.value.min())
     high = max(.85, t.value.max())
-    inch = (high - low) / max(width - left - .1 - before - after, .5)
+    d_per_inch = (high - low) / max(width - left - .1 - room_before - room_after, .5)
     height = .85 - heights.bottom
     fig, ax = plt.subplots(figsize=(width, height), layout='none')
     fig.subplots_adjust(left / width, .55 / height, 1 - .1 / width, 1 - .05 / height)
-    ax.set(xlim=(low - before * inch, high + after * inch), ylim=(heights.bottom, .25), yticks=[])
+    ax.set(xlim=(low - room_before * d_per_inch, high + room_after * d_per_inch), ylim=(heights.bottom, .25), yticks=[])
     ax.spines['left'].set_visible(False)
     ax.vlines(0, heights.bottom, 0, color='#222222', lw=1)
-    _draw_thresholds(ax, heights.bottom, inch)
+    _draw_thresholds(ax, heights.bottom, d_per_inch)
     draw_headings(ax, heights.headings, left)
     for subject, y in zip(t.subject, heights.rows):
         ax.annotate(clip_middle(subject, longest_name), (0, y), (-5, 0), xycoords=('axes fraction', 'data'),
@@ -236,7 +240,7 @@ class _Counts(NamedTuple):
 
 
 def _verdict(names, n, counts):
-    "In words, which way n embedders point and how many of them with a small p; one with d = 0 points nowhere."
+    "Which way n embedders point, and how many of them with a small p, in words; one with d = 0 points nowhere."
     _, _, first, second = names
     if n < 2:
         return 'one embedder: nothing to compare'
@@ -270,7 +274,7 @@ _NEEDED = 'name', 'provider', 'model'
 
 
 def _base_url(endpoint, provider):
-    "The address without the path that the client adds; None where the study names none."
+    "The endpoint without the path that the client adds to it; None if the study names no endpoint."
     url = endpoint.rstrip('/')
     return url.removesuffix(provider_of(provider).path) or url or None
 
@@ -286,8 +290,8 @@ def _open_model(entry, options):
             raise ValueError(f'{what}: {key} is no text')
     name, provider = filled['name'], filled['provider']
     try:
-        own = {'key': filled.get('key'), 'base_url': _base_url(filled.get('endpoint', ''), provider)}
-        embedder = load_embedder(f'{provider}:{filled["model"]}', **{**own, **options})
+        from_study = {'key': filled.get('key'), 'base_url': _base_url(filled.get('endpoint', ''), provider)}
+        embedder = load_embedder(f'{provider}:{filled["model"]}', **{**from_study, **options})
     except ValueError as error:
         raise ValueError(f'{name}: {error}') from None
     return Embedder(embedder.source, name, embedder.store)

@@ -70,6 +70,7 @@ def study_sentences(resolved:ResolvedStudy)->StudySentences:
 
 
 def _at_length_one(rows):
+    "The rows divided by their lengths; rows of zeros stay."
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
 
 
@@ -99,7 +100,7 @@ class _EmbeddedStudy:
 
 # %% ../../nbs/04_embedding_api.ipynb #97d6d318
 def _mean_cosines(embedded, T, A, group, apart):
-    "Mean cosine of each target sentence with the sentences of a group; `apart`: those of other templates."
+    "Mean cosine of each target sentence with the sentences of a group; with `apart`, only with those of other templates."
     of_group = embedded.is_of(group)
     if not apart:
         return T @ A[of_group].mean(0)
@@ -128,12 +129,12 @@ def _score_table(embedded, contrast, center=False, apart=False):
     words = tuple(embedded.study.targets[side] for side in embedded.sides)
     rows = [(side, word) for side in embedded.sides for word in embedded.study.targets[side]]
     columns = list(dict.fromkeys(zip(targets.template_group, targets.template)))
-    i = [rows.index(row) for row in zip(targets.side, targets.word)]
-    j = [columns.index(column) for column in zip(targets.template_group, targets.template)]
+    row_of_target = [rows.index(row) for row in zip(targets.side, targets.word)]
+    column_of_target = [columns.index(column) for column in zip(targets.template_group, targets.template)]
     parts = []
     for group in contrast:
         part = np.full((len(rows), len(columns)), np.nan)
-        part[i, j] = _mean_cosines(embedded, T, A, group, apart)
+        part[row_of_target, column_of_target] = _mean_cosines(embedded, T, A, group, apart)
         parts.append(part)
     scores = parts[0] - parts[1]
     n = len(words[0])
@@ -164,7 +165,7 @@ class _Contrast(NamedTuple):
 
 
 def _published(t, unit, n_resamples, random_state):
-    "By the published procedure, which has a null band and no interval."
+    "The fields of a contrast tested by the published procedure, which has a null band and no interval."
     published = published_contrast(t.x, t.y, unit, n_resamples, random_state)
     if unit == 'sentence':
         mean_x, mean_y = np.nanmean(t.x), np.nanmean(t.y)
@@ -179,7 +180,7 @@ def _published(t, unit, n_resamples, random_state):
 
 
 def _estimated(t, unit, options, confidence_level):
-    "By the word, or by the sentence. ValueError where there is no d."
+    "The fields of a contrast tested by the word, or by the sentence. ValueError where there is no d."
     found = measure_contrast(t.x, t.y, unit=unit, confidence_level=confidence_level, **options)
     d, *further = found.estimates
     if math.isnan(d.value):
@@ -214,35 +215,38 @@ def _choices(embedded, contrast, t, templates, options):
 
 # %% ../../nbs/04_embedding_api.ipynb #8248a76f
 def _embed_again(embedder, embedded, n):
-    "How far the unit vectors of about n target sentences move when they are embedded anew, past the store."
+    "How the unit vectors of n target sentences at most move when they are embedded anew, past the store; None for n = 0."
     if not n:
         return None
     n_targets = len(embedded.targets)
-    some = np.unique(np.linspace(0, n_targets - 1, min(n, n_targets)).astype(int))
+    chosen = np.unique(np.linspace(0, n_targets - 1, min(n, n_targets)).astype(int))
     without_store = Embedder(embedder.source, embedder.name, None)
-    texts = embedded.targets.sentence.iloc[some].tolist()
+    texts = embedded.targets.sentence.iloc[chosen].tolist()
     try:
         rows = without_store.embed(texts, progress=False)
-        return _at_length_one(rows.astype(float)) - embedded.T[some]
+        return _at_length_one(rows.astype(float)) - embedded.T[chosen]
     except (ProviderError, ValueError) as error:
-        error.add_note(f'{len(some)} sentences are embedded anew for the noise floor; reembed=0 asks for none')
+        error.add_note(f'{len(chosen)} sentences are embedded anew for the noise floor; reembed=0 asks for none')
         raise
 
 
 def _noise_floor(moved, embedded, contrast, unit):
-    "How far the raw difference moves when all vectors move as those do that are embedded anew."
+    """How far the raw difference moves if all vectors move as those did that were embedded anew, root mean square.
+
+    The raw difference is wᵀT (Ā - B̄), with a weight w of each target sentence. If each vector moves by some m of its own,
+    the variance is Σw² · mean (m · (Ā - B̄))², from the targets, and (1/|A| + 1/|B|) · mean (m · wᵀT)², from the attributes."""
     targets = embedded.targets
     by_side = targets.groupby('side').word
     by_word = targets.groupby(['side', 'word']).word
     if unit == 'sentence':
-        counts = by_side.transform('size')
+        counts = by_side.transform('size')                                  # a mean over sentences
     else:
-        counts = by_side.transform('nunique') * by_word.transform('size')
-    weights = (np.where(targets.side == embedded.sides[0], 1, -1) / counts).to_numpy()
-    A, B = (embedded.A[embedded.is_of(group)] for group in contrast)
-    of_targets = np.mean((moved @ (A.mean(0) - B.mean(0))) ** 2) * (weights @ weights)
-    of_attributes = np.mean((moved @ (weights @ embedded.T)) ** 2) * (1 / len(A) + 1 / len(B))
-    return Estimate('noise floor', float(of_targets + of_attributes) ** .5,
+        counts = by_side.transform('nunique') * by_word.transform('size')   # a mean over words of means over sentences
+    w = (np.where(targets.side == embedded.sides[0], 1, -1) / counts).to_numpy()
+    A, B = [embedded.A[embedded.is_of(group)] for group in contrast]
+    variance_from_targets = np.mean((moved @ (A.mean(0) - B.mean(0))) ** 2) * (w @ w)
+    variance_from_attributes = np.mean((moved @ (w @ embedded.T)) ** 2) * (1 / len(A) + 1 / len(B))
+    return Estimate('noise floor', float(variance_from_targets + variance_from_attributes) ** .5,
                     method=f'change if all move as {len(moved)} do when embedded anew')
 
 # %% ../../nbs/04_embedding_api.ipynb #cf9cf013
@@ -283,7 +287,7 @@ def _variance(t):
 
 
 def _are_paired(resolved, paired, mode):
-    "Are the words pairs, as was asked for, or else as the study says?"
+    "Are the words of both sides pairs? As `paired` says; if it is None, as the study says, and never for a published mode."
     if mode and paired:
         raise ValueError("paired=True: mode='published' does not know of pairs; leave one of them out")
     if paired is not None:

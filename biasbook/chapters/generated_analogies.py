@@ -15,8 +15,14 @@ from ..vectors.directions import Direction
 from ..vectors.wordvectors import as_vectors, one_thread
 
 # %% ../../nbs/01c_generated_analogies.ipynb #19236f33
+class _ClosePairs(NamedTuple):
+    "Pairs of rows that are near each other"
+    pairs: np.ndarray # (2, pairs): the rows of each
+    are_all: bool # are these all pairs within the threshold?
+
+
 def _close_pairs(U, d, threshold, keep):
-    "Up to about `keep` pairs of rows within `threshold`, by |score| in float32, and whether these are all."
+    "Pairs of rows of U within `threshold`: all of them, or if they are many, the `keep` with the largest |score| and some more."
     projection = U @ d
     least_cosine = 1 - threshold ** 2 / 2 - 1e-5        # float32 rounds; `_ordered` decides
     block = max(1, 2 ** 22 // len(U))
@@ -36,7 +42,7 @@ def _close_pairs(U, d, threshold, keep):
             best = np.argpartition(-scores, keep)[:keep]
             pairs, scores = pairs[:, best], scores[best]
             are_all = False
-    return pairs, are_all
+    return _ClosePairs(pairs, are_all)
 
 # %% ../../nbs/01c_generated_analogies.ipynb #0a0cf328
 class _Analogy(NamedTuple):
@@ -49,19 +55,22 @@ class _Analogy(NamedTuple):
 
 def _ordered(U, d, pairs, threshold):
     "The pairs as analogies, computed in float64, the largest score first; x is toward `d`."
-    differences = [U[i].astype(float) - U[j] for i, j in np.array_split(pairs, 1 + pairs.shape[1] // 4096, axis=1)]
+    blocks = np.array_split(pairs, 1 + pairs.shape[1] // 4096, axis=1)
+    differences = [U[i].astype(float) - U[j] for i, j in blocks]
     distance = np.concatenate([np.linalg.norm(D, axis=1) for D in differences])
-    score = np.concatenate([D @ d for D in differences]) / np.maximum(distance, 1e-12)
-    x, y = np.where(score > 0, pairs, pairs[::-1])
-    score = np.abs(score)
+    cosine = np.concatenate([D @ d for D in differences]) / np.maximum(distance, 1e-12)
+    first, second = pairs
+    x = np.where(cosine > 0, first, second)
+    y = np.where(cosine > 0, second, first)
+    score = np.abs(cosine)
     order = np.lexsort((y, x, -score.round(12)))
     order = order[(distance[order] <= threshold + 1e-6) & (score[order] >= .001)]
-    columns = x[order].tolist(), y[order].tolist(), score[order].tolist(), distance[order].tolist()
+    columns = [column[order].tolist() for column in (x, y, score, distance)]
     return [_Analogy(*row) for row in zip(*columns)]
 
 # %% ../../nbs/01c_generated_analogies.ipynb #92a43214
 def _greedy(analogies, n, once):
-    "The first n of them, each word once on each side if `once`."
+    "The first n analogies; if `once`, without those whose x or y had its place in an earlier one."
     x_used: set = set()
     y_used: set = set()
     picked: list = []
@@ -77,12 +86,12 @@ def _greedy(analogies, n, once):
 
 
 def _best_analogies(U, d, n, threshold, once):
-    "The first n analogies, from as many near pairs as it takes."
+    "The n best analogies; looks at more and more near pairs until there are n, or no more pairs."
     keep = 200 * n + 10_000
     while True:
-        pairs, are_all = _close_pairs(U, d, threshold, keep)
-        picked = _greedy(_ordered(U, d, pairs, threshold), n, once)
-        if are_all or len(picked) >= n:
+        close = _close_pairs(U, d, threshold, keep)
+        picked = _greedy(_ordered(U, d, close.pairs, threshold), n, once)
+        if close.are_all or len(picked) >= n:
             return picked
         keep *= 8
 
@@ -112,7 +121,7 @@ def generate_analogies(vectors, # anything that as_vectors takes
                        n=100, # how many analogies, the best ones
                        *,
                        threshold=1., # how far apart x and y may be, between vectors of length 1
-                       once=True, # each word once as x and once as y, as in the paper's code; False: any number
+                       once=True, # each word at most once as x and once as y, as in the paper's code; False: as often as it comes
                        words=None, # the words that x and y are taken from; by default all
                       ): # a DataFrame, a row an analogy: x, y, score (cosine), distance
     """Pairs x : y as the pair, by the cosine of the two differences (Bolukbasi et al. 2016).

@@ -43,7 +43,7 @@ def fill_numbers(a, # (3, n) log-probabilities: of fill, prior and target, a col
 
 # %% ../../nbs/02_maskfill.ipynb #f24ef519
 class _Row(NamedTuple):
-    "A sentence that is asked about."
+    "A template with the words that are to be compared in it."
     template: Template # with the slots group and target
     a: list # words of the first group
     b: list # words of the second group
@@ -92,7 +92,7 @@ def _check_known(model, rows):
 
 # %% ../../nbs/02_maskfill.ipynb #e6cb160d
 def _measured(model, rows, method):
-    "For each row the four numbers, and how many pieces its words have (the most of a group)."
+    "For each row the four numbers, and how many pieces its words have (of a group: the longest)."
     filled = [row.template.fill(group=word, target=row.target) for row in rows for word in row.a + row.b]
     texts = [f.text for f in filled]
     group = [f.spans['group'] for f in filled]
@@ -200,7 +200,7 @@ class _PrintedReads(NamedTuple):
     target_after_b: tuple # and after the second
 
 def _printed_reads(model, row):
-    "The reads of a row, and the number of the target's pieces. ValueError for groups of several words or pieces."
+    "What is read for a row, and the number of the target's pieces. ValueError for groups of several words or pieces."
     if len(row.a + row.b) > 2:
         raise ValueError('compat takes one word a group, as the published code does')
     first, second = [_read_sentence(model, row, word) for word in row.a + row.b]
@@ -219,7 +219,7 @@ def _printed_reads(model, row):
 
 # %% ../../nbs/02_maskfill.ipynb #04ea872f
 def _printed(model, rows):
-    "For each row the four numbers as the published code has them; no target fill of several pieces."
+    "For each row the four numbers as the published code computes them; NaN as the target fill of a target of several pieces."
     reads, sizes = [], []
     for row in rows:
         its_reads, target_pieces = _printed_reads(model, row)
@@ -237,7 +237,9 @@ def _printed(model, rows):
 
 # %% ../../nbs/02_maskfill.ipynb #06bebb53
 def _mean_estimate(name, parts, level, given='templates'):
-    "The mean of one list of numbers a target, or the difference of the means of two; no test of NaN or one target."
+    """The mean of one list of numbers, one a target; or the difference of the means of two lists.
+
+    `parts` has the list, or both. Without p and interval for NaN, and for lists of one."""
     two_lists = len(parts) == 2
     if min(map(len, parts)) < 2 or not np.isfinite(np.concatenate(parts)).all():
         mean = parts[0].mean() - parts[1].mean() if two_lists else parts[0].mean()
@@ -253,7 +255,7 @@ def _mean_estimate(name, parts, level, given='templates'):
                     f'{test.method}; conditional on these {given}')
 
 def _template_estimates(means, value, level):
-    "The range over templates, and a p from flipping theirs; nothing for a single template."
+    "The range of the means of templates, and a p from flipping their signs, for 6 or more; nothing for a single template."
     if len(means) < 2:
         return []
     spread = Estimate('range over templates', value, float(min(means)), float(max(means)),
@@ -284,8 +286,10 @@ def _direction(value, a, b):
         return f'toward neither {a} nor {b}'
     return f'toward {a} rather than {b}' if value > 0 else f'toward {b} rather than {a}'
 
-def _fill_result(model, templates, words, lists, metric, query, method, compat, level, more='', note=''):
-    "A result over templates and one list of targets, or two; `more` ends the direction, `note` the note."
+def _fill_result(model, templates, words, lists, metric, query, method, compat, level, end_of_direction='', note=''):
+    """The result of one list of targets, or of two that are compared, over templates.
+
+    `end_of_direction` is added to the direction, and `note` to the notes, of the meta."""
     check_fraction(level)
     templates = [as_template(t) for t in as_list(templates)]
     texts = [t.text for t in templates]
@@ -296,7 +300,7 @@ def _fill_result(model, templates, words, lists, metric, query, method, compat, 
     table = maskfill_table(model, texts, [words], all_targets, method=method, compat=compat)
 
     def estimate(name, numbers):
-        "Of one number a target."
+        "The estimate of a mean, or of a difference of means, from one number a target."
         return _mean_estimate(name, np.split(numbers, sizes[:-1]), level)
 
     fill, _, corrected, target = [table[name].to_numpy().reshape(len(templates), -1) for name in NUMBERS]
@@ -311,7 +315,7 @@ def _fill_result(model, templates, words, lists, metric, query, method, compat, 
         notes.append(note)
     direction = _direction(main.value, a, b)
     if main.value:
-        direction += more
+        direction += end_of_direction
     meta = {'direction': direction, 'note': '; '.join(notes), 'templates': texts, 'method': method, 'compat': compat,
             'missing': [], 'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     between = ' | ' if '/' in a + b else '/'            # a slash separates the words of a group
@@ -359,7 +363,7 @@ def fill_bias_difference(model, # a MaskedScorer
     check_words(X + Y, 'the list of X and Y')
     names = check_labels(names, 2)
     return _fill_result(model, template, words, [X, Y], 'difference of corrected fill bias', '/'.join(names), method,
-                        compat, confidence_level, more=f': {names[0]} more than {names[1]}')
+                        compat, confidence_level, end_of_direction=f': {names[0]} more than {names[1]}')
 
 # %% ../../nbs/02_maskfill.ipynb #ffef56a4
 @occupation_associations.register

@@ -74,7 +74,7 @@ def _comparison(one, two, metric, main, null, also, note, details, subject):
                   details=details, meta=meta)
 
 def _compared(one, two, subject):
-    "One or two Results, second minus first: of margins, if they have one scale, and of preferences."
+    "The tests between two models, second minus first: of their margins, if these have one scale, and of their preferences."
     ties = 'anti' if one.meta['compat'] else 'apart'
     column = _margin_column(one, two)
     margins = 'corrected margins' if column == 'corrected' else 'margins'
@@ -125,7 +125,7 @@ def _named_models(models):
 
 # %% ../../nbs/03c_model_comparison.ipynb #34813ab5
 def _opened(store):
-    "A context with a store, or with None; closed afterwards, unless it was given open."
+    "A context that gives an open store, or None; a store that was opened here is closed at its end."
     if store is None or store is False:
         return nullcontext()
     if isinstance(store, Store):
@@ -133,14 +133,17 @@ def _opened(store):
     return Store() if store is True else Store(store)
 
 # %% ../../nbs/03c_model_comparison.ipynb #069fdc8f
-def _mark(model, device, dtype):
-    "The fingerprint of a model, before its weights are loaded; '' for one that was changed after loading."
+def _fingerprint(model, device, dtype):
+    "The fingerprint of a model, without loading its weights; '' for one that was changed after loading."
     if isinstance(model, Scorer):
         return '' if model.checkpoint.edited else model.fingerprint
+    name = str(model)
     folder, revision = find_model(model, None)
     with quiet_transformers():
-        kind = model_kind(load_config(folder, str(model)), 'auto', str(model))
-    return Checkpoint(str(model), kind, None, None, folder, revision, choose_device(device), dtype, None).fingerprint
+        kind = model_kind(load_config(folder, name), 'auto', name)
+    not_loaded = Checkpoint(name, kind, model=None, tokenizer=None, folder=folder, revision=revision,
+                            device=choose_device(device), dtype=dtype, limit=None)
+    return not_loaded.fingerprint
 
 # %% ../../nbs/03c_model_comparison.ipynb #38fd9d2b
 class _Done(NamedTuple):
@@ -150,23 +153,24 @@ class _Done(NamedTuple):
 
 def _one_model(name, model, rows, options, store, opening):
     "The result of one model, from the store if it is there."
-    mark = _mark(model, opening['device'], opening['dtype']) if store is not None else ''
-    key = store_key(work='sas_pairs', model=mark, pairs=rows.to_dict('split')['data'], options=options,
+    fingerprint = _fingerprint(model, opening['device'], opening['dtype']) if store is not None else ''
+    can_be_stored = fingerprint != ''
+    key = store_key(work='sas_pairs', model=fingerprint, pairs=rows.to_dict('split')['data'], options=options,
                     biasbook=__version__)
-    if mark:
+    if can_be_stored:
         kept = store.get([key])
         if key in kept:
-            return _Done(replace(Result.from_json(kept[key].decode('utf-8')), subject=name), True)
+            return _Done(replace(Result.from_json(kept[key].decode('utf-8')), subject=name), reused=True)
     scorer = model if isinstance(model, Scorer) else load_model(model, store=store, **opening)
-    options = dict(options)
+    options_of_kind = dict(options)
     if scorer.kind != 'masked':
-        del options['scoring']                              # there is one
+        del options_of_kind['scoring']                      # other kinds have one scoring
     if scorer.kind != 'causal':
-        del options['bos']
-    result = sas_pairs(scorer, rows, **options)
-    if mark:
+        del options_of_kind['bos']
+    result = sas_pairs(scorer, rows, **options_of_kind)
+    if can_be_stored:
         store.put({key: result.to_json().encode('utf-8')}, 'pairs of a model')
-    return _Done(replace(result, subject=name), False)
+    return _Done(replace(result, subject=name), reused=False)
 
 # %% ../../nbs/03c_model_comparison.ipynb #715acd98
 def _each_model(named, rows, options, store, opening):
@@ -176,10 +180,10 @@ def _each_model(named, rows, options, store, opening):
         for name, model in named.items():
             try:
                 done.append(_one_model(name, model, rows, options, opened_store, opening))
-            except Exception as e:               # as in an audit: it costs no other model
+            except Exception as e:               # the other models are scored all the same, as in an audit
                 failures.append({'model': name, 'error': f'{type(e).__name__}: {e}'})
             if not isinstance(model, Scorer):
-                gc.collect()                     # the weights of this one
+                gc.collect()                     # frees the weights of this model
             free_gpu_memory()
     return done, failures
 

@@ -80,14 +80,15 @@ class _RatedPairs(NamedTuple):
 
 
 def _known_set(name):
-    "A set of the bundled file, of which larger ones are fetched."
+    "A known set: its pairs are in the bundled file, or, if they are many, in a file that is fetched."
     entry = _known()['sets'][name]
     about = {k: v for k, v in entry.items() if k in ('title', 'source', 'doi', 'asks')}
     if 'file' in entry:
         return _RatedPairs(about, _rated_pairs_of_file(fetch(entry['file'])))
-    part = entry.get('part', '')
     rows = _known()['pairs'][entry['pairs']]
-    return _RatedPairs(about, [_rated_pair(row[:3], name) for row in rows if not part or part in ''.join(row[3:])])
+    if 'part' in entry:                                 # a letter; a row ends with the letters of its parts
+        rows = [row for row in rows if entry['part'] in ''.join(row[3:])]
+    return _RatedPairs(about, [_rated_pair(row[:3], name) for row in rows])
 
 
 def _rated_pairs(dataset):
@@ -124,7 +125,7 @@ def rank_correlation(x, # one number a pair, such as its cosine
     """Spearman's ρ, with an interval and a two-sided p that allow for pairs that share words.
 
     Jackknife on Fisher's z (Efron & Stein 1981), dyadic variance (Aronow, Samii & Assenova 2015).
-    ValueError for fewer than 3 pairs and where all numbers of a side are equal."""
+    ValueError for fewer than 3 pairs, and if all of x or all of y are equal."""
     from scipy.special import stdtr
     from scipy.stats import rankdata
     x, y, pairs = check_rank_sides(x, y, pairs, confidence_level)
@@ -143,7 +144,7 @@ def rank_correlation(x, # one number a pair, such as its cosine
 
 # %% ../../nbs/01b_quality.ipynb #d5ac7199
 def _as_if_independent(rho, n, confidence_level):
-    "The estimate with the interval that takes pairs for independent; Bonett & Wright 2000."
+    "The estimate with an interval that is right only if no two pairs share a word; Bonett & Wright 2000."
     method = 'variance (1 + ρ²/2) / (n - 3) on atanh ρ; Bonett & Wright 2000'
     if n < 4 or abs(rho) == 1:
         return Estimate('pairs as if independent', rho, method=method)
@@ -168,7 +169,7 @@ def _word_rows(vectors, words, case):
 
 
 def _similarity_note(rows, lost, in_other_case, n_covered):
-    "What is to be said of a set: pairs lost, words there in another case, pairs that occur twice."
+    "The note of a result: pairs left out, words that are there in another case, pairs that occur twice."
     counts = Counter(frozenset(row[:2]) for row in rows)
     twice = [' and '.join(sorted(pair)) for pair, n in counts.items() if n > 1]
     notes = []
@@ -284,63 +285,104 @@ def _score(xa, xb, xc, method):
         return xb - xa + xc
     return (1 + xb) * (1 + xc) / ((1 + xa) / 2 + .001) / 4
 
-def _outlawed(key, rows):
-    "Which row may not answer which question: all rows with the key of one of its inputs."
+class _Barred(NamedTuple):
+    "Rows that may not answer questions: pairs of a question and a row, ordered by question"
+    questions: np.ndarray
+    rows: np.ndarray
+
+
+def _barred_rows(key, inputs):
+    "For each question, all rows that count as the same word as one of its inputs: those with the same key."
     order = np.argsort(key, kind='stable')
-    first, last = (np.searchsorted(key[order], key[rows].ravel(), side) for side in ('left', 'right'))
-    many = last - first
-    offset = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
-    return np.repeat(np.repeat(np.arange(len(rows)), 3), many), order[np.repeat(first, many) + offset]
+    sorted_keys = key[order]
+    input_keys = key[inputs].ravel()                    # three a question
+    first = np.searchsorted(sorted_keys, input_keys, 'left')
+    stop = np.searchsorted(sorted_keys, input_keys, 'right')
+    question_of_input = np.repeat(np.arange(len(inputs)), 3)
+    rows_of_input = [order[i:j] for i, j in zip(first, stop)]
+    return _Barred(np.repeat(question_of_input, stop - first), np.concatenate(rows_of_input))
 
 # %% ../../nbs/01b_quality.ipynb #29b7d032
-def _bar(T, barred, q, lo):
-    "Sets scores that may not answer to minus infinity, in a block that starts at question q and row lo."
-    near = slice(*np.searchsorted(barred[0], (q, q + len(T))))
-    i, r = barred[0][near] - q, barred[1][near] - lo
-    here = (r >= 0) & (r < T.shape[1])
-    T[i[here], r[here]] = -np.inf
+def _bar(scores, barred, first_question, first_row):
+    "Sets the scores of barred rows to minus infinity, in a block that starts at this question and this row."
+    n_questions, n_rows = scores.shape
+    start, stop = np.searchsorted(barred.questions, (first_question, first_question + n_questions))
+    question = barred.questions[start:stop] - first_question
+    row = barred.rows[start:stop] - first_row
+    in_block = (row >= 0) & (row < n_rows)
+    scores[question[in_block], row[in_block]] = -np.inf
 
 # %% ../../nbs/01b_quality.ipynb #602cd257
-def _solve(unit, rows, key, method):
-    "The best row for each question (n, 3), with inputs left out and with them in: (2, n), -1 for none."
-    words, at = np.unique(rows, return_inverse=True)
-    at, U, zero, barred = at.reshape(rows.shape), unit[words], ~unit.any(axis=1), _outlawed(key, rows)
-    width = max(64, 2 ** 23 // len(words))
-    step, found = max(1, 2 ** 19 // width), (list[tuple](), list[tuple]())
-    top = np.full((2, len(rows)), -np.inf, np.float32)
-    for lo in range(0, len(unit), width):
-        S = U @ unit[lo:lo + width].T
-        for q in range(0, len(rows), step):
-            a, b, c = at[q:q + step].T
-            T = _score(S[a], S[b], S[c], method)
-            T[:, zero[lo:lo + width]] = -np.inf
-            for free in (1, 0):
-                if not free:
-                    _bar(T, barred, q, lo)
-                best = np.maximum(top[free, q:q + step], T.max(1), out=top[free, q:q + step])
-                i, r = np.divmod(np.flatnonzero(T >= _least(best)[:, None]), T.shape[1])
-                found[free].append((i + q, r + lo, T[i, r]))
-    near_ties = ([*map(np.concatenate, zip(*f))] for f in found)
-    return np.array([_settled(unit, rows, f, best, method) for f, best in zip(near_ties, top)])
+class _Answers(NamedTuple):
+    "The row that answers each question, -1 for none"
+    without_inputs: np.ndarray
+    with_inputs: np.ndarray
+
+
+def _solve(unit, inputs, key, method):
+    "Answers n questions from all rows, and from those that are not barred; `inputs` (n, 3): the rows of a, b and c."
+    words, place_in_words = np.unique(inputs, return_inverse=True)
+    place_in_words = place_in_words.reshape(inputs.shape)
+    unit_of_words = unit[words]
+    is_zero = ~unit.any(axis=1)
+    barred = _barred_rows(key, inputs)
+    with_inputs = _NearBest(len(inputs))
+    without_inputs = _NearBest(len(inputs))
+    strip = max(64, 2 ** 23 // len(words))              # rows, so that the cosines take 32 MiB or so
+    block = max(1, 2 ** 19 // strip)                    # questions, so that the scores take 2 MiB
+    for first_row in range(0, len(unit), strip):
+        strip_rows = slice(first_row, first_row + strip)
+        cosines = unit_of_words @ unit[strip_rows].T
+        for first_question in range(0, len(inputs), block):
+            a, b, c = place_in_words[first_question:first_question + block].T
+            scores = _score(cosines[a], cosines[b], cosines[c], method)
+            scores[:, is_zero[strip_rows]] = -np.inf
+            with_inputs.add(scores, first_question, first_row)
+            _bar(scores, barred, first_question, first_row)
+            without_inputs.add(scores, first_question, first_row)
+    return _Answers(without_inputs.settle(unit, inputs, method), with_inputs.settle(unit, inputs, method))
 
 # %% ../../nbs/01b_quality.ipynb #093eaba1
-def _least(best):
-    "The score from which on a row may yet be the best one."
-    return best - np.float32(1e-5) * np.maximum(1, np.where(np.isfinite(best), np.abs(best), 1))
+def _least_near(best):
+    "The score in float32 from which on a row may be the best one in float64."
+    size = np.where(np.isfinite(best), np.abs(best), 1)
+    return best - np.float32(1e-5) * np.maximum(1, size)
 
-def _settled(unit, rows, found, best, method):
-    "The best row of each question among the near ties: by the score in float64, then the first row."
-    question, row, score = found
-    keep = (score >= _least(best)[question]) & np.isfinite(score)
-    question, row = question[keep], row[keep]
-    X, *ABC = (unit[r].astype(np.float64) for r in (row, *rows[question].T))
-    xa, xb, xc = (np.einsum('nd,nd->n', X, M) for M in ABC)
-    exact = np.round(_score(xa, xb, xc, method), 12)
-    order = np.lexsort((row, -exact, question))
-    _, first = np.unique(question[order], return_index=True)
-    answer = np.full(len(rows), -1)
-    answer[question[order][first]] = row[order][first]
-    return answer
+
+class _NearBest:
+    "For each question its best score so far, in float32, and the rows that come near it."
+    def __init__(self, n_questions):
+        self.best = np.full(n_questions, -np.inf, np.float32)
+        self.questions = []
+        self.rows = []
+        self.scores = []
+
+    def add(self, scores, first_question, first_row):
+        "Looks through a block of scores, a row a question, that starts at this question and this row."
+        n_questions, n_rows = scores.shape
+        best = self.best[first_question:first_question + n_questions]
+        np.maximum(best, scores.max(axis=1), out=best)                  # also in self.best
+        is_near = scores >= _least_near(best)[:, None]
+        question, row = np.divmod(np.flatnonzero(is_near), n_rows)      # faster than nonzero of two axes
+        self.questions.append(question + first_question)
+        self.rows.append(row + first_row)
+        self.scores.append(scores[question, row])
+
+    def settle(self, unit, inputs, method):
+        "The best row of each question by the score in float64, of equal ones the first; -1 for none."
+        question = np.concatenate(self.questions)
+        row = np.concatenate(self.rows)
+        score = np.concatenate(self.scores)
+        is_near = (score >= _least_near(self.best)[question]) & np.isfinite(score)
+        question, row = question[is_near], row[is_near]
+        candidates = unit[row].astype(np.float64)
+        xa, xb, xc = [np.einsum('nd,nd->n', candidates, unit[given].astype(np.float64)) for given in inputs[question].T]
+        exact_score = np.round(_score(xa, xb, xc, method), 12)
+        order = np.lexsort((row, -exact_score, question))               # by question, then score, then row
+        answered, first = np.unique(question[order], return_index=True)
+        answer = np.full(len(inputs), -1)
+        answer[answered] = row[order][first]
+        return answer
 
 # %% ../../nbs/01b_quality.ipynb #f162134c
 def _limited(vectors, limit):
@@ -386,15 +428,16 @@ def analogy_answers(vectors, # anything that as_vectors takes
     vectors = _limited(vectors, limit)
     asked = [(section, *question) for section, rows in analogy_questions(questions).items() for question in rows]
     rows, covered = _covered_questions(vectors, [tuple(words) for _, *words in asked], case)
-    number: dict = {}                                   # words with the same number count as one
-    key = np.array([number.setdefault(w if case == 'exact' else w.upper(), len(number)) for w in vectors.words])
+    spelled = list(vectors.words) if case == 'exact' else [w.upper() for w in vectors.words]
+    number: dict = {}
+    key = np.array([number.setdefault(w, len(number)) for w in spelled])   # rows with the same key count as one word
     table = pd.DataFrame(asked, columns=['section', 'a', 'b', 'c', 'expected'])
     table = table.assign(covered=covered, answer='', correct=False, free_answer='', free_correct=False, free_is='')
-    without_inputs, with_inputs = _solve(vectors.unit, rows[:, :3], key, method)
-    for prefix, found in (('', without_inputs), ('free_', with_inputs)):
+    answers = _solve(vectors.unit, rows[:, :3], key, method)
+    for prefix, found in (('', answers.without_inputs), ('free_', answers.with_inputs)):
         table.loc[covered, f'{prefix}answer'] = [vectors.words[i] if i >= 0 else '' for i in found]
         table.loc[covered, f'{prefix}correct'] = (found >= 0) & (key[found] == key[rows[:, 3]])
-    is_input = [key[with_inputs] == key[rows[:, column]] for column in (2, 1, 0)]
+    is_input = [key[answers.with_inputs] == key[rows[:, column]] for column in (2, 1, 0)]
     table.loc[covered, 'free_is'] = np.select(is_input, ['c', 'b', 'a'], '')
     return table
 
@@ -404,7 +447,7 @@ def pair_interval(correct, # for each question, was it answered correctly?
                   sections, # for each question, its section
                   confidence_level=.95, # of the interval
                  )->tuple: # low, high
-    "Interval of a share for other pairs: jackknife within sections, Wilson's; NaN with too few pairs."
+    "Interval of the accuracy over pairs of words: variance by jackknife within sections, ends by Wilson; NaN with too few pairs."
     hits, pairs, sections = check_answers(correct, pairs, sections, confidence_level)
     variance, n_pairs, n_sections = answer_variance(hits, pairs, sections)
     if math.isnan(variance):
@@ -436,7 +479,7 @@ def _section_row(name, rows, column, confidence_level):
 
 
 def _coverage(vectors, table, case):
-    "What the meta of a result says of the questions: how many, how many covered, and the missing words."
+    "Entries for the meta of a result: how many questions, how many of them covered, missing words, and a note."
     words = dict.fromkeys(table[['a', 'b', 'c', 'expected']].to_numpy().ravel())
     row_of = _word_rows(vectors, words, case)
     lost = [w for w in words if w not in row_of]

@@ -21,7 +21,7 @@ from ..models.tokens import encode
 
 # %% ../../nbs/03_sas_pairs.ipynb #2b79ad04
 def _published(model, texts):
-    "Scores of texts by a causal model as published: no start of our own, and n / (n - 1) too large."
+    "Scores of texts by a causal model as published: no start token unless the tokenizer adds it; n / (n - 1) too large."
     tokenizer_adds_start = model.tokenizer('a', return_special_tokens_mask=True)['special_tokens_mask'][0]
     out = model.log_probability(texts, bos='auto' if tokenizer_adds_start else None)
     return out.total * (out.counts + 1) / out.counts
@@ -43,7 +43,7 @@ def _scores(model, table, scoring, bos, compat):
 
 # %% ../../nbs/03_sas_pairs.ipynb #56efa810
 def _sentences(pairs, prefix, kind, compat):
-    "Sentences and prompts; as published: capital letters otherwise, and the prefix for all."
+    "The pairs with sentences and prompts; as published, with `compat`: other capitals, and the prefix before every identity."
     table = pair_sentences(pairs, prefix)
     if not compat:
         return table
@@ -57,7 +57,7 @@ def _sentences(pairs, prefix, kind, compat):
 NEUTRAL = 'people', 'they', 'others', 'some people', 'most people'
 
 def _attributes(table):
-    "Which pair of attributes each row has, whatever its capitals."
+    "The pair of attributes of each row, without regard to capitals."
     return [(s.casefold(), a.casefold()) for s, a in zip(table['stereotype'], table['antistereotype'])]
 
 def _baselines(table, baseline, score):
@@ -91,7 +91,7 @@ def _check_scoring(model, scoring, bos, compat):
 
 # %% ../../nbs/03_sas_pairs.ipynb #22b5d728
 def _corrected(d, who, ties, level):
-    "The ratio and the mean of the margins without their baseline; nothing where there is no baseline."
+    "The ratio and the mean of the margins less their baseline; nothing where there is no baseline."
     if d['corrected'].isna().any():
         return ()
     ratio, _, margin, _ = preference_estimates(d['corrected'], who, ties=ties, confidence_level=level)

@@ -31,7 +31,7 @@ TEMPLATES = ('The word is {target}.', 'They said {target}.', 'It says {target}.'
 
 # %% ../../nbs/04b_seat.ipynb #85ee1f5a
 def _check_templates(templates):
-    "Templates of one slot; ValueError for none, for two slots, and for one that is there twice."
+    "A list of templates of one slot; ValueError for none, for two slots, and for a template that is given twice."
     found = [as_template(template) for template in as_list(templates)]
     if not found:
         raise ValueError('templates is empty; give one or more, such as "They said {target}."')
@@ -57,7 +57,7 @@ def bare_sentences(words, # a list of words
 
 # %% ../../nbs/04b_seat.ipynb #f6c77113
 def _check_sentences(sentences):
-    "The sentences of each word as a list; ValueError for none, and for one that stands twice."
+    "The sentences of each word as a list; ValueError for a word without, and for a sentence that is given twice."
     if not isinstance(sentences, dict) or not sentences:
         raise ValueError('sentences must be a dict, of one word or more to lists of its sentences')
     found = {word: check_words(texts, f'the list of sentences of {word!r}') for word, texts in sentences.items()}
@@ -82,17 +82,18 @@ def word_vectors(embedder, # an Embedder, or its name
 
 # %% ../../nbs/04b_seat.ipynb #360346eb
 class _Vocabulary:
-    "Which words an embedder has, as far as it can be asked."
+    "Which words an embedder lacks, in the form of `WordVectors.missing`, as `select_query` needs it."
     def __init__(self,
                  embedder,
-                 whole=(), # what is no word but a whole sentence, which no embedder lacks
+                 whole_sentences=(), # texts that stand for words, but are sentences, which no embedder lacks
                 ):
         self.source = embedder.source
         self.name = embedder.name
-        self.whole = whole
+        self.whole_sentences = whole_sentences
 
     def missing(self, words):
-        words = [word for word in words if word not in self.whole]
+        "Those that the embedder is known to lack; none for an embedder that cannot say."
+        words = [word for word in words if word not in self.whole_sentences]
         if hasattr(self.source, 'words'):
             missing = []
             for word in words:
@@ -122,6 +123,7 @@ class SentenceQuery(Query):
 
 # %% ../../nbs/04b_seat.ipynb #cb9234a6
 def _embedder_meta(embedder):
+    "What a result records of an embedder."
     return {**embedder.meta, 'fingerprint': embedder.fingerprint}
 
 
@@ -144,10 +146,11 @@ class _QuerySentences(NamedTuple):
 
 
 def _query_sentences(embedder, query, templates, on_missing):
+    "The sentences of the words that the embedder has: the query's own, or else from templates."
     own = query.sentences if isinstance(query, SentenceQuery) else {}
-    whole = {word for word, texts in own.items() if texts == [word]}
-    selected = select_query(_Vocabulary(embedder, whole), query, on_missing)
-    words = [word for some in selected.sets.values() for word in some]
+    whole_sentences = {word for word, texts in own.items() if texts == [word]}
+    selected = select_query(_Vocabulary(embedder, whole_sentences), query, on_missing)
+    words = [word for words_of_set in selected.sets.values() for word in words_of_set]
     if own:
         sentences = {word: own[word] for word in words}
         return _QuerySentences(selected.sets, sentences, [], selected.missing)
@@ -218,7 +221,7 @@ _BARE = re.compile(
 
 
 def _plurals(word):
-    "A word in lower case, and what its plural may be."
+    "A word, given in lower case, and what its plural may be."
     if word == 'her':                            # hers is another word
         return {word}
     return {word, f'{word}s', f'{word}es', re.sub('y$', 'ies', word), re.sub(r'man\b', 'men', word), f'{word}ren'}
@@ -233,27 +236,29 @@ def _bare_word(text):
 
 
 def _group_by_word(texts):
-    "Word: its sentences; singular and plural are one word. A text that is no bare sentence is a word of its own."
+    """The sentences of each word, as a dict. Singular and plural are one word, called as it comes first.
+
+    A text that is no bare sentence is a word of its own."""
     groups: dict = {}
-    order: dict = {}                             # word: its number in `groups`
-    first_as: dict = {}                          # a word in lower case: the first in `groups` that is written so
-    first_plural: dict = {}                      # a form: the first in `groups` of which it may be the plural
+    number: dict = {}                            # of each word in `groups`, in their order
+    called: dict = {}                            # a word in lower case: what it is called in `groups`
+    singular: dict = {}                          # a form: the first word in `groups` of which it may be the plural
     for text in texts:
         bare_word = _bare_word(text)
         word = bare_word or text
         lower = word.lower()
         plurals = _plurals(lower)
         if bare_word:
-            same = [first_as[form] for form in plurals if form in first_as]
-            if lower in first_plural:
-                same.append(first_plural[lower])
-            if same:
-                word = min(same, key=order.__getitem__)
+            same_word = [called[form] for form in plurals if form in called]
+            if lower in singular:
+                same_word.append(singular[lower])
+            if same_word:
+                word = min(same_word, key=number.__getitem__)           # the one that came first
         if word not in groups:
-            order[word] = len(groups)
-            first_as.setdefault(lower, word)
+            number[word] = len(groups)
+            called.setdefault(lower, word)
             for form in plurals:
-                first_plural.setdefault(form, word)
+                singular.setdefault(form, word)
         groups.setdefault(word, []).append(text)
     return groups
 

@@ -25,7 +25,7 @@ from ..models.tokens import pieces
 
 # %% ../../nbs/03b_stereoset.ipynb #858ef324
 def _word_scores(model, rows):
-    "Of a word in its place, or of the sentence that it makes, and how many tokens were scored."
+    "Scores of words in their places (causal models: of the whole sentences), and how many tokens were scored."
     filled = [fill_blank(context, word_at_blank(context, option)) for context, option in rows]
     texts = [text for text, _ in filled]
     if model.kind == 'causal':
@@ -37,7 +37,7 @@ def _word_scores(model, rows):
     return out.total, out.counts
 
 def _sentence_scores(model, rows):
-    "Of a sentence after its context, and how many tokens were scored."
+    "Scores of sentences after their contexts, and how many tokens were scored."
     both = [context_and_sentence(context, option) for context, option in rows]
     if model.kind == 'causal':
         out = model.continuation([context.rstrip() for context, _ in both], [' ' + sentence for _, sentence in both])
@@ -51,8 +51,8 @@ def _sentence_scores(model, rows):
     return out.total, out.counts
 
 # %% ../../nbs/03b_stereoset.ipynb #3689c958
-def _steps(model, text, spans):
-    "What the published code asks for each piece of a word: one mask, the pieces before it, no later ones."
+def _published_reads(model, text, spans):
+    "The reads of the published code, one a piece of a word: a mask in its place, the pieces before it, no later ones."
     [encoded] = model._encode([text], 'refuse')
     words = [model._wanted(encoded, span) for span in spans]           # the places of each word's pieces
     for k, place in enumerate(words[0]):
@@ -62,21 +62,22 @@ def _steps(model, text, spans):
         yield tuple(ids), place, encoded.ids[place]
 
 def _published(model, rows):
-    "As published: mean probability of the pieces of a word; geometric mean over the tokens of a sentence."
+    "Scores as published: the mean probability of a word's pieces; causal models: the geometric mean over a sentence's tokens."
     if model.kind == 'causal':
         texts = [option for _, option in rows]
         from_start = model.log_probability(texts)
         without_start = model.log_probability(texts, bos=None)
         first_tokens = np.array([nats[0] for nats in from_start.parts])
         return np.exp((first_tokens + without_start.total) / from_start.counts), from_start.counts
-    steps = []
+    reads = []
     for context, option in rows:
         text, spans = fill_blank(context, word_at_blank(context, option))
-        steps.append(list(_steps(model, text, spans)))
-    out = model._asked([step for of_row in steps for step in of_row])      # logit and norm
-    counts = np.array([len(of_row) for of_row in steps])
+        reads.append(list(_published_reads(model, text, spans)))
+    out = model._asked([read for of_row in reads for read in of_row])      # logit and norm
+    probabilities = np.exp(out[:, 0] - out[:, 1])
+    counts = np.array([len(of_row) for of_row in reads])
     starts = np.cumsum([0, *counts[:-1]])
-    return np.add.reduceat(np.exp(out[:, 0] - out[:, 1]), starts) / counts, counts
+    return np.add.reduceat(probabilities, starts) / counts, counts
 
 # %% ../../nbs/03b_stereoset.ipynb #22cb75da
 def icat(lms, # percent of comparisons in which a meaningful option is preferred to the unrelated one
@@ -95,7 +96,7 @@ class _Rates(NamedTuple):
     icat: Estimate
 
 def _percent(share, name=None, middle=0.):
-    "A share as a percentage, its interval from 0 to 100; `middle` is added to it."
+    "A share as a percentage, its interval cut off at 0 and 100; a share that is given as a deviation needs its `middle`."
     def end(x):
         return None if x is None else 100 * min(max(middle + x, 0), 1)
     return replace(share, name=name or share.name, value=100 * (middle + share.value), low=end(share.low),
@@ -134,7 +135,7 @@ def _rates_by_target(d, ties, level):
 _WORDS, _SENTENCES = STEREOSET_TASKS # words in a sentence; sentences after a context
 
 def _check_options(model, task, compat):
-    "TypeError, ValueError for what cannot be asked."
+    "TypeError for no language model; ValueError for a kind, a task or options that have no score."
     if not isinstance(model, Scorer):
         raise TypeError('StereoSet needs a language model, such as load_model("novels-mini-causal"), not '
                         f'{type(model).__name__} {shown(model, 40)}')
@@ -217,7 +218,7 @@ def _per_token(d):
     return d.assign(margin=d['score_stereo'] - d['score_anti'])
 
 def _lengths(d, ties, level):
-    "What is left of SS when length is taken off, and how far longer stereotypes go with larger margins."
+    "SS, LMS and ICAT per token, SS of pairs of equal length, and the correlation of margin and length."
     same = d[d['length_difference'] == 0]
     if len(same):
         equal = _rates(same, ties, level).ss

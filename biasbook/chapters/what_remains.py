@@ -33,7 +33,7 @@ from ..vectors.wordvectors import Selection, as_vectors, cosine, nearest, one_th
 def plain_words(vectors, # anything that as_vectors takes, most frequent words first
                 limit=50_000, # look at this many
                )->list: # words
-    "Lower-case words and phrases of letters, shorter than 20 characters (as Wang et al. 2020 have the rule)."
+    "Lower-case words and phrases of letters, shorter than 20 characters (the rule of Wang et al. 2020)."
     return [w for w in as_vectors(vectors).words[:limit]
             if w == w.lower() and len(w) < 20 and w.replace('_', '').isalpha()]
 
@@ -41,7 +41,7 @@ def plain_words(vectors, # anything that as_vectors takes, most frequent words f
 def extreme_words(projection, # one number a word
                   n, # how many at each end
                  )->np.ndarray: # 2n row numbers, in ascending order
-    "Rows of n highest and n lowest projections; of equal ones the earlier is the higher. ValueError: not 2n."
+    "Rows of the n highest and n lowest projections; of equal ones the earlier is the higher. ValueError: fewer than 2n."
     projection = np.asarray(projection, float)
     if projection.ndim != 1 or n not in range(1, len(projection) // 2 + 1) or not np.isfinite(projection).all():
         raise ValueError(f'{n} words at each end, but projections of shape {projection.shape}: give 2n or more, finite')
@@ -52,7 +52,9 @@ def extreme_words(projection, # one number a word
 def cluster_accuracy(side, # one of two labels a word
                      cluster, # its cluster, one of two
                     )->float: # from .5 to 1
-    "Share of words in the cluster of their side, by the better naming. ValueError: a third label, lengths."
+    """Share of words in the cluster of their side, with the clusters named after sides so that it is at least one half.
+
+    ValueError: more than two sides or clusters, other lengths."""
     side, cluster = np.asarray(side), np.asarray(cluster)
     if side.ndim != 1 or side.shape != cluster.shape or not len(side):
         raise ValueError(f'each word needs a side and a cluster, but shapes are {side.shape}, {cluster.shape}')
@@ -66,9 +68,9 @@ def cluster_accuracy(side, # one of two labels a word
 
 # %% ../../nbs/01a_what_remains.ipynb #4f357d27
 def chance_accuracy(n, # words on each side
-                    size=None, # words in one of the clusters; by default each word falls by a fair coin
+                    size=None, # words in one of the clusters; by default a fair coin puts each word in one of them
                    )->float:
-    "Expected accuracy where clusters have nothing to do with sides, exactly. ValueError: n < 1, size > 2n."
+    "Expected accuracy if clusters have nothing to do with sides, exactly. ValueError: n < 1, size > 2n."
     from scipy.stats import binom, hypergeom
     check_whole(n, 'n', least=1)
     if size is None:
@@ -148,7 +150,7 @@ class _Place:
 
     @property
     def of_placebos(self):
-        "What the placebo directions are, to follow 'directions from random pairs'."
+        "The end of a clause that begins with 'directions from random pairs'."
         if self.after is None:
             return ''
         return ', each put through after' if callable(self.after) else ', which after was not made for'
@@ -349,7 +351,7 @@ def neighbor_shares(unit, # vectors of the words that may be neighbours, rows of
                     k=100, # how many neighbours
                     own=None, # the row of unit that is the query itself, -1 where there is none
                    )->np.ndarray: # one row a query, one column a direction
-    "Share of the k nearest that lean to the first side (Gonen & Goldberg 2019). ValueError: k too large."
+    "Share of a word's k nearest neighbours that lean to the first side (Gonen & Goldberg 2019). ValueError: k too large."
     unit = np.asarray(unit, np.float32)
     leaning = np.asarray(leaning, bool)
     own = np.full(len(queries), -1) if own is None else np.asarray(own)
@@ -363,8 +365,8 @@ def neighbor_shares(unit, # vectors of the words that may be neighbours, rows of
     check_whole(k, 'k', least=1, most=may_be_neighbors)
     found = nearest(unit, queries, k + 1)[0]
     own_last = np.argsort(found == own[:, None], axis=1, kind='stable')
-    found = np.take_along_axis(found, own_last, 1)[:, :k]
-    return np.array([column[found].mean(1) for column in leaning.T]).T
+    neighbors = np.take_along_axis(found, own_last, 1)[:, :k]         # without the query itself, or the farthest if it is not there
+    return np.array([leans[neighbors].mean(1) for leans in leaning.T]).T
 
 # %% ../../nbs/01a_what_remains.ipynb #0175432b
 class NeighborCorrelations(NamedTuple):
@@ -377,7 +379,7 @@ class NeighborCorrelations(NamedTuple):
 def _leaning(vectors, words, directions):
     "Which words lean toward the first side: one row a direction, one column a word."
     rows = vectors.select(words).nonzero().rows
-    leaning = np.empty((len(directions), len(words)), bool)          # a direction's signs lie together in memory
+    leaning = np.empty((len(directions), len(words)), bool)          # in this order, as one direction is looked up at a time
     for start in range(0, len(words), 1024):
         leaning[:, start:start + 1024] = (cosine(rows[start:start + 1024], directions) > 0).T
     return leaning
@@ -416,13 +418,13 @@ def neighbor_correlations(vectors, # anything that as_vectors takes: where words
 
 # %% ../../nbs/01a_what_remains.ipynb #8ecd5984
 def _fisher_z(r):
-    "atanh(r), infinite for 1."
+    "atanh(r); infinite, without a warning, for an r of 1 but for rounding."
     with np.errstate(divide='ignore'):
         return np.arctanh(np.clip(np.round(r, 12), -1, 1))
 
 
 def _correlation_intervals(r, x, y, without_pairs, confidence_level):
-    "The correlation of x and y with its two intervals: words vary; pairs vary too, where there are 4 or more."
+    "The correlation of x and y with two intervals: over words; and over words and pairs, if there are 4 pairs or more."
     without_words = np.array([pearson(np.delete(x, i), np.delete(y, i)) for i in range(len(x))])
     z = float(_fisher_z(r))
     z_words = _fisher_z(without_words)
@@ -436,7 +438,9 @@ def _correlation_intervals(r, x, y, without_pairs, confidence_level):
 
 # %% ../../nbs/01a_what_remains.ipynb #74333c93
 def _correlate(x, y, columns, without_pairs, placebos, place, **options):
-    "The result of correlating y with x, for which `columns` has names; its null is that of directions treated alike."
+    """The result of correlating y with x; `columns` has the names of x and y.
+
+    Its null is the median of random directions, if their vectors were made as those of the direction; else 0."""
     r = wefat_arrays(y, x, **options)
     over_words, over_both = _correlation_intervals(r.value, x, y, without_pairs, r.confidence_level)
     widest = over_words if over_both.low is None else over_both
@@ -455,7 +459,7 @@ def _correlate(x, y, columns, without_pairs, placebos, place, **options):
 
 
 def _with_names(r, metric, subject, query, words, direction, meta):
-    "The result with its words, its names and those of the direction."
+    "The result with a column of words in its details, and with the names of measure, vectors and direction."
     details = r.details.copy()
     details.insert(0, 'word', words)
     return replace(r, metric=f'{metric} r', subject=subject, details=details,
@@ -605,7 +609,7 @@ def bias_correlation(before, # anything that as_vectors takes
 
 # %% ../../nbs/01a_what_remains.ipynb #13644dbf
 def _project_on_all(vectors, words, direction, n_pairs, random):
-    "Projections of the words on the direction, on it without each of its first pairs, and on random directions."
+    "Projections of words, a column each: on the direction, on it without each of its first n pairs, on random directions."
     without_each = direction.without_each()[:n_pairs]
     return _project(vectors, words, np.vstack([direction.vector, *without_each, *random]))
 
@@ -649,20 +653,21 @@ def label_sides(vectors, # anything that as_vectors takes
 PROBES = {'linear': 'logistic regression', 'rbf': 'support vector machine'}
 
 def _predict_sides(kind, X, y, new):
-    "On which sides a classifier that has seen rows X of sides y puts new rows."
+    "The sides of new rows, by a classifier that was trained on rows X of sides y."
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics.pairwise import rbf_kernel
     from sklearn.svm import SVC
     if kind == 'rbf':
-        gamma = 1 / X.shape[1] / (X.var() or 1)                       # as SVC() has it
-        kernel = partial(rbf_kernel, gamma=gamma)                     # faster than its own
+        gamma = 1 / X.shape[1] / (X.var() or 1)                       # the default of SVC
+        kernel = partial(rbf_kernel, gamma=gamma)                     # faster than SVC's own
         return SVC(kernel=kernel).fit(X, y).predict(new)
-    size = np.mean((X ** 2).sum(1)) ** .5 or 1
+    mean_length = np.mean((X ** 2).sum(1)) ** .5 or 1                 # root of the mean square
+    X, new = X / mean_length, new / mean_length
     labels = np.unique(y)
     if len(labels) > 2:
-        return LogisticRegression(C=X.shape[1], max_iter=1000).fit(X / size, y).predict(new / size)
-    weights, constant = _fit_logistic(X / size, y == labels[1])
-    is_second = new / size @ weights + constant > 0
+        return LogisticRegression(C=X.shape[1], max_iter=1000).fit(X, y).predict(new)
+    weights, constant = _fit_logistic(X, y == labels[1])              # the same, faster
+    is_second = new @ weights + constant > 0
     return labels[is_second.astype(int)]
 
 # %% ../../nbs/01a_what_remains.ipynb #019f438c
@@ -706,8 +711,8 @@ def held_out_correct(X, # vectors, one row a word
                      kind='linear', # or "rbf"
                      folds=5, # a classifier for each, which is trained on the others
                      random_state=0, # of the dealing into folds
-                    )->np.ndarray: # True for each word that was told rightly
-    "Which words a classifier tells that has not seen them. ValueError: one side only, fewer words than folds."
+                    )->np.ndarray: # True for each word that was put on its side
+    "Which words a classifier classifies correctly without training on them. ValueError: one side, fewer words than folds."
     from sklearn import config_context
     from sklearn.model_selection import StratifiedKFold
     X, y = _check_labelled(X, y, kind, folds)
@@ -723,7 +728,7 @@ def held_out_interval(accuracy, # mean over words
                       words, # how many
                       confidence_level=.95, # of the interval
                      )->tuple: # low, high
-    "Wilson's interval, with three quarters of the words, for words that are judged by cross-validation."
+    "Wilson's interval for an accuracy by cross-validation, as if there were three quarters of the words."
     check_fraction(confidence_level)
     if not (0 <= accuracy <= 1 and words > 0):
         raise ValueError(f'accuracy must be from 0 to 1, of more than 0 words, not {accuracy!r} of {words!r}')
@@ -739,7 +744,7 @@ class _ProbeWords(NamedTuple):
 
 
 def _probe_words(place, direction, words, projection, n, halves):
-    "The n words at each end of a direction, or the second half of 2n."
+    "The n words at each end of a direction; with halves, the second half of the 2n words there."
     rows = np.sort(_deal_ends(projection, n, halves)[-1])
     chosen = [words[i] for i in rows]
     source = place.vectors_for(direction, words)
@@ -796,12 +801,14 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
     asked = _probe_words(place, direction.vector, words, projection, n, halves)
     correct = np.array([held_out_correct(asked.X, asked.projection > 0, kind, folds, seed) for seed in seeds])
 
+    # Other directions have other words at their ends. Those that an eraser was fitted to are not among them; nor is a first
+    # half set aside for an eraser, which is fitted already.
     fitted = _words_fitted_to(place)
     not_fitted = [w for w in words if w not in fitted]
-    halves_of_others = halves and len(not_fitted) == len(words)
+    halves_along_others = halves and len(not_fitted) == len(words)
 
     def accuracies_along(directions):
-        return probe_accuracies(vectors, directions, after=place.after, n=n, words=not_fitted, halves=halves_of_others,
+        return probe_accuracies(vectors, directions, after=place.after, n=n, words=not_fitted, halves=halves_along_others,
                                 kind=kind, folds=folds, random_state=seeds[0])
 
     without_pairs = placebos = np.empty(0)
@@ -814,21 +821,21 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
 
 # %% ../../nbs/01a_what_remains.ipynb #f617c457
 def _words_fitted_to(place):
-    "Words that other vectors were fitted to. Random directions are measured on others, without halves."
+    "The words that the vectors of `after` were fitted to; none for a function, which is fitted anew to each direction."
     if place.after is None or callable(place.after):
         return set()
     return set(place.after.meta.get('debiasing', {}).get('words', ()))
 
 
 def _eraser_notes(place, source, words):
-    "Where words were chosen, and warnings if the eraser has seen some of them, or has passed over them."
+    "For the meta: where words were chosen, and warnings if the eraser was fitted to some of them, or left some as they were."
     debiasing = source.meta.get('debiasing', {})
     asked = set(words)
     seen = len(asked.intersection(debiasing.get('words', ())))
-    spared = set(debiasing.get('specific', ()))
+    left_as_they_were = set(debiasing.get('specific', ()))
     for pair in debiasing.get('equalized', ()):
-        spared.update(pair)
-    kept = len(asked.intersection(spared))
+        left_as_they_were.update(pair)
+    kept = len(asked.intersection(left_as_they_were))
     notes = [place.note] if place.note else []
     if seen:
         notes.append(f'may be wrong, mostly too low, since {source.name} was fitted to {seen} of these {len(words)} words')

@@ -52,7 +52,7 @@ def _by_target(table, column):
     return table.groupby('target', sort=False)[_score_column(table, column)].mean()
 
 def _paired(before, after, column, other, names):
-    "The numbers of the same targets in both tables; ValueError for other targets."
+    "One number a target from either table, in the same order; ValueError if the targets are not the same."
     one = _by_target(before, column)
     two = _by_target(after, other)
     lost = list(one.index.symmetric_difference(two.index))
@@ -62,7 +62,7 @@ def _paired(before, after, column, other, names):
 
 # %% ../../nbs/02b_wordings.ipynb #de2e7468
 def _log_ratio(x, y, kept):
-    "Log of the ratio of standard deviations, of y to x, over these targets."
+    "log(sd(y) / sd(x)) over the targets that are kept."
     return float(np.log(y[kept].std() / x[kept].std()))
 
 def _spread(x, y, level):
@@ -89,13 +89,13 @@ def _other_signs(x, y, level):
 
 # %% ../../nbs/02b_wordings.ipynb #e580de3e
 def _differing(details):
-    "Which targets have another sign, in words."
+    "How many targets have different signs in the two wordings, and which, in words."
     words = details['target'][details['differ']].tolist()
-    said = f'signs differ for {len(words)} of {len(details)}'
-    return f'{said}: {listed(words)}' if words else said
+    note = f'signs differ for {len(words)} of {len(details)}'
+    return f'{note}: {listed(words)}' if words else note
 
 def _direction(tables, names, value):
-    "Toward which group word, in words; empty where rows have several pairs of group words, or none."
+    "Toward which group word the scores move, in words; empty if they do not, or if rows have several pairs of group words, or none."
     pairs = set()
     for table in tables:
         if {'a', 'b'} <= set(table.columns):
@@ -112,7 +112,7 @@ def _direction(tables, names, value):
 def contrast(before, # a table of maskfill_rows, or some of kurita_rows
              after, # another one, with the same targets
              column='corrected', # or "fill", "target fill", "prior", or a column's full name
-             other=None, # the column of after, if another
+             other=None, # the column to take from after; by default the same
              *,
              names=('before', 'after'), # what the two are called
              subject='', # the model
@@ -143,13 +143,13 @@ def contrast(before, # a table of maskfill_rows, or some of kurita_rows
                   details=details.reset_index(drop=True), meta=meta)
 
 # %% ../../nbs/02b_wordings.ipynb #9a7c50d0
-def _first_letter_large(match):
-    "The beginning of a text, up to its first letter, with a capital."
+def _capitalized(match):
+    "The beginning of a text, up to its first letter, which becomes a capital."
     return match[0].upper()
 
 REWORDINGS: dict = { # name: (pattern, what to put there)
     'no full stop': (r'\.$', ''), 'exclamation mark': (r'\.$', '!'), 'question mark': (r'\.$', '?'),
-    'dots': (r'\.$', ' ...'), 'capital': (r'^\W*\w', _first_letter_large),
+    'dots': (r'\.$', ' ...'), 'capital': (r'^\W*\w', _capitalized),
     'not': (r'\b(is|are|was|were)\b', r'\1 not'), 'and and and': (r'(?=[.!?]?$)', ' and' * 6)}
 
 # %% ../../nbs/02b_wordings.ipynb #037c4f36
@@ -235,7 +235,7 @@ class _Components(NamedTuple):
     rest: np.ndarray # targets × wordings
 
 def _components(X):
-    "Of one table, or of each in a stack of them."
+    "The components of one table (targets, wordings), or of each table in a stack."
     n, k = X.shape[-2:]
     row_means = X.mean(-1, keepdims=True)
     column_means = X.mean(-2, keepdims=True)
@@ -246,7 +246,7 @@ def _components(X):
     return _Components(*np.maximum([targets, wordings, rest], 0))
 
 def _scaled_share(X):
-    "Share of wording, scaled to -1 … 1 and through atanh."
+    "atanh(2 share - 1) of the share of wording, which runs from 0 to 1."
     targets, wordings, rest = _components(X)
     share = (wordings + rest) / (targets + wordings + rest)
     with np.errstate(divide='ignore'):
@@ -258,7 +258,7 @@ def _share_interval(X, level):
         return math.nan, math.nan
     without_each = _scaled_share(np.array([np.delete(X, i, 0) for i in range(len(X))]))
     low, high = jackknife_interval(float(_scaled_share(X)), [without_each], 1., level)
-    return (low + 1) / 2, (high + 1) / 2
+    return (low + 1) / 2, (high + 1) / 2                # from -1 … 1 to shares
 
 # %% ../../nbs/02b_wordings.ipynb #ea560621
 def _grid(table, column):
