@@ -9,6 +9,8 @@ __all__ = ['MEASURES', 'UnitDescription', 'count_words', 'Measure', 'find_measur
 from dataclasses import asdict, replace
 from typing import Callable, NamedTuple
 
+import numpy as np
+
 from ..core.checks import UnknownName, did_you_mean, shown
 from ..core.registry import data_path
 from ..vectors.directions import bias_direction, gender_pairs, professions
@@ -35,7 +37,7 @@ class UnitDescription(NamedTuple):
 
 def count_words(spec # the specification of a unit
                )->UnitDescription:
-    "The description of a unit of which nothing is known: how many entries its specification has."
+    "The description of a unit whose measure has none of its own: only how many entries its specification has."
     return UnitDescription(words=len(spec) if isinstance(spec, (dict, list, tuple)) else 1)
 
 class Measure(NamedTuple):
@@ -95,24 +97,24 @@ def _neighbors_units():
     return {'neighbors': {'pairs': _pairs(), 'words': professions()}}
 
 # %% ../../nbs/auditing/01_measures.ipynb #ad0f6e8b
-def _along(measure, vectors, spec, **options):
-    "A measure of the direction of the pairs, with the pairs that the vectors lack among its missing words."
+def _measure_along_direction(measure, vectors, spec, **options):
+    "The result of a measure for the direction of the pairs; pairs that the vectors lack are among its missing words."
     direction = bias_direction(vectors, spec['pairs'], on_missing='drop')
     r = measure(vectors, direction=direction, **options)
     missing_pairs = ['/'.join(pair) for pair in direction.missing]
     return replace(r, meta={**r.meta, 'missing': [*r.meta.get('missing', []), *missing_pairs]})
 
 def _direct_run(vectors, spec):
-    return _along(direct_bias, vectors, spec, words=spec['words'], on_missing='drop')
+    return _measure_along_direction(direct_bias, vectors, spec, words=spec['words'], on_missing='drop')
 
 def _clusters_run(vectors, spec):
-    return _along(cluster_bias, vectors, spec)
+    return _measure_along_direction(cluster_bias, vectors, spec)
 
 def _neighbors_run(vectors, spec):
-    return _along(neighbor_bias, vectors, spec, words=spec['words'], on_missing='drop')
+    return _measure_along_direction(neighbor_bias, vectors, spec, words=spec['words'], on_missing='drop')
 
 def _direction_describe(spec):
-    "Of a unit about the direction from woman to man."
+    "The description of a unit that measures along the direction from woman to man."
     words = 'professions' if 'words' in spec else 'plain words'
     first, second = spec['pairs'][0]
     n_words = len(spec.get('words', ())) + 2 * len(spec['pairs'])
@@ -135,15 +137,15 @@ def _fill_units():
             for name, fill in _FILLS.items()}
 
 def _fill_run(model, spec):
-    lost = unknown_words(model.tokenizer, spec['X'] + spec['Y'])
-    X = [w for w in spec['X'] if w not in lost]
-    Y = [w for w in spec['Y'] if w not in lost]
+    unknown = unknown_words(model.tokenizer, spec['X'] + spec['Y'])
+    X = [w for w in spec['X'] if w not in unknown]
+    Y = [w for w in spec['Y'] if w not in unknown]
     if min(len(X), len(Y)) < 2:
         raise ValueError(f'{model.name} knows fewer than two occupations of men or of women')
     r = fill_bias_difference(model, spec['templates'], spec['words'], X, Y, names=('occupations of men', 'of women'))
-    name_of = {fill.words: name for name, fill in _FILLS.items()}
-    name = name_of[tuple(spec['words'])]
-    return replace(r, meta={**r.meta, 'name': name, 'battery': 'occupations in masks', 'missing': lost})
+    name_by_words = {fill.words: name for name, fill in _FILLS.items()}
+    name = name_by_words[tuple(spec['words'])]
+    return replace(r, meta={**r.meta, 'name': name, 'battery': 'occupations in masks', 'missing': unknown})
 
 def _fill_describe(spec):
     first, second = spec['words']
@@ -154,24 +156,24 @@ def _fill_describe(spec):
 _PAIR = ['identity', 'stereotype', 'antistereotype', 'type']
 
 def _pair_units():
-    table = bundled_pairs()                     # without pandas, which no list should have to load
+    table = bundled_pairs()                     # read without pandas, so that `biasbook list` starts fast
     rows = [dict(zip(table['columns'], row)) for row in table['rows']]
     return {'stereotype pairs': {'pairs': [[row[c] for c in _PAIR] for row in rows], 'baseline': list(NEUTRAL)}}
 
 def _pair_run(model, spec):
     import pandas as pd
     pairs = pd.DataFrame(spec['pairs'], columns=_PAIR)
-    read = ['stereo', 'anti', 'prompt'] if model.kind == 'seq2seq' else ['stereo', 'anti']
-    texts = pair_sentences(pairs)[read].to_numpy().tolist()
-    lost = [bool(unknown_words(model.tokenizer, row)) for row in texts]
-    if len(lost) - sum(lost) < 2:
+    columns_read = ['stereo', 'anti', 'prompt'] if model.kind == 'seq2seq' else ['stereo', 'anti']
+    texts = pair_sentences(pairs)[columns_read].to_numpy().tolist()
+    is_known = np.array([not unknown_words(model.tokenizer, row) for row in texts])
+    if is_known.sum() < 2:
         raise ValueError(f'{model.name} knows the words of fewer than two pairs')
-    known = pairs[[not x for x in lost]].reset_index(drop=True)
-    strange = [w for w in spec['baseline'] if unknown_words(model.tokenizer, [w[0].upper() + w[1:]])]
-    baseline = [w for w in spec['baseline'] if w not in strange]
-    r = sas_pairs(model, known, baseline=baseline or None)
-    missing = [f'{p.identity} ({p.stereotype}/{p.antistereotype})' for p in pairs[lost].itertuples()]
-    return replace(r, meta={**r.meta, 'name': 'stereotype pairs', 'missing': missing + strange})
+    known_pairs = pairs[is_known].reset_index(drop=True)
+    unknown_baseline = [w for w in spec['baseline'] if unknown_words(model.tokenizer, [w[0].upper() + w[1:]])]
+    baseline = [w for w in spec['baseline'] if w not in unknown_baseline]
+    r = sas_pairs(model, known_pairs, baseline=baseline or None)
+    missing_pairs = [f'{p.identity} ({p.stereotype}/{p.antistereotype})' for p in pairs[~is_known].itertuples()]
+    return replace(r, meta={**r.meta, 'name': 'stereotype pairs', 'missing': missing_pairs + unknown_baseline})
 
 def _pair_describe(spec):
     return UnitDescription('stereotypes × antistereotypes', len(spec['pairs']), _source_of('stereotype_pairs'))
@@ -193,7 +195,7 @@ def _bias_units():
 
 def _bias_run(embedder, spec):
     r, = embedding_bias(embedder, contrasts=[spec['contrast']], sides=spec['sides'], reembed=0)
-    return replace(r, details=r.details.rename(columns={'side': 'set'}))
+    return replace(r, details=r.details.rename(columns={'side': 'set'}))          # 'set': what _weat_figure draws by
 
 def _bias_describe(spec):
     study = load_study()
@@ -246,10 +248,10 @@ def find_measures(measures=None, # names or rows of the table, or one of them; N
         return list(MEASURES)
     if isinstance(measures, (str, Measure)):
         measures = [measures]
-    asked = list(measures) if hasattr(measures, '__iter__') else []
-    if not asked:
+    chosen = list(measures) if hasattr(measures, '__iter__') else []
+    if not chosen:
         raise ValueError(f'measures is {shown(measures)}; name one or more, or leave it out for all')
-    return [m if isinstance(m, Measure) else _named_measure(table, m) for m in asked]
+    return [m if isinstance(m, Measure) else _named_measure(table, m) for m in chosen]
 
 def _named_measure(table, name):
     if not isinstance(name, str) or name not in table:
@@ -261,7 +263,7 @@ def _named_measure(table, name):
 def unit_name(measure, # name of a measure, such as "weat"
               unit, # name of one of its units, such as "weat3"
              )->str:
-    "What a unit is called where its measure is not said: with the measure, unless it begins with that anyway."
+    "A unit's name with its measure before it, as in 'maskfill pronouns'; 'weat3' already begins with its measure."
     if unit.replace(' ', '_').startswith(measure):
         return unit
     return f'{measure} {unit}'.strip()

