@@ -18,7 +18,7 @@ from .checkpoints import (BAD_CONFIG, _device, _edits, _first_line, _hash, _quie
                                               check_whole)
 from .data import _sha256
 from .inputs import checked_path, file_text, parse_json
-from .modelfolders import _CONVERT, _folder, _libraries, _snapshot
+from .modelfolders import _CONVERT, _folder, _libraries, _snapshot, checked_config
 from .packedfiles import _some
 from .tokens import encode
 from .wire import Reply
@@ -111,6 +111,9 @@ def _st_files(folder, name):
              for p in place.glob(pattern)}
     if not any(p.suffix == '.safetensors' for p in found):
         raise ValueError(f'{name} has no weights (model.safetensors); copy the whole folder')
+    for place in places:
+        if (place / 'config.json').is_file():
+            checked_config(place, name)
     return sorted(found - {folder / 'data_config.json'})
 
 # %% ../../nbs/foundations/10e_local.ipynb #d5197726
