@@ -98,7 +98,9 @@ CONTEXTS = {'stops inside': ('.' * MEGABYTE + 'x BLANK', '.' * MEGABYTE + 'x a')
 
 @pytest.mark.parametrize('kind', CONTEXTS)
 def test_examples_of_a_megabyte(kind, tmp_path):
-    "A regular expression takes quadratic time for stops inside a context and for two blanks; two others gave a message of a megabyte."
+    """A regular expression takes quadratic time for stops inside a context and for two blanks.
+
+    With a long word, or two blanks and words, a message could hold the whole example; the others are here for completeness."""
     context, option = CONTEXTS[kind]
     flat = {'type': 'intrasentence', 'bias_type': 'gender', 'target': 'x', 'context': context, 'stereotype': option,
             'anti-stereotype': option.replace('a', 'c'), 'unrelated': option.replace('a', 'd')}
@@ -174,6 +176,7 @@ NAMES = {'letters': 'a' * MEGABYTE, 'hyphens': 'a-' * (MEGABYTE // 2), 'folders'
 @pytest.mark.parametrize('function', ['data_path', 'weat_query', 'load_vectors', 'load_model', 'load_embedder', 'scheme_of', 'misspelt', 'rows',
                                       'vectors[]', 'missing', 'available', 'audit'])
 def test_long_names(function, name):
+    "Look-ups of close names, and messages with the name in them. `rows` and `missing` do neither: they are here for completeness."
     in_time(lambda: functions_of_a_name()[function](NAMES[name]))
 
 

@@ -21,7 +21,7 @@ from ..core.checks import check_choice, check_path, check_whole, listed
 from ..core.inputs import file_text, parse_json
 from ..core.registry import file_sha256
 from .providers import Reply
-from ..models.checkpoints import (BAD_CONFIG, CONVERT_TO_SAFETENSORS, check_no_weights_left,
+from ..models.checkpoints import (BAD_CONFIG, CONVERT_TO_SAFETENSORS, check_no_weights_left, checked_config,
                                          check_tokenizer_fits, choose_device, download_model, find_model, first_line,
                                          hash_files, import_torch, library_versions_here, load_config,
                                          load_tokenizer, model_files, parameter_versions, precision_option,
@@ -146,7 +146,8 @@ def _module_folders(folder, name):
 def _sentence_model_files(folder, name):
     "The files that make a model of sentence-transformers; ValueError as above, and for missing weights."
     found: set = set()
-    for place in _module_folders(folder, name):
+    places = _module_folders(folder, name)
+    for place in places:
         weights = list(place.glob('*.safetensors'))
         pickles = [p.name for p in place.glob('*.bin')]
         if pickles and not weights:
@@ -157,6 +158,9 @@ def _sentence_model_files(folder, name):
             found.update(place.glob(pattern))
     if not any(p.suffix == '.safetensors' for p in found):
         raise ValueError(f'{name} has no weights (model.safetensors); copy the whole folder')
+    for place in places:
+        if (place / 'config.json').is_file():
+            checked_config(place, name)
     return sorted(found - {folder / 'data_config.json'})
 
 # %% ../../nbs/embedders/04_local.ipynb #d5197726

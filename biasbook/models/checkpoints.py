@@ -7,6 +7,7 @@ __all__ = ['KINDS', 'BAD_CONFIG', 'HARMLESS', 'HEADS', 'checked_config', 'model_
            'load_checkpoint']
 
 # %% ../../nbs/models/00_checkpoints.ipynb #df1506b5
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -167,6 +168,18 @@ def model_files(folder:Path, # of the model
 KINDS = 'masked', 'causal', 'seq2seq'
 
 _MOST_LABELS = 100_000
+_MOST_LAYERS = 1000         # the deepest models that are in use have some 130
+_LAYERS = re.compile('(n|num|num_hidden|num_encoder|num_decoder|encoder|decoder)_layers?')
+
+
+def _most_of(key):
+    "The largest number that a configuration may give for this key; None where any may stand."
+    if key == 'num_labels':         # transformers makes a name for each label
+        return _MOST_LABELS
+    if _LAYERS.fullmatch(key):      # and builds each layer before it looks for its weights
+        return _MOST_LAYERS
+    return None
+
 
 def checked_config(folder, # of a model
                    name:str, # what messages call it
@@ -190,10 +203,11 @@ def checked_config(folder, # of a model
                              'but must be text')
     parts = [config] + [value for value in config.values() if isinstance(value, dict)]
     for part in parts:
-        labels = part.get('num_labels')             # transformers makes a name for each of them
-        if isinstance(labels, int) and labels > _MOST_LABELS:
-            raise ValueError(f'the configuration of {name} cannot be read: num_labels is {labels}, '
-                             f'but must be at most {_MOST_LABELS}')
+        for key, number in part.items():
+            most = _most_of(key)
+            if most is not None and isinstance(number, int) and number > most:
+                raise ValueError(f'the configuration of {name} cannot be read: {key} is {shown(number, 80)}, '
+                                 f'but must be at most {most}')
     return config
 
 

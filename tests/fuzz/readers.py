@@ -225,7 +225,7 @@ READERS = {
     'kept_vectors': Reader(kept_vectors, ('kept.npz', 'kept.parquet'), 'npz'),
     'model_folder': Reader(model_folder, ('config.json', 'tokenizer_config.json', 'model.safetensors.index.json'), 'text',
                            needs='transformers'),
-    'sentence_transformers': Reader(sentence_transformers, ('modules.json',), 'text', needs='sentence_transformers'),
+    'sentence_transformers': Reader(sentence_transformers, ('modules.json', 'config.json'), 'text', needs='sentence_transformers'),
 }
 
 
