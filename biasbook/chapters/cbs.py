@@ -74,9 +74,9 @@ def cbs_scores(corrected, # (templates, attributes, groups): log-probability les
     random_state = check_seed(random_state)
     finite = np.isfinite(x).all()
     if x.ndim != 3 or not x.size or x.shape[2] < 2 or not finite:
-        also = '' if finite else ', not all finite'
+        fault = '' if finite else ', not all finite'
         raise ValueError('needs finite numbers in the shape (templates, attributes, groups), with two groups '
-                         f'or more, but got the shape {x.shape}{also}')
+                         f'or more, but got the shape {x.shape}{fault}')
     T, A, G = x.shape
     value, low, high = mean_interval(x.var(-1, ddof=1).mean(0), confidence_level, positive=True)
     also = []

@@ -96,7 +96,7 @@ def _differing(details):
 
 def _direction(tables, names, value):
     "Toward which group word the scores move, in words; empty if they do not, or if rows have several pairs of group words, or none."
-    pairs = set()
+    pairs: set = set()
     for table in tables:
         if {'a', 'b'} <= set(table.columns):
             pairs.update(zip(table['a'], table['b']))
