@@ -54,8 +54,8 @@ def _interval_text(row):
     return f'[{row["low"]:z.2f}, {row["high"]:z.2f}]'
 
 
-def _text_rows(frame):
-    "The table as rows of texts: the titles of its columns, then a row for each result."
+def _short_rows(frame):
+    "Rows of text: a head, then a row a result."
     head = ['subject', 'test', 'query', 'measure', 'value', '95 % interval', 'p', 'p (Holm)', 'placebo p']
     rows = [head]
     for row in frame.to_dict('records'):
@@ -76,7 +76,7 @@ def printable(text, # what is about to be printed; a newline and a tab may stay
 def markdown_table(frame, # from Audit.table or results_table
                   )->str:
     "The results as a Markdown table."
-    head, *rows = [[_markdown_cell(x) for x in row] for row in _text_rows(frame)]
+    head, *rows = [[_markdown_cell(x) for x in row] for row in _short_rows(frame)]
     alignment = [':--' if k < 4 else '--:' for k in range(len(head))]
     lines = ['| ' + ' | '.join(row) + ' |' for row in (head, alignment, *rows)]
     return '\n'.join(lines) + '\n'
@@ -91,7 +91,7 @@ def _markdown_cell(x):
 def latex_table(frame, # from Audit.table or results_table
                )->str:
     "The results as a LaTeX tabular, for the package booktabs."
-    head, *rows = [' & '.join(map(_latex_cell, row)) + r' \\' for row in _text_rows(frame)]
+    head, *rows = [' & '.join(map(_latex_cell, row)) + r' \\' for row in _short_rows(frame)]
     return '\n'.join([r'\begin{tabular}{llllrrrrr}', r'\toprule', head, r'\midrule', *rows, r'\bottomrule',
                       r'\end{tabular}', ''])
 
@@ -158,13 +158,13 @@ def audit_lines(audit, # an Audit
             yield f'Words that {subject} lacks: {"; ".join(lacking)}'
 
 # %% ../../nbs/auditing/07_files.ipynb #4e61d593
-def _link_or_move(part, target):
-    "Give a finished file its name, but never replace another: FileExistsError if the name is taken."
+def _take_name(part, target):
+    "Take a name for a file that is written; FileExistsError if somebody has it."
     try:
         os.link(part, target)
     except FileExistsError:
         raise
-    except OSError:                             # this file system has no hard links
+    except OSError:                             # no links here
         target.open('x').close()
         try:
             part.replace(target)
@@ -174,42 +174,39 @@ def _link_or_move(part, target):
 
 # %% ../../nbs/auditing/07_files.ipynb #eaf706a3
 def _files_there(folder, names):
-    "The contents of those files that the folder has already, by name. FileExistsError for a link to nowhere."
-    contents = {}
+    "Name: content, of the files that the folder has; FileExistsError for a link to nowhere, which takes a name."
+    there = {}
     for name in names:
         path = folder / name
         if path.is_symlink() and not path.exists():
             raise FileExistsError(f'{path} is a link to nowhere')
         if path.exists():
-            contents[name] = path.read_bytes()
-    return contents
+            there[name] = path.read_bytes()
+    return there
 
 
 def _write_together(folder, files):
-    """Write the files that are not there yet; False if the folder has other files of these names.
-
-    All are first written under temporary names. Whoever gives the first file its name has the folder: another process
-    that writes at the same time finds that name taken, and begins again by comparing the files."""
+    "Write the files, unless they are there; False if the folder holds others of these names."
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f'{folder} is a file; give a folder to write the audit into')
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        existing = _files_there(folder, files)
+        there = _files_there(folder, files)
     except FileExistsError:
         return False
-    if any(files[name] != content for name, content in existing.items()):
+    if any(files[name] != content for name, content in there.items()):
         return False
-    parts = {name: folder / f'.{name}.{os.getpid()}.{id(files)}.part' for name in files if name not in existing}
+    parts = {name: folder / f'.{name}.{os.getpid()}.{id(files)}.part' for name in files if name not in there}
     first, *_ = files
     try:
         for name, part in parts.items():
             part.write_bytes(files[name])
         if first in parts:
-            _link_or_move(parts[first], folder / first)
+            _take_name(parts[first], folder / first)
         for name, part in parts.items():
             if part.exists():
                 part.replace(folder / name)
-    except FileExistsError:                     # another process took the name in the meantime
+    except FileExistsError:                     # somebody else was here since
         return _write_together(folder, files)
     finally:
         for part in parts.values():
@@ -217,7 +214,7 @@ def _write_together(folder, files):
     return True
 
 # %% ../../nbs/auditing/07_files.ipynb #e02f9963
-def save_files(files, # name -> text or bytes; who writes the first one has the folder
+def save_files(files, # name -> text or bytes; the first one is what takes the folder
                folder, # made if it is not there
               )->Path: # the folder that was written: this one, or the first free one beside it
     "Write files together; other files of these names are left as they are. OSError: disk, permission."
@@ -236,7 +233,7 @@ def save_audit(audit, # an Audit
                folder, # made if it is not there
               )->Path: # the folder that was written: this one, or the first free one beside it
     "Write results.json, .csv, .md and .tex, and report.html. OSError: disk, permission, a file there."
-    from biasbook.auditing.report import report_html           # late: it imports all chapters, which nothing else here needs
+    from biasbook.auditing.report import report_html           # with all chapters, which a list of files does not need
     everything = plain_data({'biasbook': __version__, 'about': audit.about, 'failures': list(audit.failures),
                              'results': [r.to_dict() for r in audit.results]})
     table = audit.table()
@@ -247,19 +244,19 @@ def save_audit(audit, # an Audit
 
 # %% ../../nbs/auditing/07_files.ipynb #12f206de
 def _check_mapping(x, name):
-    "WrongKind unless this is a mapping or None."
+    "A mapping, or None."
     if x is not None and not isinstance(x, dict):
         raise WrongKind(name, 'a mapping', shown(x))
 
 
 def _check_word_list(x, name):
-    "WrongKind unless this is a list of texts."
+    "A list of texts."
     if not isinstance(x, (list, tuple)) or not all(isinstance(w, str) for w in x):
         raise WrongKind(name, 'a list of words', shown(x))
 
 # %% ../../nbs/auditing/07_files.ipynb #07d4887a
 def _check_result(r):
-    "ValueError if something in meta or details that this package computes with or prints has an unexpected type."
+    "ValueError if a note or a detail of the result that is computed with is of another kind than usual."
     for key in ('name', 'battery', 'direction', 'measure', 'note'):
         if r.meta.get(key) is not None:
             check_text(r.meta[key], f'meta.{key}', blank=True)

@@ -8,7 +8,7 @@ __all__ = ['NUMBERS', 'fill_numbers', 'maskfill_rows', 'maskfill_table', 'kurita
 # %% ../../nbs/02_maskfill.ipynb #44d41c38
 import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -194,10 +194,10 @@ def _place_found(sentence, mask):
 
 class _PrintedReads(NamedTuple):
     "What the published code reads for a row: items of the scorer, (tokens, ((place, token), …))."
-    fill: tuple # both group words, where the group word is masked
-    prior: tuple # both group words, where group word and target are masked
-    target_after_a: tuple # the target after the first group word
-    target_after_b: tuple # and after the second
+    fill: Any # both group words, where the group word is masked
+    prior: Any # both group words, where group word and target are masked
+    target_after_a: Any # the target after the first group word
+    target_after_b: Any # and after the second
 
 def _printed_reads(model, row):
     "What is read for a row, and the number of the target's pieces. ValueError for groups of several words or pieces."

@@ -170,11 +170,12 @@ def _weat_by_word(embedder, query, asked, options):
 def _weat_by_sentence(embedder, query, asked, options):
     "The WEAT of sentences, each as if it were a word; its details have the word of each."
     word_of = {text: word for word, texts in asked.sentences.items() for text in texts}
-    sets = {}
+    sets: dict = {}
     for letter, words in asked.sets.items():
         sets[letter] = [text for word in words for text in asked.sentences[word]]
     each_alone = {text: [text] for texts in sets.values() for text in texts}
-    by_sentence = Query(query.name, **sets, names=query.names, source=query.source, min_words=2)
+    X, Y, A, B = (sets[letter] for letter in 'XYAB')
+    by_sentence = Query(query.name, X, Y, A, B, names=query.names, source=query.source, min_words=2)
     result = weat(word_vectors(embedder, each_alone), by_sentence, placebo=False, **options)
     details = result.details.rename(columns={'word': 'sentence'})
     details.insert(0, 'word', [word_of[text] for text in details['sentence']])

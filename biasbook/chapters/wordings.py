@@ -78,7 +78,7 @@ def _spread(x, y, level):
         return Estimate('spread', math.exp(whole), method='no interval: too few targets')
     variance = (n - 1) * np.var([_log_ratio(x, y, kept) for kept in without_each])
     log = estimate_of_change(whole, variance, n - 2, level)
-    ratio, low, high = np.exp([log.value, log.low, log.high]).tolist()
+    ratio, low, high = np.exp(np.array([log.value, log.low, log.high], float)).tolist()
     return Estimate('spread', ratio, low, high, log.pvalue, f'jackknife of its log over {n} targets; p for 1')
 
 def _other_signs(x, y, level):
@@ -96,7 +96,7 @@ def _differing(details):
 
 def _direction(tables, names, value):
     "Toward which group word the scores move, in words; empty if they do not, or if rows have several pairs of group words, or none."
-    pairs = set()
+    pairs: set = set()
     for table in tables:
         if {'a', 'b'} <= set(table.columns):
             pairs.update(zip(table['a'], table['b']))
