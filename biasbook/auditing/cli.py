@@ -105,7 +105,7 @@ def read_config(path, # a YAML file in UTF-8
 # %% ../../nbs/auditing/09_cli.ipynb #4c196546
 def list_measures()->list[dict]: # name, kinds of subject, units, chapter, limits
     "A row a measure of `biasbook audit`."
-    from biasbook.auditing.measures import MEASURES       # late: it imports all chapters, which the other lists do not need
+    from biasbook.auditing.measures import MEASURES       # all chapters, which the other lists do not need
     return [{'name': m.name, 'kinds': ', '.join(m.kinds), 'units': len(m.units()), 'chapter': m.page,
              'limits': m.limits} for m in MEASURES]
 
@@ -219,8 +219,8 @@ def misspelt(subject:str, # as it is typed: a path, a registered name, or KIND:N
     except ValueError as e:                     # a secret in an address, or no path at all
         return str(e)
     if kind not in OPENERS:
-        close = [f'{known_kind}:{name}' for known_kind in close_names(kind, OPENERS, n=1, cutoff=.5)]
-        return f'there is no kind of subject {shown(kind)}; {_suggestion(close)}'
+        close = close_names(kind, OPENERS, n=1, cutoff=.5)
+        return f'there is no kind of subject {shown(kind)}; {_suggestion([f"{k}:{name}" for k in close])}'
     if not name.strip():
         return f'{subject!r} names nothing; {_suggestion([])}'
     if kind != 'vectors' or _is_file_or_inside_one(path):
@@ -228,8 +228,7 @@ def misspelt(subject:str, # as it is typed: a path, a registered name, or KIND:N
     if (path / 'results.json').is_file():
         return f'{subject} is an audit; to compare it: biasbook compare {shlex.quote(subject)} OTHER'
     if path.is_dir():
-        first_files = [str(p) for p in _files_in(path)[:3]]
-        return f'{subject} is a folder; {_suggestion(first_files)}'
+        return f'{subject} is a folder; {_suggestion([str(p) for p in _files_in(path)][:3])}'
     if name == 'googlenews-mini':
         return ''
     return f'there is no file and no registered name {name!r}; {_suggestion(_close_subjects(path))}'
@@ -260,7 +259,7 @@ def _close_subjects(path):
 
 
 def _suggestion(names):
-    "The advice at the end of a message about a subject: these names, or where to find some."
+    "The end of such a message."
     if not names:
         return '"biasbook list models" shows what has a name'
     return f'did you mean {" or ".join(names)}?'
@@ -336,8 +335,8 @@ def _print_error(kind, error, trace):
 
 # %% ../../nbs/auditing/09_cli.ipynb #a3bf127d
 def _end_without_output(e):
-    "Report that stdout cannot be written, and exit with 1."
-    with suppress(OSError):                     # Python flushes stdout at exit, which would fail once more: send it nowhere
+    "End with 1, and let what still waits to be written go nowhere: it would fail once more."
+    with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     click.echo(f'Error: the output could not be written: {e.strerror or e}', err=True)
     sys.exit(1)
@@ -380,7 +379,7 @@ def list_command(what, as_json):
     kinds = list(rows_of) if what == 'all' else [what]
     try:
         rows = {kind: rows_of[kind]() for kind in kinds}
-    except ValueError as e:                     # BIASBOOK_DATA_DIR is no folder
+    except ValueError as e:                     # a folder that is none
         raise click.ClickException(str(e)) from e
     if as_json:
         return click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
@@ -399,23 +398,18 @@ def data_command():
       biasbook data where"""
 
 # %% ../../nbs/auditing/09_cli.ipynb #1dfa5c01
-def _check_data_names(ctx, param, value):
-    "What was typed for one NAME or for several, if all are known; else BadParameter."
-    names = [value] if isinstance(value, str) else value or []
-    known = _known_data()
-    for name in names:
+def _data_names(ctx, param, names):
+    "The names, if all are known."
+    known = _complete_data(ctx, param, '')
+    for name in [names] if isinstance(names, str) else names or ():
         if name not in known:
             meant = did_you_mean(name, known, 3, .5, otherwise='all names: biasbook list data')
             raise click.BadParameter(f'no file {name!r}; {meant}', ctx)
-    return value
+    return names
 
 # %% ../../nbs/auditing/09_cli.ipynb #1ffa792b
-def _known_data():
-    return ['googlenews-mini', *registry_entries()]
-
-
 def _complete_data(ctx, param, incomplete):
-    return [name for name in _known_data() if name.startswith(incomplete)]
+    return [name for name in ['googlenews-mini', *registry_entries()] if name.startswith(incomplete)]
 
 
 def _path_of(name):
@@ -425,7 +419,7 @@ def _path_of(name):
 
 def _data_argument(**options):
     metavar = 'NAME...' if options.get('required') else '[NAME]...'
-    return click.argument('names', metavar=metavar, callback=_check_data_names, shell_complete=_complete_data,
+    return click.argument('names', metavar=metavar, callback=_data_names, shell_complete=_complete_data,
                           **options)
 
 # %% ../../nbs/auditing/09_cli.ipynb #497859a3
@@ -466,10 +460,10 @@ def verify_command(ctx, names):
       biasbook data verify googlenews-mini"""
     from biasbook.core.registry import verify
     states = {}
-    for name in names or _known_data():
+    for name in names or _complete_data(None, None, ''):
         try:
             states[name] = verify(name)
-        except (OSError, ValueError) as e:      # a file that cannot be read, or BIASBOOK_DATA_DIR is no folder
+        except (OSError, ValueError) as e:      # a file that cannot be read, a folder that is none
             raise click.ClickException(str(e)) from e
         click.echo(f'{states[name]:8} {name}')
         if states[name] == 'damaged':
@@ -479,7 +473,7 @@ def verify_command(ctx, names):
 
 # %% ../../nbs/auditing/09_cli.ipynb #bf57bf76
 @data_command.command('where', short_help='Folders in use, or the path of a file.')
-@click.argument('name', required=False, callback=_check_data_names, shell_complete=_complete_data)
+@click.argument('name', required=False, callback=_data_names, shell_complete=_complete_data)
 @click.pass_context
 def where_command(ctx, name):
     """The folders in use, with their sizes, or the path of the file NAME (exit code 1: it is not here).
@@ -489,13 +483,13 @@ def where_command(ctx, name):
       biasbook data where
       biasbook data where googlenews-mini"""
     from biasbook.core.registry import cache_dir
+    try:
+        path = _path_of(name or 'googlenews-mini')
+    except ValueError as e:                     # a folder that is none
+        raise click.ClickException(str(e)) from e
+    if name and not path:
+        raise click.ClickException(f'{name} is not here; to have it: biasbook data fetch {name}')
     if name:
-        try:
-            path = _path_of(name)
-        except ValueError as e:                 # BIASBOOK_DATA_DIR is no folder
-            raise click.ClickException(str(e)) from e
-        if not path:
-            raise click.ClickException(f'{name} is not here; to have it: biasbook data fetch {name}')
         return click.echo(path)
     cache = cache_dir()
     cached_files = [p for p in cache.rglob('*') if p.is_file()]
@@ -550,7 +544,7 @@ def _write_comparison(out, text):
             part.unlink(missing_ok=True)
 
 def _change_limit(ctx, param, value):
-    if value is not None and not value >= 0:    # NaN is refused as well
+    if value is not None and not value >= 0:
         raise click.BadParameter('must be 0 or more')
     return value
 
@@ -640,7 +634,6 @@ def _options(ctx):
             from_file = read_config(ctx.params['config'])
         except ValueError as e:
             raise click.BadParameter(str(e), ctx, param_hint='--config') from e
-    # click says of SUBJECT that it was typed even if there is none: then its value is ()
     typed = {name: value for name, value in ctx.params.items() if value != () and _is_typed(ctx, name)}
     return {**ctx.params, **from_file, **typed}
 
@@ -653,16 +646,14 @@ class _Asked(NamedTuple):
     left_out: str # a line about the default subjects whose libraries are not here, or ''
     measures: list
 
-def _find_subjects_and_measures(ctx, subjects, measures):
-    "The subjects and measures of these names, or the default ones; BadParameter for a name that is misspelt."
+def _looked_up(ctx, subjects, measures):
+    "Subjects and measures by these names; BadParameter for one that is misspelt."
     from biasbook.auditing.measures import find_measures
     from biasbook.auditing.subjects import default_subjects
     problems = [problem for problem in map(misspelt, subjects) if problem]
     if problems:
         raise click.BadParameter('\n'.join(problems), ctx, param_hint='SUBJECT')
-    chosen, left_out = list(subjects), ''
-    if not chosen:
-        chosen, left_out = default_subjects()
+    chosen, left_out = (list(subjects), '') if subjects else default_subjects()
     try:
         return _Asked(chosen, left_out, find_measures(list(measures) or None))
     except ValueError as e:
@@ -687,10 +678,8 @@ def _make_folder(out):
         raise click.BadParameter(f'{out} cannot be written to: {e.strerror}', param_hint='--out') from e
 
 # %% ../../nbs/auditing/09_cli.ipynb #44acbe8a
-def _hide_invalid_state(failure):
-    """The `threading.excepthook` while workers run: prints every error of a thread but InvalidStateError.
-
-    The thread of a pool raises that after Ctrl-C: it finds a worker killed, whose future is already cancelled."""
+def _no_complaint(failure):
+    "Python's message from a thread; none where a pool finds its worker killed and what it had to do cancelled."
     if not issubclass(failure.exc_type, InvalidStateError):
         threading.__excepthook__(failure)
 
@@ -724,7 +713,7 @@ def _workers(jobs):
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import active_children
     usual_hook = threading.excepthook
-    threading.excepthook = _hide_invalid_state   # already now: a signal may end the workers before it gets here
+    threading.excepthook = _no_complaint        # before any signal: it may end the workers before this process hears of it
     with ProcessPoolExecutor(jobs, initializer=_begin_worker) as pool:
         others = set(active_children())
         try:
@@ -758,12 +747,10 @@ def _written_to(out, save):
     except OSError as e:
         raise click.ClickException(f'the results could not be written to {out}: {e.strerror or e}; make room '
                                    'or name another --out: the same command takes up what is finished') from e
-    if folder == out.resolve():
-        return out
-    written = Path(os.path.relpath(folder))
-    if written != out:
-        click.echo(f'{out} holds other results, which were left as they are; these are in {written}.', err=True)
-    return written
+    shown = out if folder == out.resolve() else Path(os.path.relpath(folder))
+    if shown != out:
+        click.echo(f'{out} holds other results, which were left as they are; these are in {shown}.', err=True)
+    return shown
 
 # %% ../../nbs/auditing/09_cli.ipynb #cb5fb511
 def _complete_subjects(ctx, param, incomplete):
@@ -822,7 +809,7 @@ def _audit_command(ctx, options):
     "Audit, save, print, and end with the exit code."
     from biasbook.auditing.files import audit_lines, printable
     out = _folder_of(options['out'] or 'biasbook-audit')
-    asked = _find_subjects_and_measures(ctx, options['subjects'], options['measures'])
+    asked = _looked_up(ctx, options['subjects'], options['measures'])
     _make_folder(out)
     a = _audited(asked.subjects, asked.measures, options['jobs'], options['fresh'], options['quiet'])
     written = _written_to(out, lambda: a.save(out))
@@ -846,7 +833,7 @@ def _before_after_command(ctx, options):
     if problem:
         raise click.UsageError(problem, ctx)
     subjects = [chosen[name] for name in ('before', 'after') if chosen[name]]
-    _find_subjects_and_measures(ctx, subjects, ())         # only to refuse misspelt names
+    _looked_up(ctx, subjects, ())
     out = _folder_of(chosen['out']) if chosen['out'] else None
     if out:
         _make_folder(out)
@@ -874,7 +861,7 @@ def _what_was_typed_wins(ctx, options):
 
 # %% ../../nbs/auditing/09_cli.ipynb #46b7cfc5
 def _not_together(options):
-    "Which of the options before, after and debias exclude each other, as a message; '' if they go together."
+    "What is wrong with the options for before and after, or ''."
     if not options['before']:
         return '--after and --debias need --before'
     if options['after'] and options['debias']:

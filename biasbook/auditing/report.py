@@ -56,7 +56,7 @@ def _word_interval_end(row, end):
 
 # %% ../../nbs/auditing/05_report.ipynb #9ca75140
 def _alt(rows):
-    "The alt text of the figure of one metric."
+    "What the figure of a metric shows, in words."
     known = [r for r in rows if math.isfinite(r['value'])]
     above = sum(r['value'] > r['null'] for r in known)
     filled = sum(r['p_holm'] < .05 for r in known)
@@ -170,12 +170,9 @@ def own_figures(rows, # of a summary_table, as dictionaries; at is the number of
     drawable = [row for row in rows if row['measure'] in _figures_of_measures()]
     figures = {}
     for k, row in enumerate(sorted(drawable, key=strongest_first)):
-        if k < FIGURES:
-            figures[row['at']] = _own_figure(results[row['at']])
-        else:
-            note = (f'<p class="note">The figure of its words is left out: this report draws those of the {FIGURES} '
-                    'strongest readings.</p>')
-            figures[row['at']] = OwnFigure(note, False)
+        figures[row['at']] = _own_figure(results[row['at']]) if k < FIGURES else OwnFigure(
+            f'<p class="note">The figure of its words is left out: this report draws those of the {FIGURES} strongest '
+            'readings.</p>', False)
     return figures
 
 # %% ../../nbs/auditing/05_report.ipynb #1afb789d
@@ -272,12 +269,12 @@ def _what_was_asked(audit, subject):
 
 
 def _as_python(audit, subject):
-    "The name by which a subject was asked for, as a Python literal."
+    "The same as Python code."
     return repr(_what_was_asked(audit, subject).removeprefix('vectors:'))
 
 
 def _weat_code(audit, row, function, options='', end=''):
-    "A call for the query of a row; '' if the query is not one of the published tests, which have a name."
+    "A call for the query of a row, or '' if it is no published test under its own name."
     if row['measure'] != 'weat' or not row['name'].startswith('weat'):
         return ''
     module = {'leave_one_out': 'influence', 'placebo_reference': 'weat'}[function]
@@ -341,18 +338,17 @@ def _wide_intervals(rows):
 # %% ../../nbs/auditing/05_report.ipynb #c3e71c9f
 def _missing_words(audit):
     "A step for each subject that lacks words."
-    missing_by_subject: dict = {} # subject: {missing word: the queries that lack it}
+    queries_by_word: dict = {} # subject -> word -> the queries that it was missing from
     for r in audit.results:
         for word in r.meta.get('missing') or []:
-            queries_by_word = missing_by_subject.setdefault(r.subject, {})
-            queries_by_word.setdefault(str(word), []).append(r.meta.get('name') or r.query)
+            words = queries_by_word.setdefault(r.subject, {})
+            words.setdefault(str(word), []).append(r.meta.get('name') or r.query)
     steps = []
-    for subject, queries_by_word in missing_by_subject.items():
-        all_queries: dict = {}                  # each once, in order
-        for queries in queries_by_word.values():
-            all_queries.update(dict.fromkeys(queries))
-        steps.append(Step(f'{subject} lacks {plural(len(queries_by_word), "word")} of {listed(all_queries, 4)}: '
-                          f'{listed(queries_by_word, 8)}. '
+    for subject, words in queries_by_word.items():
+        queries: dict = {}
+        for some in words.values():
+            queries.update(dict.fromkeys(some))
+        steps.append(Step(f'{subject} lacks {plural(len(words), "word")} of {listed(queries, 4)}: {listed(words, 8)}. '
                           'Values of these queries are not quite those of subjects that have all words.'))
     return steps
 
@@ -378,7 +374,7 @@ class _Hint(NamedTuple):
 
 
 def _hint(error):
-    "What to do about an error, or else its first sentence. The text is all that is kept of an error, so read that."
+    "What to do about an error, or what it says, in short. A failure has nothing but the words of its error."
     if 'in lower case' in error:
         return _Hint('most of the missing words are there in lower case', in_lower_case=True)
     if 'missing from' in error:
@@ -419,27 +415,16 @@ def _alone(audit, subjects):
                  shlex.join(['biasbook', 'audit', first, second]))]
 
 # %% ../../nbs/auditing/05_report.ipynb #6146f3f7
-def _names_of_same_content(audit):
-    "The names of subjects that have the same content: a list for each content that has several names."
+def _twins(audit, subjects):
+    "Steps for subjects that are the same thing twice."
     names_by_fingerprint: dict = {}
     for name, about in _parts(audit, 'subjects').items():
         if isinstance(about, dict) and about.get('fingerprint'):
             names_by_fingerprint.setdefault(about['fingerprint'], []).append(str(name))
-    return [names for names in names_by_fingerprint.values() if len(names) > 1]
-
-
-def _same_content(same_content):
-    "A step for each content that has several names."
-    return [Step(f'{", ".join(names)} have the same content, and count as one subject. Leave one out.')
-            for names in same_content]
-
-
-def _same_values(audit, subjects, same_content):
-    "A step for each two subjects of other content that nevertheless have the same values."
-    values: dict = {subject: {} for subject in subjects}
-    for r in audit.results:
-        values[r.subject][r.metric, r.label] = r.value
-    steps = []
+    same_content = [names for names in names_by_fingerprint.values() if len(names) > 1]
+    steps = [Step(f'{", ".join(names)} have the same content, and count as one subject. Leave one out.')
+             for names in same_content]
+    values = {s: {(r.metric, r.label): r.value for r in audit.results if r.subject == s} for s in subjects}
     for i, second in enumerate(subjects):
         for first in subjects[:i]:
             if any(first in names and second in names for names in same_content):
@@ -451,40 +436,29 @@ def _same_values(audit, subjects, same_content):
     return steps
 
 # %% ../../nbs/auditing/05_report.ipynb #172b12fb
-def _signs_differ(agreements):
-    "A step for queries whose sign is not the same in all subjects."
-    labels = dict.fromkeys(x.label for x in agreements if x.same_side < x.subjects)
-    if not labels:
-        return []
-    return [Step(f'{listed(labels, 4)}: the sign is not the same in all subjects. Compare the '
-                 'words of each before speaking of one association.')]
-
-
-def _occupations_differ(audit, subjects, agreements):
-    "A step for occupation gaps over different occupations."
-    if all(x.metric != 'occupation gap r' or x.same_words for x in agreements):
-        return []
-    arguments = ', '.join(_as_python(audit, s) for s in subjects)
-    return [Step('The occupation gaps are over different occupations. Measure all subjects on those that every one has.',
-                 'from biasbook.chapters.occupation_gap import occupation_gaps\n'
-                 f'occupation_gaps([{arguments}])')]
-
-
-def _about_subjects(audit):
-    "Steps about the subjects together: there is only one, they disagree, or some are the same thing twice."
+def _more_subjects(audit, agreements):
+    "Steps for one subject alone, for disagreement, for unequal words, and for the same thing twice."
     subjects = list(dict.fromkeys(r.subject for r in audit.results))
-    agreements = consistency(audit.results)
-    same_content = _names_of_same_content(audit)
-    return [*_alone(audit, subjects), *_signs_differ(agreements), *_occupations_differ(audit, subjects, agreements),
-            *_same_content(same_content), *_same_values(audit, subjects, same_content)]
+    steps = _alone(audit, subjects)
+    apart = [x.label for x in agreements if x.same_side < x.subjects]
+    if apart:
+        steps.append(Step(f'{listed(dict.fromkeys(apart), 4)}: the sign is not the same in all subjects. Compare the '
+                          'words of each before speaking of one association.'))
+    if any(x.metric == 'occupation gap r' and not x.same_words for x in agreements):
+        arguments = ', '.join(_as_python(audit, s) for s in subjects)
+        steps.append(Step('The occupation gaps are over different occupations. Measure all subjects on those that every '
+                          'one has.', 'from biasbook.chapters.occupation_gap import occupation_gaps\n'
+                          f'occupation_gaps([{arguments}])'))
+    return steps + _twins(audit, subjects)
 
 # %% ../../nbs/auditing/05_report.ipynb #347d9f4a
 def next_steps(audit, # an Audit
               )->list: # of Steps; empty if this audit asks for none
     "What this audit asks for: computed from what it found, what it missed and what failed."
     rows = summary_table(audit.results).to_dict('records')
-    return [*_about_subjects(audit), *_p_near_05(audit, rows), *_placebos_reach_it(audit, rows), *_no_placebos(rows),
-            *_wide_intervals(rows), *_missing_words(audit), *_failed(audit)]
+    return [*_more_subjects(audit, consistency(audit.results)), *_p_near_05(audit, rows),
+            *_placebos_reach_it(audit, rows), *_no_placebos(rows), *_wide_intervals(rows), *_missing_words(audit),
+            *_failed(audit)]
 
 # %% ../../nbs/auditing/05_report.ipynb #59f488f2
 def _lines_of_findings(rows):
@@ -520,7 +494,7 @@ def _findings_html(audit, rows, agreements):
 
 # %% ../../nbs/auditing/05_report.ipynb #3eacdd40
 def _caption(rows):
-    "What the marks of a figure mean; says nothing of marks that it does not have."
+    "What the marks of a figure mean, those that it has."
     text = 'A point is a value, filled if p stays below .05 after adjustment. Lines are intervals'
     if any(_word_interval_end(r, 'low') is not None for r in rows):
         text += ': thick if words like these vary, thin if attribute words vary too'
@@ -572,7 +546,7 @@ def _queries_read_as(reading, rows):
 
 # %% ../../nbs/auditing/05_report.ipynb #a8fb1706
 def _sizes_html(rows):
-    "The section that compares p-values with practical sizes."
+    "p beside sizes that mean something."
     head = [('query', 'short'), ('subject', 'long'), ('p, Holm', 'number'), ('value / placebos', 'number'),
             ('probability', 'number'), ('reading', 'short'), ('in words', 'text')]
     body = []
@@ -608,10 +582,10 @@ def _agreements_html(agreements, n_subjects):
 def _seeds(r):
     "The seeds of p and of the topic lists, 'none' if p is not drawn."
     seeds = f'p: {r.meta.get("seed", "none")}'
-    methods = [e.method or '' for e in r.also if e.name.startswith('placebo')]
-    for n_draws in (2 * DRAWS, DRAWS):          # a result has no field for this number: it is in the words of the method
-        if any(f' {n_draws} draws ' in method for method in methods):
-            return f'{seeds}; topics: 0 to {n_draws - 1}'
+    drawn = [n for e in r.also for n in (DRAWS, 2 * DRAWS)
+             if e.name.startswith('placebo') and f' {n} draws ' in (e.method or '')]       # in no field of a result
+    if drawn:
+        seeds += f'; topics: 0 to {max(drawn) - 1}'
     return seeds
 
 
@@ -733,8 +707,8 @@ def _all_forests_html(chapters, subjects):
     "The first figure of each measure."
     figures = []
     for chapter in chapters:
-        is_single_point = len(chapter.rows) == 1 and not _is_known(chapter.rows[0]['low'])
-        if not is_single_point:                 # one point without an interval needs no figure
+        is_point_alone = len(chapter.rows) == 1 and not _is_known(chapter.rows[0]['low'])
+        if not is_point_alone:                  # a point alone is no figure
             caption = f'<b>{escaped(chapter.title)}.</b> {_caption(chapter.rows)}'
             figures.append(forest_html(chapter.rows, caption, subjects))
     return '\n'.join(figures)
@@ -745,7 +719,7 @@ def _steps_html(steps):
     return list_html(items, 'ol') or '<p>This audit asks for nothing more.</p>'
 
 # %% ../../nbs/auditing/05_report.ipynb #2779d052
-_drawing = Lock() # held while a report is drawn, since the settings of matplotlib are global
+_drawing = Lock()
 
 # %% ../../nbs/auditing/05_report.ipynb #04eb0b4a
 def report_html(audit, # an Audit

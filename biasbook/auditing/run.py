@@ -53,36 +53,36 @@ def _failed(error, advice=''):
     return _Outcome(None, f'{type(error).__name__}: {without_secrets(error)}{advice}')
 
 
-_last_opened: dict = {} # only the subject that this process opened last: its units come one after another
+_last_opened: dict = {} # the subject that this process opened last, for it has many units
 
-def _open_again(subject, subject_fingerprint):
-    "The subject of this name, opened again unless it was the last one; ValueError if it has another fingerprint now."
-    if (subject, subject_fingerprint) not in _last_opened:
+def _open_again(subject, mark):
+    "A subject given as a string, opened once in a row; ValueError if it is no longer what it was."
+    if (subject, mark) not in _last_opened:
         _, opened = open_subject(subject)
-        if fingerprint(opened) != subject_fingerprint:
+        if fingerprint(opened) != mark:
             raise ValueError(f'{subject} changed while the audit ran, or is another file on another machine')
         _last_opened.clear()
-        _last_opened[subject, subject_fingerprint] = opened
-    return _last_opened[subject, subject_fingerprint]
+        _last_opened[subject, mark] = opened
+    return _last_opened[subject, mark]
 
 
-def _work(run, subject, subject_fingerprint, spec):
-    "The outcome of a unit: its result, or the error that it raised. Only an interrupt goes through."
+def _work(run, subject, mark, spec):
+    "The outcome of a unit; nothing is raised but an interrupt."
     try:
-        opened = _open_again(subject, subject_fingerprint) if isinstance(subject, str) else subject
+        opened = _open_again(subject, mark) if isinstance(subject, str) else subject
         return _Outcome(run(opened, spec).to_json().encode('utf-8'))
     except Exception as e:                      # whatever a unit raises is kept with its name, and costs no other unit
         return _failed(e)
 
 # %% ../../nbs/auditing/02_run.ipynb #2066bbea
-def _unused_name(name, taken_names):
+def _unused_name(name, names):
     "The name, numbered if another subject has it: results of one name count as one subject."
-    unused = name
+    free = name
     number = 1
-    while unused in taken_names:
+    while free in names:
         number += 1
-        unused = f'{name} ({number})'
-    return unused
+        free = f'{name} ({number})'
+    return free
 
 
 def _label(subject):
@@ -104,10 +104,24 @@ class _Plan(NamedTuple):
     "What is to be done on one subject."
     name: str # what its results are called
     opened: Any
-    sent: Any # what a worker process gets: the string, to open it there, or else the object
-    fingerprint: str
+    sent: Any # what a worker gets: the string, or the object
+    mark: str # its fingerprint
     about: dict # what is known of it, plain data
     units: list[_Unit]
+
+
+def _plan(subject, measures, names):
+    "The plan of a subject; ValueError if no measure takes its kind."
+    if isinstance(subject, Path):
+        subject = str(subject)
+    kind, opened = open_subject(subject)
+    mark = fingerprint(opened)
+    about = {'subject': _label(subject), 'kind': kind, 'fingerprint': mark}
+    if kind == 'vectors':
+        about['size'] = len(opened)
+    about.update({**opened.meta, **origin(subject)})
+    return _Plan(_unused_name(opened.name, names), opened, subject if isinstance(subject, str) else opened, mark, about,
+                 _units(measures, kind, mark))
 
 
 class _Unusable(NamedTuple):
@@ -116,22 +130,7 @@ class _Unusable(NamedTuple):
     error: str
 
 
-def _plan(subject, measures, taken_names):
-    "The plan of a subject; ValueError if no measure takes its kind."
-    if isinstance(subject, Path):
-        subject = str(subject)
-    kind, opened = open_subject(subject)
-    subject_fingerprint = fingerprint(opened)
-    about = {'subject': _label(subject), 'kind': kind, 'fingerprint': subject_fingerprint}
-    if kind == 'vectors':
-        about['size'] = len(opened)
-    about.update({**opened.meta, **origin(subject)})
-    sent = subject if isinstance(subject, str) else opened
-    return _Plan(_unused_name(opened.name, taken_names), opened, sent, subject_fingerprint, about,
-                 _units_of_kind(measures, kind, subject_fingerprint))
-
-
-def _units_of_kind(measures, kind, subject_fingerprint):
+def _units(measures, kind, mark):
     "The units of the measures that take this kind of subject, for the subject with this fingerprint."
     fitting = [m for m in measures if kind in m.kinds]
     if not fitting:
@@ -139,22 +138,21 @@ def _units_of_kind(measures, kind, subject_fingerprint):
     units = []
     for m in fitting:
         for name, spec in m.units().items():
-            key = store_key(work='audit unit', measure=m.name, unit=name, spec=spec, subject=subject_fingerprint,
-                            **_code_versions())
+            key = store_key(work='audit unit', measure=m.name, unit=name, spec=spec, subject=mark, **_code_versions())
             units.append(_Unit(m, name, spec, key))
     return units
 
 # %% ../../nbs/auditing/02_run.ipynb #2b68747b
-class _UnitStore:
-    "Finished units in the store. If the store cannot be used, this warns, and the audit goes on without it."
+class _Kept:
+    "Finished units in the store. A store that cannot be used costs a warning, not the audit."
     def __init__(self, resume):
         self.store = None
         if resume:
-            with self._warn_and_go_on():
+            with self._or_do_without():
                 self.store = Store(None if resume is True else resume)
 
     @contextmanager
-    def _warn_and_go_on(self):
+    def _or_do_without(self):
         try:
             yield
         except (OSError, ValueError) as e:
@@ -162,16 +160,16 @@ class _UnitStore:
             warnings.warn(f'finished units cannot be kept, so this audit will not resume: {e}', stacklevel=6)
 
     def get(self, keys):
-        "The results that the store has for these keys, by key."
+        "Key: result, of those that are there."
         found = {}
         if self.store is not None:
-            with self._warn_and_go_on():
+            with self._or_do_without():
                 found = self.store.get(keys)
         return found
 
     def put(self, key, result):
         if self.store is not None:
-            with self._warn_and_go_on():
+            with self._or_do_without():
                 self.store.put({key: result}, kind='audit unit')
 
     def close(self):
@@ -188,13 +186,13 @@ def _outcome_of(future):
         return _failed(e, '; what was finished is kept, so the same audit goes on from here')
 
 # %% ../../nbs/auditing/02_run.ipynb #06eb7f81
-class _UnitRunner:
-    "Runs the units of an audit, here or in an executor, and keeps their outcomes. The end of its `with` block waits."
+class _Units:
+    "The units of an audit: finished ones by key, and those that an executor has. Used as a context, it waits for these."
     def __init__(self, executor, resume, progress):
         from tqdm import tqdm
         self.executor = executor
-        self.store = _UnitStore(resume)
-        self.done: dict[str, _Outcome] = {} # by key
+        self.kept = _Kept(resume)
+        self.done: dict[str, _Outcome] = {}
         self.waiting: dict[str, Any] = {} # key: future
         self.reused = 0
         self.bar = tqdm(total=0, desc='audit', unit=' units', disable=None if progress else True, delay=1, leave=False)
@@ -204,7 +202,7 @@ class _UnitRunner:
 
     def start(self, plan):
         "Take the finished units of a plan from the store, and begin the others."
-        kept = self.store.get([unit.key for unit in plan.units if unit.key not in self.done])
+        kept = self.kept.get([unit.key for unit in plan.units if unit.key not in self.done])
         for key, result in kept.items():
             self.done[key] = _Outcome(result)
         self.reused += len(kept)
@@ -213,15 +211,15 @@ class _UnitRunner:
         self.bar.total += len(missing)
         for key, unit in missing.items():
             if self.executor:
-                self.waiting[key] = self.executor.submit(_work, unit.measure.run, plan.sent, plan.fingerprint, unit.spec)
+                self.waiting[key] = self.executor.submit(_work, unit.measure.run, plan.sent, plan.mark, unit.spec)
             else:
-                self.finish(key, _work(unit.measure.run, plan.opened, plan.fingerprint, unit.spec))
+                self.finish(key, _work(unit.measure.run, plan.opened, plan.mark, unit.spec))
 
     def finish(self, key, outcome):
         "Note the outcome of a unit, and keep its result."
         self.done[key] = outcome
         if outcome.result is not None:
-            self.store.put(key, outcome.result)
+            self.kept.put(key, outcome.result)
         self.bar.update()
 
     def __exit__(self, error_type, error, trace):
@@ -237,7 +235,7 @@ class _UnitRunner:
                 if not taken_back and future.done() and key not in self.done:
                     self.finish(key, _outcome_of(future))
             self.bar.close()
-            self.store.close()
+            self.kept.close()
 
 # %% ../../nbs/auditing/02_run.ipynb #52cd6332
 def _command(subjects, measures):
@@ -270,23 +268,23 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
         raise WrongKind('executor', 'an Executor of concurrent.futures', shown(executor))
     plans: list[_Plan | _Unusable] = []
     about: dict[str, dict] = {}
-    with _UnitRunner(executor, resume, progress) as runner:
+    with _Units(executor, resume, progress) as units:
         for subject in subjects:
             try:
-                plan = _plan(subject, measures, taken_names=about)
+                plan = _plan(subject, measures, about)
             except Exception as e:               # as for a unit: it costs no other subject
                 plans.append(_Unusable(_label(subject), _failed(e).error))
                 continue
             about[plan.name] = plan.about
             plans.append(plan._replace(opened=None, sent=None))        # the next subject may need the memory
-            runner.start(plan)
-    return _collected(plans, runner, {'versions': {**_code_versions(), 'python': platform.python_version()},
-                                      'command': _command(subjects, measures),
-                                      'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in measures},
-                                      'subjects': about})
+            units.start(plan)
+    return _collected(plans, units, {'versions': {**_code_versions(), 'python': platform.python_version()},
+                                     'command': _command(subjects, measures),
+                                     'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in measures},
+                                     'subjects': about})
 
 # %% ../../nbs/auditing/02_run.ipynb #15b9d72c
-def _collected(plans, runner, about):
+def _collected(plans, units, about):
     "Results and failures in the order of subjects, measures and units, whoever finished first."
     results, failures = [], []
     for plan in plans:
@@ -294,11 +292,11 @@ def _collected(plans, runner, about):
             failures.append({'subject': plan.name, 'measure': '', 'error': plan.error})
             continue
         for unit in plan.units:
-            outcome = runner.done[unit.key]
+            outcome = units.done[unit.key]
             if outcome.result is None:
                 failures.append({'subject': plan.name, 'measure': unit_name(unit.measure.name, unit.name),
                                  'error': outcome.error})
             else:
                 r = Result.from_json(outcome.result.decode('utf-8'))
                 results.append(replace(r, subject=plan.name, meta={**r.meta, 'measure': unit.measure.name}))
-    return Audit(tuple(results), tuple(failures), about, runner.reused)
+    return Audit(tuple(results), tuple(failures), about, units.reused)
