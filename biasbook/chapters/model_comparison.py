@@ -86,11 +86,12 @@ def _compared(one, two, subject):
     scales = _scales(one, two)
     results = []
     if not scales.differ:
-        also = replace(raw_difference, name='raw margins'), paired_t(d['difference'])
-        results.append(_comparison(one, two, f'difference of {margins}', difference, 0., also, scales.note, d, subject))
-    also = ratios, naive, replace(raw_ratios, name='raw ratios')
-    results.append(_comparison(one, two, f'share of disagreements, {margins}', disagreements, .5, also, scales.differ,
-                               d, subject))
+        other_differences = replace(raw_difference, name='raw margins'), paired_t(d['difference'])
+        results.append(_comparison(one, two, f'difference of {margins}', difference, 0., other_differences, scales.note,
+                                   d, subject))
+    other_ratios = ratios, naive, replace(raw_ratios, name='raw ratios')
+    results.append(_comparison(one, two, f'share of disagreements, {margins}', disagreements, .5, other_ratios,
+                               scales.differ, d, subject))
     return results
 
 # %% ../../nbs/03c_model_comparison.ipynb #5d273140
@@ -245,7 +246,7 @@ _WHOLE_NUMBERS = 'disagreements', 'second_has'
 def _differences_table(comparison):
     "The frame of `ModelComparison.differences`."
     import pandas as pd
-    rows = {}
+    rows: dict = {}
     p_holm = results_table(comparison.tests)['p_holm'] if comparison.tests else []
     for r, its_p_holm in zip(comparison.tests, p_holm):
         row = rows.setdefault(r.query, {'first': r.meta['first'], 'second': r.meta['second']})
@@ -278,7 +279,7 @@ def _tests(results, against):
     if against:
         pairs = [(one, other) for one in results if one.subject == against for other in results if other is not one]
     else:
-        pairs = combinations(results, 2)
+        pairs = list(combinations(results, 2))
     tests = []
     for one, other in pairs:
         tests += _compared(one, other, f'{len(results)} models')
