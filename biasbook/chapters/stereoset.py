@@ -160,7 +160,7 @@ def _scored(model, d, compat):
         if not here.any():
             continue
         contexts = d.loc[here, 'context']
-        rows = []
+        rows: list = []
         for option in STEREOSET_OPTIONS:
             rows += zip(contexts, d.loc[here, option])
         total, counts = score(model, rows)
