@@ -170,7 +170,7 @@ def _weat_by_word(embedder, query, asked, options):
 def _weat_by_sentence(embedder, query, asked, options):
     "The WEAT of sentences, each as if it were a word; its details have the word of each."
     word_of = {text: word for word, texts in asked.sentences.items() for text in texts}
-    sets = {}
+    sets: dict = {}
     for letter, words in asked.sets.items():
         sets[letter] = [text for word in words for text in asked.sentences[word]]
     each_alone = {text: [text] for texts in sets.values() for text in texts}
