@@ -60,11 +60,11 @@ def files(folder):
 COUNTED = """
 import sys, biasbook.auditing.run as module
 from biasbook.auditing.cli import main
-finish = module._UnitRunner.finish
+finish = module._Units.finish
 def counted(self, key, outcome):
     print('computed', file=sys.stderr)
     return finish(self, key, outcome)
-module._UnitRunner.finish = counted
+module._Units.finish = counted
 main(prog_name='biasbook')
 """
 

@@ -33,38 +33,40 @@ _STIMULI = 'word', 'sentence', 'text', 'pair', 'template', 'set', 'property' # c
 
 
 def _stimuli(r):
-    "What a result was measured with: (its role or its row, the word) as often as it comes."
-    sets = r.meta.get('words') or {}
-    if not isinstance(sets, dict):
-        sets = {'': sets}
+    """The words or texts that a result was measured with, sorted, to compare with those of another result.
+
+    Each is (where it was used, the text): the list it is in, or the other stimuli in its row of the details."""
+    word_lists = r.meta.get('words') or {}
+    if not isinstance(word_lists, dict):
+        word_lists = {'': word_lists}
     found: list[tuple] = []
-    for role, words in sets.items():
+    for role, words in word_lists.items():
         found += [((role,), str(w)) for w in words]
     columns = [c for c in _STIMULI if r.details is not None and c in r.details]
     if columns:
-        for first, *others in r.details[columns].itertuples(index=False, name=None):
-            found.append((tuple(map(str, others)), str(first)))
+        for text, *rest_of_row in r.details[columns].itertuples(index=False, name=None):
+            found.append((tuple(map(str, rest_of_row)), str(text)))
     return sorted(found)
 
 # %% ../../nbs/auditing/08_compare.ipynb #6e0c1060
 class _NotComparable(ValueError):
-    "Why the difference of two results would be no change of the subject."
+    "Two results were measured in different ways, so their difference says nothing about the subject."
     def __init__(self, message, other_words=False):
         self.other_words = other_words
         super().__init__(message)
 
 
 def _check_same_test(a, b):
-    "Whether two results were measured with the same words in the same way; else _NotComparable."
-    stimuli = _stimuli(a), _stimuli(b)
-    if not all(stimuli):
+    "_NotComparable unless both results were measured with the same words in the same way."
+    stimuli_a, stimuli_b = _stimuli(a), _stimuli(b)
+    if not stimuli_a or not stimuli_b:
         raise _NotComparable('it is not known which words or sentences were used')
-    if stimuli[0] != stimuli[1]:
-        raise _NotComparable(f'other words: {_difference(*stimuli)}', other_words=True)
-    odd = [f'{key} {a.meta.get(key)} and {b.meta.get(key)}' for key in ('ddof', 'property')
-           if a.meta.get(key) != b.meta.get(key)]
-    if odd:
-        raise _NotComparable(f'measured in two ways: {", ".join(odd)}')
+    if stimuli_a != stimuli_b:
+        raise _NotComparable(f'other words: {_difference(stimuli_a, stimuli_b)}', other_words=True)
+    different_options = [f'{key} {a.meta.get(key)} and {b.meta.get(key)}' for key in ('ddof', 'property')
+                         if a.meta.get(key) != b.meta.get(key)]
+    if different_options:
+        raise _NotComparable(f'measured in two ways: {", ".join(different_options)}')
 
 
 def _difference(stimuli_a, stimuli_b):
@@ -241,16 +243,19 @@ class Comparison:
 
     def to_dict(self, by=0.):
         "Plain data for JSON: findings, notes, a row a change, and what has no counterpart."
-        rows = []
-        for row in self.table().to_dict('records'):
-            rows.append({key: None if x != x else x for key, x in row.items()})        # JSON has no NaN
+        rows = [_without_nan(row) for row in self.table().to_dict('records')]
         return {'comparison': {'biasbook': __version__, 'threshold': by}, 'findings': self.findings(by),
                 'moved': [f'{r.subject}: {r.label}' for r in self.moved(by)], 'lost': len(self.lost()),
                 'notes': list(self.notes), 'changes': rows, 'unpaired': list(self.unpaired)}
 
 # %% ../../nbs/auditing/08_compare.ipynb #076518fe
-def _largest_change(r):
-    "The largest change, in words."
+def _without_nan(row):
+    "A row of a table as JSON can hold it: None for NaN."
+    return {key: None if isinstance(x, float) and math.isnan(x) else x for key, x in row.items()}
+
+
+def _change_in_words(r):
+    "A change as one clause: the result, its values before and after, and the interval of the change."
     before, after = r.also[:2]
     interval = 'no interval' if math.isnan(r.low) else f'[{r.low:+.2f}, {r.high:+.2f}]'
     separator = ', ' if math.isnan(r.low) else ' '
@@ -266,8 +271,8 @@ def _moved_sentence(c, by):
         return 'Nothing could be compared'
     how = f'moved by more than {by:g}' if by else 'changed'
     if moved:
-        return f'{len(moved)} of {n} values {how}; the largest: {_largest_change(moved[0])}'
-    if c.moved():
+        return f'{len(moved)} of {n} values {how}; the largest: {_change_in_words(moved[0])}'
+    if c.moved():                               # but by no more than `by`
         return f'No value {how}: {n} compared'
     which = f'{n} values' if c.unpaired else f'all {n} values'
     return f'Nothing changed: {which} are the same'
@@ -291,13 +296,13 @@ def _change_cells(row):
 def _same_words_note(a, b, pairs):
     "How to compare tests of the words that both subjects of the first pair have."
     names = []
-    for one_audit, subject in zip((a, b), pairs[0]):
-        about = (one_audit.about.get('subjects') or {}).get(subject, {})
+    for either, subject in zip((a, b), pairs[0]):
+        about = (either.about.get('subjects') or {}).get(subject, {})
         names.append(about.get('subject', subject))
     return ('Their words differ. To compare tests of the words that both have, in Python:\n'
-            '  from biasbook import one_audit, compare_audits, load_vectors\n'
+            '  from biasbook import audit, compare_audits, load_vectors\n'
             f'  a, b = load_vectors({names[0]!r}), load_vectors({names[1]!r})\n'
-            '  one, two = (one_audit(x.subset([w for w in a.words if w in b])) for x in (a, b))\n'
+            '  one, two = (audit(x.subset([w for w in a.words if w in b])) for x in (a, b))\n'
             "  print(*compare_audits(one, two).lines(), sep='\\n')")
 
 # %% ../../nbs/auditing/08_compare.ipynb #bb14be41
@@ -349,7 +354,9 @@ def compare_audits(a, # an Audit, of audit or load_audit: before
     return Comparison(changes, unpaired, tuple(note for note in notes if note))
 
 # %% ../../nbs/auditing/08_compare.ipynb #b085493b
-MOST_WORDS = 50_000 # with more, random directions are not taken out beside: each takes a pass over all words
+# The table compares with vectors without a random direction, one direction after the other. Each takes a pass over all
+# words, so with more words than this only the direction itself is taken out.
+MOST_WORDS = 50_000
 
 def _hard(vectors, direction):
     if len(vectors) > MOST_WORDS:
@@ -357,7 +364,7 @@ def _hard(vectors, direction):
     return hard_debias_each(vectors, direction, on_missing='drop')
 
 def _sides_to_fit(vectors, direction):
-    "Every other word at the ends of the direction, by its side."
+    "The words that a method is fitted on: half of those at the two ends of the direction, each with its side."
     return label_sides(vectors, direction, exclude=[*gender_specific(), *professions()], halves=True)[0]
 
 def _inlp(vectors, direction):
@@ -366,7 +373,8 @@ def _inlp(vectors, direction):
 def _leace(vectors, direction):
     return leace(vectors, _sides_to_fit(vectors, direction))
 
-DEBIASING = {'hard': _hard, 'inlp': _inlp, 'leace': _leace} # name: vectors, direction -> the vectors after, or a function
+# Each takes vectors and a direction, and returns what compare_debiasing takes as `after`: vectors or a function.
+DEBIASING = {'hard': _hard, 'inlp': _inlp, 'leace': _leace}
 
 # %% ../../nbs/auditing/08_compare.ipynb #bc45d58b
 def compare_subjects(before, # what biasbook audit takes as SUBJECT: a file of vectors, or a name
@@ -432,9 +440,7 @@ def save_before_after(table, # from compare_subjects
                       subjects=(), # what the command line named, for their origin
                      ): # the folder that was written
     "Write comparison.json, .csv and .png. OSError: disk, permission."
-    rows = []
-    for row in table.to_dict('records'):
-        rows.append({key: None if isinstance(x, float) and math.isnan(x) else x for key, x in row.items()})
+    rows = [_without_nan(row) for row in table.to_dict('records')]
     about = {'biasbook': __version__, **table.attrs, 'subjects': {shown_subject(s): origin(s) for s in subjects}}
     files = {'comparison.json': json.dumps({'about': about, 'rows': rows}, ensure_ascii=False, allow_nan=False,
                                            indent=1),

@@ -54,8 +54,8 @@ def _interval_text(row):
     return f'[{row["low"]:z.2f}, {row["high"]:z.2f}]'
 
 
-def _short_rows(frame):
-    "Rows of text: a head, then a row a result."
+def _text_rows(frame):
+    "The table as rows of texts: the titles of its columns, then a row for each result."
     head = ['subject', 'test', 'query', 'measure', 'value', '95 % interval', 'p', 'p (Holm)', 'placebo p']
     rows = [head]
     for row in frame.to_dict('records'):
@@ -76,7 +76,7 @@ def printable(text, # what is about to be printed; a newline and a tab may stay
 def markdown_table(frame, # from Audit.table or results_table
                   )->str:
     "The results as a Markdown table."
-    head, *rows = [[_markdown_cell(x) for x in row] for row in _short_rows(frame)]
+    head, *rows = [[_markdown_cell(x) for x in row] for row in _text_rows(frame)]
     alignment = [':--' if k < 4 else '--:' for k in range(len(head))]
     lines = ['| ' + ' | '.join(row) + ' |' for row in (head, alignment, *rows)]
     return '\n'.join(lines) + '\n'
@@ -91,7 +91,7 @@ def _markdown_cell(x):
 def latex_table(frame, # from Audit.table or results_table
                )->str:
     "The results as a LaTeX tabular, for the package booktabs."
-    head, *rows = [' & '.join(map(_latex_cell, row)) + r' \\' for row in _short_rows(frame)]
+    head, *rows = [' & '.join(map(_latex_cell, row)) + r' \\' for row in _text_rows(frame)]
     return '\n'.join([r'\begin{tabular}{llllrrrrr}', r'\toprule', head, r'\midrule', *rows, r'\bottomrule',
                       r'\end{tabular}', ''])
 
@@ -158,13 +158,13 @@ def audit_lines(audit, # an Audit
             yield f'Words that {subject} lacks: {"; ".join(lacking)}'
 
 # %% ../../nbs/auditing/07_files.ipynb #4e61d593
-def _take_name(part, target):
-    "Take a name for a file that is written; FileExistsError if somebody has it."
+def _link_or_move(part, target):
+    "Give a finished file its name, but never replace another: FileExistsError if the name is taken."
     try:
         os.link(part, target)
     except FileExistsError:
         raise
-    except OSError:                             # no links here
+    except OSError:                             # this file system has no hard links
         target.open('x').close()
         try:
             part.replace(target)
@@ -174,39 +174,42 @@ def _take_name(part, target):
 
 # %% ../../nbs/auditing/07_files.ipynb #eaf706a3
 def _files_there(folder, names):
-    "Name: content, of the files that the folder has; FileExistsError for a link to nowhere, which takes a name."
-    there = {}
+    "The contents of those files that the folder has already, by name. FileExistsError for a link to nowhere."
+    contents = {}
     for name in names:
         path = folder / name
         if path.is_symlink() and not path.exists():
             raise FileExistsError(f'{path} is a link to nowhere')
         if path.exists():
-            there[name] = path.read_bytes()
-    return there
+            contents[name] = path.read_bytes()
+    return contents
 
 
 def _write_together(folder, files):
-    "Write the files, unless they are there; False if the folder holds others of these names."
+    """Write the files that are not there yet; False if the folder has other files of these names.
+
+    All are first written under temporary names. Whoever gives the first file its name has the folder: another process
+    that writes at the same time finds that name taken, and begins again by comparing the files."""
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f'{folder} is a file; give a folder to write the audit into')
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        there = _files_there(folder, files)
+        existing = _files_there(folder, files)
     except FileExistsError:
         return False
-    if any(files[name] != content for name, content in there.items()):
+    if any(files[name] != content for name, content in existing.items()):
         return False
-    parts = {name: folder / f'.{name}.{os.getpid()}.{id(files)}.part' for name in files if name not in there}
+    parts = {name: folder / f'.{name}.{os.getpid()}.{id(files)}.part' for name in files if name not in existing}
     first, *_ = files
     try:
         for name, part in parts.items():
             part.write_bytes(files[name])
         if first in parts:
-            _take_name(parts[first], folder / first)
+            _link_or_move(parts[first], folder / first)
         for name, part in parts.items():
             if part.exists():
                 part.replace(folder / name)
-    except FileExistsError:                     # somebody else was here since
+    except FileExistsError:                     # another process took the name in the meantime
         return _write_together(folder, files)
     finally:
         for part in parts.values():
@@ -214,7 +217,7 @@ def _write_together(folder, files):
     return True
 
 # %% ../../nbs/auditing/07_files.ipynb #e02f9963
-def save_files(files, # name -> text or bytes; the first one is what takes the folder
+def save_files(files, # name -> text or bytes; who writes the first one has the folder
                folder, # made if it is not there
               )->Path: # the folder that was written: this one, or the first free one beside it
     "Write files together; other files of these names are left as they are. OSError: disk, permission."
@@ -233,7 +236,7 @@ def save_audit(audit, # an Audit
                folder, # made if it is not there
               )->Path: # the folder that was written: this one, or the first free one beside it
     "Write results.json, .csv, .md and .tex, and report.html. OSError: disk, permission, a file there."
-    from biasbook.auditing.report import report_html           # with all chapters, which a list of files does not need
+    from biasbook.auditing.report import report_html           # late: it imports all chapters, which nothing else here needs
     everything = plain_data({'biasbook': __version__, 'about': audit.about, 'failures': list(audit.failures),
                              'results': [r.to_dict() for r in audit.results]})
     table = audit.table()
@@ -244,19 +247,19 @@ def save_audit(audit, # an Audit
 
 # %% ../../nbs/auditing/07_files.ipynb #12f206de
 def _check_mapping(x, name):
-    "A mapping, or None."
+    "WrongKind unless this is a mapping or None."
     if x is not None and not isinstance(x, dict):
         raise WrongKind(name, 'a mapping', shown(x))
 
 
 def _check_word_list(x, name):
-    "A list of texts."
+    "WrongKind unless this is a list of texts."
     if not isinstance(x, (list, tuple)) or not all(isinstance(w, str) for w in x):
         raise WrongKind(name, 'a list of words', shown(x))
 
 # %% ../../nbs/auditing/07_files.ipynb #07d4887a
 def _check_result(r):
-    "ValueError if a note or a detail of the result that is computed with is of another kind than usual."
+    "ValueError if something in meta or details that this package computes with or prints has an unexpected type."
     for key in ('name', 'battery', 'direction', 'measure', 'note'):
         if r.meta.get(key) is not None:
             check_text(r.meta[key], f'meta.{key}', blank=True)

@@ -126,8 +126,8 @@ def _drawn(ax, form):
 # %% ../../nbs/auditing/06_html.ipynb #19b3f7d3
 def image_data(ax, # axes of the figure; the figure is closed
                form='png', # or "svg"
-              )->str: # data address, width and height in pixels, as three attributes without the name of the first
-    "A matplotlib figure as the end of an element: `<img src=` or `<source srcset=` and this."
+              )->str: # '"data:…" width="…" height="…"', with the size in pixels
+    "The value of `src` or `srcset` for a matplotlib figure, and its size after it: for `<img src={image_data(ax)}>`."
     import matplotlib.pyplot as plt
     width, height = (96 * x for x in ax.figure.get_size_inches())
     try:
@@ -151,7 +151,7 @@ def _breakable(text, kind=''):
 
 
 def _cell(x, kind):
-    "A cell: text, or for a number its text and its value; NaN has no value."
+    "A cell. For the kind 'number', x is (text, value); scripts sort by the value, which NaN does not have."
     if kind != 'number':
         return f'<td class="{kind}">{_breakable(x, kind)}</td>'
     text, value = x
@@ -179,15 +179,16 @@ def table_html(ident, # its id
             f'<thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table></div>')
 
 # %% ../../nbs/auditing/06_html.ipynb #979f8da1
-def _allowed(text):
-    "How a policy names a script or a style that may run: by its checksum."
+def _policy_checksum(text):
+    "The checksum by which a Content-Security-Policy allows one script or style."
     digest = hashlib.sha256(text.encode('utf-8')).digest()
     return "'sha256-" + base64.b64encode(digest).decode('ascii') + "'"
 
 
 def _head(title, style, script):
     "The beginning of a page: its policy, its title and its style."
-    policy = (f"default-src 'none'; img-src data:; style-src {_allowed(style)}; script-src {_allowed(script)}; "
+    policy = (f"default-src 'none'; img-src data:; style-src {_policy_checksum(style)}; "
+              f"script-src {_policy_checksum(script)}; "
               "base-uri 'none'; form-action 'none'")
     return f"""<!doctype html>
 <html lang="en">

@@ -32,7 +32,9 @@ def common_language(x, # numbers of the first list
 def concordance(x, # one number a word
                 y, # one number a word
                )->float: # from 0 to 1
-    "How often, of two words that differ in y, the one with larger y has larger x; ties in x are halves. ValueError: lengths."
+    """How often, of two words that differ in y, the one with larger y also has larger x; a tie in x counts as half.
+
+    NaN if no two words differ in y. ValueError for unequal lengths."""
     x = np.asarray(x, float)
     y = np.asarray(y, float)
     if x.shape != y.shape:
@@ -59,10 +61,9 @@ class Size(NamedTuple):
 
 # %% ../../nbs/auditing/03_readings.ipynb #1964b1cb
 def _toward(p, one, other):
-    "The direction that more than half of the pairs go."
-    if p < .5:
-        one, other = other, one
-    return f'toward {one} rather than {other}'
+    "The direction of most pairs, where p is the share of pairs that go toward `one`."
+    nearer, farther = (other, one) if p < .5 else (one, other)
+    return f'toward {nearer} rather than {farther}'
 
 
 def _size_of_difference(d, names):
@@ -91,7 +92,7 @@ def _size_of_correlation(d, r, names):
 
 # %% ../../nbs/auditing/03_readings.ipynb #acf66637
 def _size_of_preference(r):
-    "The size of a preference between the sentences of pairs: how many prefer the one that more of them prefer."
+    "The size of a preference between the sentences of pairs: the share of pairs in which the preferred kind wins."
     if r.value >= .5:
         preferred, other = 'stereotype', 'antistereotype'
     else:
@@ -127,7 +128,7 @@ READINGS = {'stands out': 'adjusted p below .05, and larger than nearly all plac
             'large but unsure': 'a probability of .71 or more over pairs of words, but an adjusted p of .05 or more',
             'not shown': 'adjusted p of .05 or more; this is no evidence of no association',
             'no test': 'there is no p-value'}
-LARGE = .714 # of normal lists whose means differ by .8 standard deviations
+LARGE = .714 # the probability for two normal lists whose means differ by .8 standard deviations, Cohen's large effect
 
 # %% ../../nbs/auditing/03_readings.ipynb #c05e44c2
 def reading(p, # p, adjusted; None or NaN if there is none
@@ -152,7 +153,7 @@ _DRAWN = re.compile(r'(\d[\d\s]{0,30}?)\s(?:random|unrelated|directions)\b')
 
 def _is_at_floor(p, method):
     "Whether p is the smallest that its draws could give: none of them reached the value."
-    drawn = _DRAWN.match(method or '')          # the number of draws is in no field of a result
+    drawn = _DRAWN.match(method or '')          # a result has no field for the number of draws
     if drawn is None or p is None:
         return False
     n = int(re.sub(r'\s', '', drawn[1]))
@@ -171,7 +172,7 @@ def p_text(row, # of a summary_table, as a dictionary
 def summary_table(results, # Results
                  ): # a DataFrame
     "`results_table` with the size in words, the value over the 95 % point of placebos, and the reading."
-    t = results_table(results).copy()           # a copy is in one piece
+    t = results_table(results).copy()           # a copy is not fragmented: pandas warns of adding columns to a frame that is
     rows = [_summary(r, p_holm) for r, p_holm in zip(results, t['p_holm'])]
     for column in _SUMMARY:
         t[column] = [row[column] for row in rows]
@@ -183,18 +184,19 @@ _SUMMARY = ('measure', 'placebo', 'probability', 'size', 'sides', 'floors', 'aga
 def _summary(r, p_holm):
     "What `summary_table` knows of a result beyond `results_table`."
     placebos = [e for e in r.also if e.name in PLACEBOS]
-    farthest = max((e.value - r.null for e in placebos if e.value), default=math.nan)
+    distances = [e.value - r.null for e in placebos if e.value]
+    farthest_placebo = max(distances, default=math.nan)
     size = practical_size(r)
     floors = [f'{e.name}: p' for e in placebos if _is_at_floor(e.pvalue, e.method)]
     if _is_at_floor(r.pvalue, r.method):
         floors += ['p', 'p_holm', 'p_bh']
     return {'measure': r.meta.get('measure') or r.metric,
-            'placebo': farthest, # how far from the null the 95 % point of placebos is
+            'placebo': farthest_placebo, # how far from the null the 95 % point of placebos is
             'probability': size.probability,
             'size': size.words(),
-            'sides': [PLACEBOS[e.name] for e in placebos if e.pvalue is not None], # replaced by placebos
-            'floors': floors, # columns of p-values that are bounds
-            'against placebos': abs(r.value - r.null) / farthest if farthest > 0 else math.nan,
+            'sides': [PLACEBOS[e.name] for e in placebos if e.pvalue is not None], # what placebos took the place of
+            'floors': floors, # the columns whose p-value is an upper bound, to be printed with ≤
+            'against placebos': abs(r.value - r.null) / farthest_placebo if farthest_placebo > 0 else math.nan,
             'reading': reading(p_holm, [e.pvalue for e in placebos], size.probability),
             'label': r.label,
             'missing words': list(r.meta.get('missing') or [])}
@@ -268,13 +270,13 @@ def _single_finding(r):
 
 # %% ../../nbs/auditing/03_readings.ipynb #1f552aea
 def _finding(subject, results):
-    "How many tests reach .05, how many after Holm, and how many of these beyond both placebos where there are any."
+    "How many tests have p < .05, how many after Holm, and how many of these have small placebo p-values as well."
     t = results_table(results)
     text = (f'{subject}: {(t["p"] < .05).sum()} of {t["p"].notna().sum()} associations have p < .05, '
             f'{(t["p_holm"] < .05).sum()} after adjustment for the tests of one battery')
     placebos = t[[c for c in t if c.removesuffix(': p') in PLACEBOS]]
-    compared = placebos.notna().all(axis=1) & bool(placebos.size)
-    if not compared.any():
+    compared = placebos.notna().all(axis=1)
+    if placebos.empty or not compared.any():
         return f'{text}; none could be compared with placebos'
     beyond = compared & (t['p_holm'] < .05) & (placebos.max(axis=1) < .05)
     names = t['name'].where(t['name'] != '', t['query'])[beyond]
@@ -309,8 +311,9 @@ def headline(audit, # an Audit
         return f'{plural(len(t), "value")} in {subjects}, and no test of them.'
     beyond = n_with['stands out']
     reached = n_with['reached by placebos']
-    sentences = [_count_sentence(tested, subjects, beyond + reached + n_with['not compared'], beyond,
-                                 t['label'][t['reading'] == 'stands out'].nunique())]
+    kept = beyond + reached + n_with['not compared']
+    queries_beyond = t['label'][t['reading'] == 'stands out'].nunique()
+    sentences = [_count_sentence(tested, subjects, kept, beyond, queries_beyond)]
     if reached:
         sentences.append(f'{plural(reached, "association")} with a small p {"is" if reached == 1 else "are"} not clearly '
                          'larger than placebos (placebo p of .05 or more).')
@@ -319,11 +322,11 @@ def headline(audit, # an Audit
         sentences.append(_agreement_sentence(agreements))
     return ' '.join(sentences)
 
-def _count_sentence(tested, subjects, kept, beyond, queries):
-    "How many associations hold, and how many of these are beyond placebos: `beyond` results of so many queries."
+def _count_sentence(tested, subjects, kept, beyond, queries_beyond):
+    "How many of the tested associations are kept after adjustment, and how many of these are beyond their placebos."
     hold = 'holds' if kept == 1 else 'hold'
     are = 'is' if beyond == 1 else 'are'
-    of_queries = f' ({plural(queries, "query", "queries")})' if queries < beyond else ''
+    of_queries = f' ({plural(queries_beyond, "query", "queries")})' if queries_beyond < beyond else ''
     return (f'Of {plural(tested, "association")} tested in {subjects}, {kept} {hold} (p below .05 after Holm’s '
             f'adjustment); {beyond} of these{of_queries} {are} also larger than nearly all placebos: unrelated topics, '
             'or random directions.')

@@ -81,7 +81,8 @@ def leave_one_out(vectors, # anything that as_vectors takes
                  ): # a DataFrame, a row a word: word, set, d without it, change, p, flips_sign, crosses
     """d and exact p without each word of all four sets, largest change of d first; ValueError as for `weat`.
 
-    A word that cannot be left out has NaN. `attrs` has d and p of all words, and which are `kept`, and why."""
+    A word that cannot be left out has NaN. `attrs` has d and p with all words, and in `kept` the words that cannot be
+    left out, with the reason."""
     import pandas as pd
     result, sets, cosines = _measure(vectors, query, level, options)
     rows, kept = [], {}
@@ -122,7 +123,7 @@ def _about_level(table, of_all):
     crosses = table[table['crosses']]
     p = table['p'].dropna()
     if len(crosses):
-        words = listed([f'{word} ({format_p(p)})' for word, p in zip(crosses['word'], crosses['p'])], 4)
+        words = listed([f'{row.word} ({format_p(row.p)})' for row in crosses.itertuples()], 4)
         moves = 'rises' if is_below else 'falls'
         return f'p {moves} across {level} without {words}'
     if not len(p):
@@ -186,33 +187,41 @@ def fewest_words(vectors, # anything that as_vectors takes
                 ): # a DataFrame, a row a word taken: word, set, d and p after it, crosses
     """Take the word that moves d most, one by one, until p crosses a level (after Broderick et al. 2020).
 
-    Greedy: at most so many are needed. If no word can go, the last `crosses` is False. ValueError as `weat`."""
+    Greedy, so a smaller set of words may do as well. If no further word can go, the last `crosses` is False.
+    ValueError as for `weat`."""
     import pandas as pd
     result, sets, cosines = _measure(vectors, query, level, options)
     names = dict(zip('XYAB', result.meta['names']))
     was_below = result.pvalue < level
     if result.alternative == 'two-sided':
-        p_falls_with_d = result.value >= 0
+        p_falls_as_d_rises = result.value >= 0
     else:
-        p_falls_with_d = result.alternative == 'greater'
-    d_must_fall = p_falls_with_d == was_below
+        p_falls_as_d_rises = result.alternative == 'greater'
+    d_must_fall = p_falls_as_d_rises == was_below        # a p below the level must rise, another one must fall
     rows, p = [], result.pvalue
     while (p < level) == was_below:
-        d_without = {}
-        for letter in 'XYAB':
-            for i in range(len(sets[letter])):
-                without = _measure_without(result, cosines, letter, i, pvalues=False)
-                if not without.kept_because:
-                    d_without[letter, i] = without.d
+        d_without = _d_without_each(result, sets, cosines)
         if not d_without:
             break
         farthest = min if d_must_fall else max
         letter, i = farthest(d_without, key=d_without.__getitem__)
-        d, p, _ = _measure_without(result, cosines, letter, i)
+        without = _measure_without(result, cosines, letter, i)
         cosines = _drop_word(cosines, letter, i)
-        rows.append({'word': sets[letter].pop(i), 'set': names[letter], 'd': d, 'p': p,
+        p = without.p
+        rows.append({'word': sets[letter].pop(i), 'set': names[letter], 'd': without.d, 'p': p,
                      'crosses': (p < level) != was_below})
     return pd.DataFrame(rows, columns=['word', 'set', 'd', 'p', 'crosses'])
+
+
+def _d_without_each(result, sets, cosines):
+    "(set, number of the word in it): d without this word, for the words that can be left out."
+    d_without = {}
+    for letter in 'XYAB':
+        for i in range(len(sets[letter])):
+            without = _measure_without(result, cosines, letter, i, pvalues=False)
+            if not without.kept_because:
+                d_without[letter, i] = without.d
+    return d_without
 
 # %% ../../nbs/00a_influence.ipynb #dfd80066
 def list_agreement(vectors, # anything that as_vectors takes
@@ -231,20 +240,20 @@ def list_agreement(vectors, # anything that as_vectors takes
     for queries in zip(*map(weat_queries, editions)):
         results = [weat(vectors, query, on_missing='drop', ddof=ddof, placebo=False) for query in queries]
         words = {word for query in queries for word in query.words}
-        editions_lacking: dict = {}                   # a missing word: the editions that have it in their lists
+        editions_of: dict = {}                  # word that the vectors lack: the editions that have it in their lists
         for edition, result in zip(editions, results):
             for word in result.meta['missing']:
-                editions_lacking.setdefault(word, []).append(edition)
-        missing: dict = {}                      # some editions, in words: what is missing in just these
-        for word, lacking in editions_lacking.items():
-            where = 'all' if len(lacking) == len(editions) else ', '.join(lacking)
+                editions_of.setdefault(word, []).append(edition)
+        missing: dict = {}                      # some editions, as a text: the missing words that just these have
+        for word, its_editions in editions_of.items():
+            where = 'all' if len(its_editions) == len(editions) else ', '.join(its_editions)
             missing.setdefault(where, []).append(word)
         d = [r.value for r in results]
         p = [r.pvalue for r in results if r.pvalue is not None]
         rows.append({'name': queries[0].name, 'query': queries[0].label, **dict(zip(editions, d)),
                      'spread': max(d) - min(d), 'interval_width': results[0].high - results[0].low,
                      'lowest_p': min(p), 'highest_p': max(p),
-                     'words': f'{len(words) - len(editions_lacking)} of {len(words)}',
+                     'words': f'{len(words) - len(editions_of)} of {len(words)}',
                      'missing': '; '.join(f'{", ".join(lost)} ({where})' for where, lost in missing.items())})
     return pd.DataFrame(rows)
 
@@ -260,23 +269,30 @@ class _TargetScores(NamedTuple):
     def joined(self):
         return np.concatenate([self.x, self.y])
 
+    def without_x(self, i):
+        return self._replace(x=np.delete(self.x, i))
+
+    def without_y(self, i):
+        return self._replace(y=np.delete(self.y, i))
+
 
 def _contributions(before, after, ddof):
-    "What each word adds to the change of d; 0 where it may be rounding."
+    "u, what each word adds to the change of d; 0 where it may be rounding."
     n_x, n_y = len(before.x), len(before.y)
     weights = np.repeat([1 / n_x, -1 / n_y], [n_x, n_y])
-    s, t = before.joined(), after.joined()
-    deviations = s.std(ddof=ddof), t.std(ddof=ddof)
-    z = (s - s.mean()) / deviations[0]
-    z_after = (t - t.mean()) / deviations[1]
+    scores, scores_after = before.joined(), after.joined()
+    deviation, deviation_after = scores.std(ddof=ddof), scores_after.std(ddof=ddof)
+    z = (scores - scores.mean()) / deviation
+    z_after = (scores_after - scores_after.mean()) / deviation_after
     d, d_after = weights @ z, weights @ z_after
+    # (d + d_after) / 4 is half of the mean d
     u = weights * (z_after - z) - (d + d_after) / 4 * (z_after ** 2 - z ** 2) / (len(weights) - ddof)
-    rounding = np.abs(weights) * _ROUNDING / min(deviations)
+    rounding = np.abs(weights) * _ROUNDING / min(deviation, deviation_after)
     return np.where(np.abs(u) > rounding, u, 0)
 
 # %% ../../nbs/00a_influence.ipynb #b5236944
 def _change(before, after, ddof):
-    "How d changes."
+    "The change of d."
     return after.effect_size(ddof) - before.effect_size(ddof)
 
 
@@ -284,11 +300,8 @@ def _change_interval(before, after, ddof, confidence_level):
     "Jackknife interval of the change over target words, each left out of both; NaN with fewer than 4 in a set."
     if min(len(before.x), len(before.y)) < 4:
         return math.nan, math.nan
-    without_x, without_y = [], []
-    for i in range(len(before.x)):
-        without_x.append(_change(before._replace(x=np.delete(before.x, i)), after._replace(x=np.delete(after.x, i)), ddof))
-    for i in range(len(before.y)):
-        without_y.append(_change(before._replace(y=np.delete(before.y, i)), after._replace(y=np.delete(after.y, i)), ddof))
+    without_x = [_change(before.without_x(i), after.without_x(i), ddof) for i in range(len(before.x))]
+    without_y = [_change(before.without_y(i), after.without_y(i), ddof) for i in range(len(before.y))]
     replicates = [np.array(without_x), np.array(without_y)]
     variance, df = satterthwaite([jackknife_variance(r) for r in replicates], [len(r) - 1 for r in replicates])
     return t_interval(_change(before, after, ddof), math.sqrt(variance), max(df, 1), confidence_level)

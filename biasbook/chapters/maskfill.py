@@ -227,10 +227,10 @@ def _printed(model, rows):
         sizes.append(target_pieces)
     scores = model.score([item for its_reads in reads for item in its_reads])
     for i, size in enumerate(sizes):
-        of_row = _PrintedReads(*scores[4 * i:4 * i + 4])            # each (reads, 2): logit and norm
-        fill = of_row.fill[0, 0] - of_row.fill[1, 0]
-        prior = of_row.prior[0, 0] - of_row.prior[1, 0]
-        logit, norm = of_row.target_after_a[0] - of_row.target_after_b[0]
+        of_fill, of_prior, after_a, after_b = scores[4 * i:4 * i + 4]       # as in _PrintedReads; each (reads, 2): logit and norm
+        fill = of_fill[0, 0] - of_fill[1, 0]
+        prior = of_prior[0, 0] - of_prior[1, 0]
+        logit, norm = after_a[0] - after_b[0]
         target = float(logit - norm) if size == 1 else math.nan
         yield {**dict(zip(NUMBERS, (fill, prior, fill - prior, target))),
                'pieces_a': 1, 'pieces_b': 1, 'pieces_target': size}

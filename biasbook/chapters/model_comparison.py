@@ -86,11 +86,12 @@ def _compared(one, two, subject):
     scales = _scales(one, two)
     results = []
     if not scales.differ:
-        also = replace(raw_difference, name='raw margins'), paired_t(d['difference'])
-        results.append(_comparison(one, two, f'difference of {margins}', difference, 0., also, scales.note, d, subject))
-    of_ratios = ratios, naive, replace(raw_ratios, name='raw ratios')
-    results.append(_comparison(one, two, f'share of disagreements, {margins}', disagreements, .5, of_ratios, scales.differ,
-                               d, subject))
+        other_differences = replace(raw_difference, name='raw margins'), paired_t(d['difference'])
+        results.append(_comparison(one, two, f'difference of {margins}', difference, 0., other_differences, scales.note,
+                                   d, subject))
+    other_ratios = ratios, naive, replace(raw_ratios, name='raw ratios')
+    results.append(_comparison(one, two, f'share of disagreements, {margins}', disagreements, .5, other_ratios,
+                               scales.differ, d, subject))
     return results
 
 # %% ../../nbs/03c_model_comparison.ipynb #5d273140

@@ -57,7 +57,7 @@ def occupation_associations(subject, # word vectors, or a subject of a kind that
 # %% ../../nbs/00c_occupation_gap.ipynb #d119cadf
 @occupation_associations.register
 def _(subject: Associations, occupations):
-    "Numbers that somebody has already."
+    "Associations that were computed elsewhere: those of the occupations."
     kept = [i for i, word in enumerate(subject.words) if word in occupations]
     if not kept:
         raise ValueError(f'{subject.subject} has none of the {len(occupations)} occupations')
@@ -69,7 +69,7 @@ def _(subject: Associations, occupations):
 
 # %% ../../nbs/00c_occupation_gap.ipynb #759268b6
 def _associations(subject, shares, options):
-    "What a subject says of the occupations; TypeError or ValueError for a kind that does not answer as asked."
+    "The associations of a subject, checked: TypeError unless they are Associations, ValueError for other words."
     found = occupation_associations(subject, list(shares), **options)
     if not isinstance(found, Associations):
         kind = type(found).__name__
@@ -83,8 +83,8 @@ def _associations(subject, shares, options):
     return replace(found, missing=[word for word in shares if word not in found.words])
 
 
-def _check_shares(occupations):
-    "The given shares, or those of the fifty."
+def _shares_or_default(occupations):
+    "The given shares, checked, or by default those of the fifty occupations."
     return check_property(occupation_shares() if occupations is None else occupations)
 
 # %% ../../nbs/00c_occupation_gap.ipynb #b277b320
@@ -104,7 +104,7 @@ def occupation_gap(subject, # word vectors, Associations, or a kind of subject t
     wefat_options = {'alternative': alternative, 'n_resamples': n_resamples, 'random_state': random_state,
                      'confidence_level': confidence_level}
     check_wefat_options(**wefat_options)
-    shares = _check_shares(occupations)
+    shares = _shares_or_default(occupations)
     found = _associations(subject, shares, options)
     least = max(8, math.ceil(len(shares) / 2))
     table = _bundled_table()
@@ -124,10 +124,10 @@ def occupation_gaps(subjects, # a list of subjects, each as in occupation_gap
         raise WrongKind('subjects', 'a list', type(subjects).__name__, 'write [subject, other]')
     check_list(subjects, 'subjects', 'subjects', example='[subject, other]', least=1)
     check_wefat_options(**options)
-    shares = _check_shares(occupations)
+    shares = _shares_or_default(occupations)
     every = [_associations(subject, shares, {}) for subject in subjects]
-    in_common = set(shares).intersection(*(found.words for found in every))
-    common = {word: share for word, share in shares.items() if word in in_common}
+    common_words = set(shares).intersection(*(found.words for found in every))
+    common = {word: share for word, share in shares.items() if word in common_words}
     if len(common) < 8:
         each = ', '.join(f'{found.subject} {len(found.words)}' for found in every)
         raise ValueError(f'the subjects have {len(common)} occupations in common ({each}), 8 are needed; '

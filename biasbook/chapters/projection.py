@@ -38,12 +38,12 @@ def project(vectors, # anything that as_vectors takes
 # %% ../../nbs/01_projection.ipynb #75c041be
 def without_direction(vectors, # anything that as_vectors takes
                      ): # a function of a direction, an array, that returns the vectors without it
-    "Takes directions out of vectors, as Bolukbasi et al. 2016 do; what `cluster_bias` takes as `after`."
+    "A function that takes a direction out of these vectors (Bolukbasi et al. 2016), for `after` of `cluster_bias`."
     vectors = as_vectors(vectors)
     def without(g):
         g = np.asarray(g, np.float32)
         rest = np.outer(vectors.unit @ g, -g)
-        rest += vectors.unit                            # in place: of millions of words one such matrix is enough
+        rest += vectors.unit                            # in place: with millions of words a second matrix may not fit
         return WordVectors(vectors.words, rest, f'{vectors.name} without it')
     return without
 
@@ -73,16 +73,16 @@ class _Means(NamedTuple):
     "Means over words, along some directions."
     bias: np.ndarray # of |cos|^c, one number a direction
     spread: np.ndarray # the standard deviation of cos, one number a direction
-    square: float # along the first direction, of |cos|^2c
+    first_square: float # of |cos|^2c, along the first direction
     projections: np.ndarray # the cosine of each word with the first direction
 
 
 def _means_along(words, rows, G, c, block=1024):
     "The `_Means` of the rows of some words along the directions `G`."
-    biases = np.zeros(len(G))
-    cosines = np.zeros(len(G))
-    squares = np.zeros(len(G))
-    square = 0.
+    sum_of_terms = np.zeros(len(G))
+    sum_of_cos = np.zeros(len(G))
+    sum_of_cos_squares = np.zeros(len(G))
+    sum_of_first_squares = 0.
     projections = []
     for start in range(0, len(rows), block):
         part = rows[start:start + block]
@@ -92,22 +92,23 @@ def _means_along(words, rows, G, c, block=1024):
             raise ValueError(f'zero vectors have no cosine: {listed(zero)}; leave these words out')
         cos = cosine(part, G)
         terms = np.abs(cos) ** c
-        biases += terms.sum(0)
-        cosines += cos.sum(0)
-        squares += (cos ** 2).sum(0)
-        square += float((terms[:, 0] ** 2).sum())                # numpy's own sum: one order for any number of threads
+        sum_of_terms += terms.sum(0)
+        sum_of_cos += cos.sum(0)
+        sum_of_cos_squares += (cos ** 2).sum(0)
+        # not a dot product, whose order of summation depends on the number of threads
+        sum_of_first_squares += float((terms[:, 0] ** 2).sum())
         projections.append(cos[:, 0].copy())
     n = len(rows)
-    variance = np.maximum(squares / n - (cosines / n) ** 2, 0)
-    return _Means(biases / n, np.sqrt(variance), square / n, np.concatenate(projections))
+    variance = np.maximum(sum_of_cos_squares / n - (sum_of_cos / n) ** 2, 0)
+    return _Means(sum_of_terms / n, np.sqrt(variance), sum_of_first_squares / n, np.concatenate(projections))
 
 # %% ../../nbs/01_projection.ipynb #5e5f79cb
-def _direct_intervals(value, square, n, without_each, confidence_level):
-    "The two intervals of a direct bias, from the mean square of its terms and its values without each pair."
+def _direct_intervals(value, mean_square, n, without_each, confidence_level):
+    "The two intervals of a direct bias over n words, from the mean square of its terms and its values without each pair."
     words_variance = pairs_variance = math.nan # of the logarithm
     k = len(without_each)
     if n > 3 and value > 0:
-        words_variance = (square - value ** 2) / (n - 1) / value ** 2
+        words_variance = (mean_square - value ** 2) / (n - 1) / value ** 2
     if k and value > 0:
         pairs_variance = (k - 1) * np.log(without_each).var()
     of_words = _log_interval(value, [words_variance], [n - 1], confidence_level)
@@ -160,7 +161,9 @@ class FoundWords(NamedTuple):
 
 
 def find_words(vectors, words, on_missing):
-    "The words that are there, or all of the vectors; TooFewWords: fewer than 2; ValueError: no list of different words."
+    """Those of the words that the vectors have; all words of the vectors for None.
+
+    TooFewWords for fewer than 2, ValueError for something else than a list of different words."""
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     if words is None:
         found = FoundWords(vectors.words, vectors.vectors, [])           # millions of rows are not copied
@@ -176,7 +179,7 @@ def find_words(vectors, words, on_missing):
 
 # %% ../../nbs/01_projection.ipynb #70a1c9b4
 def _direct_estimates(means, k, intervals):
-    "All estimates, from `_Means` along the direction, along k without a pair, and along random ones."
+    "All estimates, from `_Means` along the direction, the k directions that each lack one pair, and the random ones."
     value, spread = float(means.bias[0]), float(means.spread[0])
     estimates = []
     for name, (low, high) in zip(DIRECT_INTERVALS, intervals):
@@ -188,25 +191,28 @@ def _direct_estimates(means, k, intervals):
 
 # %% ../../nbs/01_projection.ipynb #ff731cef
 def _direct_result(subject, direction, found, means, k, options):
-    "The `Result` of a direct bias. `means` has the direction, k without a pair, and random ones."
+    "The `Result` of a direct bias; `means` is over the directions that `_direct_estimates` names."
     import pandas as pd
-    value, without_each, others = means.bias[0], means.bias[1:k + 1], means.bias[k + 1:]
+    value = means.bias[0]
+    without_each = means.bias[1:k + 1]
+    random = means.bias[k + 1:]
     n = len(found.words)
     level = options['confidence_level']
-    intervals = _direct_intervals(value, means.square, n, without_each, level)
+    intervals = _direct_intervals(value, means.first_square, n, without_each, level)
     of_words, of_both = intervals
-    if math.isfinite(of_both[0]):
-        name, (low, high), note = DIRECT_INTERVALS[1], of_both, ''
-    else:
-        name, (low, high) = DIRECT_INTERVALS[0], of_words
-        note = 'the interval is over words alone: for pairs it needs 4 of them'
+    name_of_words, name_of_both = DIRECT_INTERVALS
+    name, note = name_of_both, ''
+    low, high = of_both
+    if not math.isfinite(low):
+        name, note = name_of_words, 'the interval is over words alone: for pairs it needs 4 of them'
+        low, high = of_words
     meta = {'name': 'direct bias', 'battery': 'direct bias', 'interval': name,
             'direction': _leaning(means.projections, direction.names), 'note': note, 'digits': 4,
             'names': list(direction.names), 'pairs': [list(pair) for pair in direction.pairs],
             'method': direction.method, 'missing': found.missing, 'versions': library_versions(),
             'c': options['c'], 'seed': options['seed']}
     return Result('direct bias', subject, f'{n} words × {"/".join(direction.names)}', float(value),
-                  null=float(np.median(others)) if len(others) else 0., low=low, high=high, confidence_level=level,
+                  null=float(np.median(random)) if len(random) else 0., low=low, high=high, confidence_level=level,
                   n=f'{n} words', also=_direct_estimates(means, k, intervals),
                   details=pd.DataFrame({'word': found.words, 'projection': means.projections}), meta=meta)
 
@@ -259,11 +265,11 @@ def indirect_bias_score(W, # vectors, one row a pair
 UNSTABLE = .05 # similarity below which a share of it is called unstable
 
 class _Indirect(NamedTuple):
-    "Of each pair of words:"
+    "The indirect bias of some pairs of words, one row a pair."
     similarity: np.ndarray
     beta: np.ndarray
-    half: np.ndarray # half the width of the interval of β
-    others: np.ndarray # β along random directions, one row a pair
+    half_width: np.ndarray # of the interval of β
+    random: np.ndarray # β along random directions, one column a direction
 
 
 def _indirect(vectors, pairs, direction, n_placebos, random_state, confidence_level):
@@ -279,12 +285,12 @@ def _indirect(vectors, pairs, direction, n_placebos, random_state, confidence_le
     variance = np.full(len(pairs), math.nan)
     if k:
         variance = (k - 1) * betas[:, 1:k + 1].var(1)
-    half = critical_value(confidence_level, max(k - 1, 1)) * np.sqrt(variance)
-    return _Indirect(_similarities(W, V), betas[:, 0], half, betas[:, k + 1:])
+    half_width = critical_value(confidence_level, max(k - 1, 1)) * np.sqrt(variance)
+    return _Indirect(_similarities(W, V), betas[:, 0], half_width, betas[:, k + 1:])
 
 
-def _in_words(similarity, beta):
-    "What β is the share of."
+def _beta_in_words(similarity, beta):
+    "What β says, as a clause."
     if not similarity:
         return 'undefined: the words have no similarity that a share could be gone of'
     share = f'{beta:.0%}'.replace('%', ' %')
@@ -306,16 +312,18 @@ def indirect_bias(vectors, # anything that as_vectors takes
     vectors = as_vectors(vectors)
     direction = as_direction(vectors, direction)
     found = _indirect(vectors, check_pairs([(w, v)]), direction, n_placebos, random_state, confidence_level)
-    similarity, beta, half = found.similarity[0], found.beta[0], found.half[0]
-    placebos = placebo_estimate('placebo directions', np.abs(found.others[0]), abs(beta))
+    similarity = found.similarity[0]
+    beta = found.beta[0]
+    half_width = found.half_width[0]
+    placebos = placebo_estimate('placebo directions', np.abs(found.random[0]), abs(beta))
     note = ''
     if abs(similarity) < UNSTABLE:
         note = f'the similarity, {similarity:.3f}, is near 0, so that a share of it is unstable'
-    meta = {'direction': _in_words(similarity, beta), 'note': note, 'names': list(direction.names),
+    meta = {'direction': _beta_in_words(similarity, beta), 'note': note, 'names': list(direction.names),
             'pairs': [list(pair) for pair in direction.pairs], 'seed': int(random_state),
             'versions': library_versions()}
     return Result('indirect bias', vectors.name, f'{w}, {v} × {"/".join(direction.names)}', float(beta),
-                  low=float(beta - half), high=float(beta + half), confidence_level=confidence_level,
+                  low=float(beta - half_width), high=float(beta + half_width), confidence_level=confidence_level,
                   n=f'{len(direction.pairs)} definitional pairs',
                   also=(Estimate('similarity', similarity, method='cosine of the two words'), *placebos), meta=meta)
 
@@ -337,10 +345,10 @@ def indirect_bias_table(vectors, # anything that as_vectors takes
     table = pd.DataFrame(pairs, columns=['w', 'v'])
     table['similarity'] = found.similarity
     table['indirect_bias'] = found.beta
-    table['low'] = found.beta - found.half
-    table['high'] = found.beta + found.half
+    table['low'] = found.beta - found.half_width
+    table['high'] = found.beta + found.half_width
     if n_placebos:
-        sizes = np.abs(found.others)
+        sizes = np.abs(found.random)
         reached = (sizes >= np.abs(found.beta)[:, None]).sum(1)
         table['placebo'] = np.quantile(sizes, .95, axis=1)
         table['p'] = np.where(np.isnan(found.beta), math.nan, (1 + reached) / (1 + n_placebos))

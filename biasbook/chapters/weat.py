@@ -46,7 +46,7 @@ def _further_estimates(cos, s_x, s_y, d, intervals, ddof, confidence_level):
     for name, (low, high) in zip(INTERVALS, intervals):
         estimates.append(Estimate(name, d, low, high, method='jackknife of atanh(d / its bound)'))
     is_below_bound = abs(d) < effect_size_bound(len(s_x), len(s_y), ddof) * (1 - 1e-9)
-    if is_below_bound:                              # at the bound no list has a spread for Cohen's d to divide by
+    if is_below_bound:                              # at the bound Cohen's d would divide by 0: each set has one score
         c = cohen_d(s_x, s_y)
         low, high = noncentral_t_interval(c, len(s_x), len(s_y), confidence_level)
         how = 'pooled deviation; noncentral t, normal scores'
@@ -70,7 +70,7 @@ class _NamedInterval(NamedTuple):
 
 
 def _widest_interval(intervals):
-    "The interval that lets most vary, among those that are known."
+    "The last known interval of INTERVALS: that which lets more words vary; the last of all if none is known."
     named = [_NamedInterval(name, low, high) for name, (low, high) in zip(INTERVALS, intervals)]
     known = [interval for interval in named if interval.is_known()]
     return known[-1] if known else named[-1]
@@ -128,7 +128,7 @@ def weat_arrays(X, # vectors of the first target words, one row a word
 
 # %% ../../nbs/00_weat.ipynb #bd66994e
 def _partners(query, missing):
-    "The words at the place of a missing one in the other set; ValueError where the sets differ in size."
+    "The words at the same place as a missing one in the other set of two; ValueError where these differ in size."
     partners = []
     for first, second in (('X', 'Y'), ('A', 'B')):
         words = getattr(query, first)
@@ -197,7 +197,7 @@ class _Resolved(NamedTuple):
 
 
 def _resolve(vectors, query, on_missing):
-    "ValueError for words that are missing, as `on_missing` says, and for zero vectors."
+    "Find the words of a query in the vectors. ValueError for missing words, as `on_missing` says, and for zero vectors."
     vectors = as_vectors(vectors)
     query = as_query(query)
     selected = select_query(vectors, query, on_missing)
@@ -253,20 +253,26 @@ def _effect_sizes(scores, n, ddof):
     return (scores[:n].mean(0) - scores[n:].mean(0)) / scores.std(0, ddof=ddof)
 
 
-def _pair_effect_sizes(first, second, pairs, fixed, side, ddof):
-    "d with each pair of lists (numbers in first and second) in place of the targets, or of the attributes."
+def _effect_sizes_of_targets(first, second, pairs, attributes, ddof):
+    "d of each pair of lists as X and Y, with these attributes; a pair is its numbers in first and in second."
     i, j = np.array(pairs).T
-    if side == 'placebo':
-        axis = fixed[0].unit.mean(0) - fixed[1].unit.mean(0)
-        s_first = np.array([np.einsum('nd,d->n', topic.unit, axis) for topic in first])
-        s_second = np.array([np.einsum('nd,d->n', topic.unit, axis) for topic in second])
-        scores = np.concatenate([s_first[i], s_second[j]], axis=1).T
-        return _effect_sizes(scores, s_first.shape[1], ddof)
-    targets = np.concatenate([fixed[0].unit, fixed[1].unit])
+    A, B = attributes
+    axis = A.unit.mean(0) - B.unit.mean(0)
+    s_first = np.array([np.einsum('nd,d->n', topic.unit, axis) for topic in first])       # one row a list
+    s_second = np.array([np.einsum('nd,d->n', topic.unit, axis) for topic in second])
+    scores = np.concatenate([s_first[i], s_second[j]], axis=1).T         # one row a word, one column a pair
+    return _effect_sizes(scores, s_first.shape[1], ddof)
+
+
+def _effect_sizes_of_attributes(first, second, pairs, targets, ddof):
+    "d of each pair of lists as A and B, with these targets; a pair is its numbers in first and in second."
+    i, j = np.array(pairs).T
+    X, Y = targets
+    unit = np.concatenate([X.unit, Y.unit])
     with one_thread:
-        cos_first = targets @ np.array([topic.unit.mean(0) for topic in first]).T
-        cos_second = targets @ np.array([topic.unit.mean(0) for topic in second]).T
-    return _effect_sizes(cos_first[:, i] - cos_second[:, j], len(fixed[0].words), ddof)
+        cos_first = unit @ np.array([topic.unit.mean(0) for topic in first]).T            # one column a list
+        cos_second = unit @ np.array([topic.unit.mean(0) for topic in second]).T
+    return _effect_sizes(cos_first[:, i] - cos_second[:, j], len(X.words), ddof)
 
 # %% ../../nbs/00_weat.ipynb #559da7b3
 @dataclass(frozen=True, eq=False)
@@ -279,10 +285,11 @@ class PlaceboReference:
 
 
 def _reference_of_draws(draws, fixed, side, ddof, method):
-    "The reference of these draws of topic lists."
+    "The reference of these draws of topic lists; `fixed` are the two lists of the query on the other side."
+    effect_sizes_of = _effect_sizes_of_targets if side == 'placebo' else _effect_sizes_of_attributes
     effect_sizes, draw_numbers, pairs = [], [], []
     for number, (first, second, pairs_of_draw) in enumerate(draws):
-        d = _pair_effect_sizes(first, second, pairs_of_draw, fixed, side, ddof)
+        d = effect_sizes_of(first, second, pairs_of_draw, fixed, ddof)
         effect_sizes.append(d)
         draw_numbers.append(np.full(len(d), number))
         pairs += [(first[i], second[j]) for i, j in pairs_of_draw]
@@ -314,7 +321,7 @@ def _query_effect_size(resolved, ddof):
 
 
 def _reference(resolved, side, d, ddof):
-    "d of topic lists, in five draws; in ten, where five do not tell which share of them reaches the d of the query."
+    "d of topic lists in five draws; in ten, if with five it is too uncertain which share of them reaches d."
     given = {letter: given_list(resolved.sets[letter], resolved.rows[letter]) for letter in 'XYAB'}
     if side == 'placebo':
         own, fixed = [given['X'], given['Y']], [given['A'], given['B']]
@@ -367,7 +374,7 @@ def _placebo_estimate(resolved, side, d, ddof):
 def weat_battery(vectors, # anything that as_vectors takes
                  queries=None, # a list of queries or names; by default the ten tests of the paper in its lists
                  *,
-                 on_missing='drop', # as in weat; what is dropped stands in each result
+                 on_missing='drop', # as in weat; each result lists the words that were dropped
                  **options, # further options of weat
                 )->list[Result]: # one a query
     "`weat` for each query of a battery. ValueError as there, for the first query that cannot be measured."

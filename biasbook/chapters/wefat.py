@@ -48,13 +48,13 @@ def _intervals(x, y, r, left_out, confidence_level):
     "Two intervals of r by the jackknife: words vary; attribute words vary too, where each set has 4 or more."
     without_words = np.array([pearson(np.delete(x, i), np.delete(y, i)) for i in range(len(x))])
     without_attributes = [pearson(s, y) for s in left_out]
-    with np.errstate(divide='ignore'):
+    with np.errstate(divide='ignore'):          # rounded, so that an r of 1 up to rounding gives infinity: no interval
         theta = float(np.arctanh(np.round(r, 12)))
-        sets = [np.arctanh(np.round(s, 12)) for s in (without_words, *without_attributes)]
-    narrow = jackknife_interval(theta, sets[:1], confidence_level=confidence_level)
-    if not without_attributes or min(map(len, sets)) < 4:
+        replicates = [np.arctanh(np.round(s, 12)) for s in (without_words, *without_attributes)]
+    narrow = jackknife_interval(theta, replicates[:1], confidence_level=confidence_level)
+    if not without_attributes or min(map(len, replicates)) < 4:
         return narrow, (math.nan, math.nan)
-    return narrow, jackknife_interval(theta, sets, confidence_level=confidence_level)
+    return narrow, jackknife_interval(theta, replicates, confidence_level=confidence_level)
 
 
 class _WidestInterval(NamedTuple):
@@ -65,7 +65,7 @@ class _WidestInterval(NamedTuple):
 
 
 def _widest_interval(estimates):
-    "Of the two intervals the one that lets most vary, if it is known."
+    "The interval in which attribute words vary too, if it is known; else the other one."
     narrow, wide = estimates
     if wide.low is not None:
         return _WidestInterval(wide.name, wide.low, wide.high, '')
@@ -144,6 +144,7 @@ def wefat_arrays(association, # one number a word: how much it leans to A rather
     for name, (low, high) in zip(WORD_INTERVALS, _intervals(x, y, r, left_out, confidence_level)):
         by_interval.append(Estimate(name, r, low, high, method='jackknife of atanh(r)'))
     widest = _widest_interval(by_interval)
+    # x and y are scaled: the slope is wanted in the units of the arguments
     unit_of_x = np.ptp(association) / np.ptp(x)
     unit_of_y = np.ptp(property) / np.ptp(y)
     slope = Estimate('slope', float(r * x.std() / y.std() * unit_of_x / unit_of_y),
@@ -162,8 +163,8 @@ def _check_fields(a):
     if not isinstance(a.topics_method, str) or not isinstance(a.meta, dict):
         raise ValueError(f'{a.subject}: topics_method must be text and meta a dict')
     words = check_words(a.words, f'{a.subject}: words')
-    has_none = hasattr(a.missing, '__len__') and len(a.missing) == 0
-    missing = [] if has_none else check_words(a.missing, f'{a.subject}: missing')
+    is_empty = hasattr(a.missing, '__len__') and len(a.missing) == 0
+    missing = [] if is_empty else check_words(a.missing, f'{a.subject}: missing')       # which refuses an empty list
     both = [word for word in missing if word in words]
     if both:
         raise ValueError(f'{a.subject}: {listed(both)} cannot be among the words and missing')
@@ -241,7 +242,7 @@ class _Chosen(NamedTuple):
 
 
 def _choose(vectors, words, A, B, on_missing):
-    "ValueError for words that are in two lists, missing, too few, or without direction."
+    "Find words and attribute words in the vectors. ValueError for words that are in two lists, missing, too few, or without direction."
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     lists = {'words': check_words(words, 'words'), 'A': check_words(A, 'A'), 'B': check_words(B, 'B')}
     check_disjoint(lists)
@@ -262,7 +263,7 @@ def _choose(vectors, words, A, B, on_missing):
 
 # %% ../../nbs/00b_wefat.ipynb #8b720af2
 def _toward(value, names):
-    "Toward which of the two, by the sign of the value."
+    "A clause that says toward which of the two names the value points."
     a, b = names
     if abs(value) < 1e-12:
         return f'toward neither {a} nor {b}'
@@ -384,7 +385,7 @@ def vector_associations(vectors, # anything that as_vectors takes
 
 # %% ../../nbs/00b_wefat.ipynb #df83824c
 def _placebo_estimates(found, property, r):
-    "The 95 % point of |r| over the pairs of topics, and the share of them that reach r, which counts as one."
+    "The 95 % point of |r| over the pairs of topics, and the share that reach r, with r itself counted among them."
     if found.topics is None:
         return []
     if not len(found.topics):
@@ -445,24 +446,31 @@ def wefat(vectors, # anything that as_vectors takes
 
 # %% ../../nbs/00b_wefat.ipynb #4bfc434b
 class _Taken(NamedTuple):
-    "A part of the picture where a point or a label is; all in parts of the axes."
+    "Where a point or a label is, in fractions of the axes."
     left: float
-    height: float
-    width: float
+    y: float
+    width: float # 0 for a point
+
+    def overlaps(self, other):
+        same_line = abs(self.y - other.y) < .036                # the height of a label
+        return same_line and self.left < other.left + other.width and other.left < self.left + self.width
 
 
 def _label_sides(words, x, y, order):
-    "Words that have room for a label, in this order, each with its side; x and y in parts of the axes."
+    """Which words get a label, and how it is aligned: number of the word -> "left" (it begins at the point) or "right".
+
+    x and y are in fractions of the axes. Words come in this order; a word without room on either side gets none."""
     taken = [_Taken(left, height, 0.) for left, height in zip(x, y)]
     sides = {}
     for i in order:
         width = .0125 * len(words[i])
         for side, left in (('left', x[i] + .01), ('right', x[i] - .01 - width)):
-            overlaps = any(abs(y[i] - other.height) < .036 and left < other.left + other.width
-                           and other.left < left + width for other in taken)
-            if i not in sides and not overlaps and 0 < left < .99 - width:
-                taken.append(_Taken(left, y[i], width))
+            label = _Taken(left, y[i], width)
+            is_inside = 0 < left < .99 - width
+            if is_inside and not any(label.overlaps(other) for other in taken):
+                taken.append(label)
                 sides[i] = side
+                break
     return sides
 
 
