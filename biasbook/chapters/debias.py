@@ -28,8 +28,8 @@ from ..core.checks import (MissingWords, check_choice, check_fraction, check_lis
 from ..stats.estimate import Estimate
 from ..stats.intervals import accuracy_change, correlation_change, difference_change, mean_change, rank_change
 from ..stimuli.questions import analogy_questions
-from ..stimuli.words import as_query
-from ..vectors.directions import (Direction, as_direction, bias_direction, bolukbasi_lists, gender_pairs,
+from ..stimuli.words import as_query, bolukbasi_lists
+from ..vectors.directions import (Direction, as_direction, bias_direction, gender_pairs,
                                          pair_differences, professions, split_pairs)
 from ..vectors.wordvectors import WordVectors, as_vectors, cosine, one_thread
 

@@ -9,23 +9,15 @@ __all__ = ['METHODS', 'gender_pairs', 'professions', 'principal_direction', 'mea
 # %% ../../nbs/vectors/03_directions.ipynb #cd2d62e9
 import math
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.checks import WrongKind, check_choice, check_labels, check_pairs, check_seed, check_whole, plural
-from ..core.registry import data_path
 from ..results.result import Estimate
+from ..stimuli.words import bolukbasi_lists
 from .topics import sample_words
 from .wordvectors import as_vectors, one_thread, unit_rows
-
-# %% ../../nbs/vectors/03_directions.ipynb #aeeda4b3
-@cache
-def bolukbasi_lists():
-    "The bundled file, read once."
-    import yaml
-    return yaml.safe_load(data_path('bolukbasi.yaml').read_text(encoding='utf-8'))
 
 # %% ../../nbs/vectors/03_directions.ipynb #23dec80a
 def gender_pairs(which='definitional', # or "equalize": 52 pairs such as monastery–convent, in no fixed order
