@@ -313,7 +313,7 @@ ON_MISSING = 'raise', 'drop', 'drop-pairs', 'keep'
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    "Words, or pairs of words, with their rows in some vectors; what `WordVectors.select` returns."
+    "Words, or pairs of words, with their rows in some vectors, as the method `select` returns them."
     words: list # the words that were taken, or the pairs, in the order asked for
     rows: np.ndarray # float32: (n, d) for words, (n, 2, d) for pairs; NaN for a word that was kept without a vector
     missing: list # the words that the vectors lack, each once
