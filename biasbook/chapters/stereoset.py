@@ -246,7 +246,7 @@ def _notes(d, meta, main, also):
 
 # %% ../../nbs/03b_stereoset.ipynb #011317a7
 def _direction(ss):
-    "What is preferred, in words; nothing at 50 % and where there is no SS."
+    "Which sentences the model prefers, in words; empty at 50 % and where the stereotype score is missing."
     if ss > 50:
         return 'toward stereotypes rather than antistereotypes'
     if ss < 50:

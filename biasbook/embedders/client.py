@@ -251,7 +251,7 @@ _ADVICE = {400: 'check the model, dimensions and texts',
            413: 'the request is too large: take a smaller batch',
            422: 'check the model, dimensions and texts',
            429: 'set per_minute, take fewer workers, or run again later'}
-_NO_KEY = 'a key is asked for: name the variable that holds it with key="NAME"'
+_NO_KEY = 'the provider asks for a key: name the variable that holds it with key="NAME"'
 
 
 def _advice(status, account_is_empty, key):

@@ -91,7 +91,7 @@ def weat_effect_size(
     s_y = check_scores(s_y, 's_y')
     s = np.concatenate((s_x, s_y))
     if np.ptp(s) <= 1e-12 * np.abs(s).max():
-        raise ValueError(f'all associations are equal: {s[0]:.6g} for all {len(s)} words, so that there is no effect size')
+        raise ValueError(f'all associations are equal: {s[0]:.6g} for all {len(s)} words, so the effect size is undefined')
     return float((s_x.mean() - s_y.mean()) / s.std(ddof=ddof))
 
 # %% ../../nbs/stats/02_effects.ipynb #3f9be0f3

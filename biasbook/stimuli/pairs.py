@@ -345,7 +345,7 @@ def wordnet_antonyms(folder, # WordNet's dictionary files: index.adj, data.adj, 
     "Antonyms from WordNet (doi:10.1145/219717.219748). ImportError: no NLTK; ValueError: no folder or files."
     folder = check_path(folder, 'the folder of WordNet')
     if not folder.is_dir():
-        raise ValueError(f'{str(folder)!r} is no folder; name the one of index.adj and data.adj')
+        raise ValueError(f'{str(folder)!r} is not a folder; name the folder that holds index.adj and data.adj')
     try:
         reader = _wordnet(folder.resolve())
     except ImportError as e:
