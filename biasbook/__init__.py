@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from biasbook.chapters.cbs import cbs as cbs
     from biasbook.chapters.crows_pairs import crows_by_type as crows_by_type
     from biasbook.chapters.crows_pairs import crows_pairs as crows_pairs
-    from biasbook.chapters.crows_pairs import load_crows_pairs as load_crows_pairs
     from biasbook.chapters.debias import compare_debiasing as compare_debiasing
     from biasbook.chapters.debias import hard_debias as hard_debias
     from biasbook.chapters.debias import hard_debias_each as hard_debias_each
@@ -87,7 +86,8 @@ if TYPE_CHECKING:
     from biasbook.results.result import results_plot as results_plot
     from biasbook.results.result import results_table as results_table
     from biasbook.stats.estimate import Estimate as Estimate
-    from biasbook.stimuli.examples import load_stereoset as load_stereoset
+    from biasbook.stimuli.benchmarks import load_crows_pairs as load_crows_pairs
+    from biasbook.stimuli.benchmarks import load_stereoset as load_stereoset
     from biasbook.stimuli.pairs import load_pairs as load_pairs
     from biasbook.stimuli.pairs import pair_sentences as pair_sentences
     from biasbook.stimuli.questions import analogy_questions as analogy_questions
@@ -112,7 +112,7 @@ _NAMES = {
     'auditing.readings': 'summary_table',
     'auditing.run': 'audit',
     'chapters.cbs': 'cbs',
-    'chapters.crows_pairs': 'crows_by_type crows_pairs load_crows_pairs',
+    'chapters.crows_pairs': 'crows_by_type crows_pairs',
     'chapters.debias': 'compare_debiasing hard_debias hard_debias_each inlp leace nearest_pairs shares_left what_is_left',
     'chapters.disco': 'disco',
     'chapters.embedder_comparison': 'consistency_table plan_table study_embedders',
@@ -137,7 +137,7 @@ _NAMES = {
     'models.load': 'load_model',
     'results.result': 'Result results_plot results_table',
     'stats.estimate': 'Estimate',
-    'stimuli.examples': 'load_stereoset',
+    'stimuli.benchmarks': 'load_crows_pairs load_stereoset',
     'stimuli.pairs': 'load_pairs pair_sentences',
     'stimuli.questions': 'analogy_questions',
     'stimuli.studies': 'load_study',

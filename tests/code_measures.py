@@ -2,9 +2,8 @@
 
     python tests/code_measures.py [FOLDER] [--names]
 
-FOLDER is the folder of a package, by default biasbook beside this one. --names lists what was counted. The numbers are for
-orientation: they say where to look, and are no limits. Those of two versions can be compared; files that nbdev writes for
-itself are left out."""
+FOLDER is the folder of a package, by default biasbook beside this one. --names lists what was counted. The numbers show where
+to look, and how one version compares with another. They are not limits. Files that nbdev writes for itself are left out."""
 import argparse
 import ast
 import re
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Expr, ast.Raise)
-OPTION_TESTS = (ast.In, ast.NotIn)
 SENTENCES = {'method', 'query', 'metric', 'n', 'note', 'label'} # fields of a result that are texts for people
 CUTTING = {'split', 'rsplit', 'partition', 'rpartition', 'removeprefix', 'removesuffix', 'startswith', 'endswith', 'replace'}
 
@@ -57,6 +55,14 @@ def is_private(name):
     return name.startswith('_') and not name.startswith('__')
 
 
+def nodes(modules, *kinds):
+    "(module, node) for each node of these kinds."
+    for module in modules:
+        for node in ast.walk(module.tree):
+            if isinstance(node, kinds):
+                yield module, node
+
+
 # -- statements ---------------------------------------------------------------------------------------------------------
 
 def own_expressions(statement):
@@ -79,19 +85,15 @@ def simple_statements(modules):
     "(module, statement) for each assignment, call, return and raise inside a function; no docstrings."
     for module in modules:
         inside = set()
-        for node in ast.walk(module.tree):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                inside |= {child for child in ast.walk(node) if child is not node}
+        for _, function in functions([module]):
+            inside |= {child for child in ast.walk(function) if child is not function}
         for node in ast.walk(module.tree):
             if node in inside and isinstance(node, SIMPLE) and not is_text_alone(node):
                 yield module, node
 
 
 def functions(modules):
-    for module in modules:
-        for node in ast.walk(module.tree):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                yield module, node
+    return nodes(modules, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 # -- imports ------------------------------------------------------------------------------------------------------------
@@ -115,15 +117,21 @@ def type_checking_nodes(tree):
     return found
 
 
+class PrivateImport(NamedTuple):
+    "A name with a leading underscore that another module imports."
+    source: str # the module that it comes from
+    name: str
+
+
 def private_imports(modules):
-    "(module, name) for each name with a leading underscore that comes from another module of the package."
-    for module in modules.values():
+    "A `PrivateImport` for each name with a leading underscore that comes from another module of the package."
+    for module, node in nodes(modules, ast.ImportFrom):
+        source = imported_from(module, node)
         root = module.name.partition('.')[0]
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.ImportFrom) and (node.level or imported_from(module, node).startswith(root)):
-                for alias in node.names:
-                    if is_private(alias.name):
-                        yield module, node, alias.name
+        if node.level or source.startswith(root):
+            for alias in node.names:
+                if is_private(alias.name):
+                    yield PrivateImport(source, alias.name)
 
 
 def import_graph(modules, at_call_time):
@@ -174,41 +182,36 @@ def is_text(node):
 
 
 def is_condition(node):
-    "A comparison, `not`, `and`, `or`, or a call that gives true or false; a name alone is not told from a number."
+    "A comparison, `not`, `and`, `or`, or a call that returns true or false; a name alone may as well be a number."
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id in ('bool', 'callable', 'isinstance', 'any', 'all', 'hasattr')
     return isinstance(node, (ast.Compare, ast.BoolOp)) or isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
 
 
 def texts_times_conditions(modules):
-    for module in modules:
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-                if is_text(node.left) and is_condition(node.right) or is_text(node.right) and is_condition(node.left):
-                    yield module, node
+    for module, node in nodes(modules, ast.BinOp):
+        sides = [(node.left, node.right), (node.right, node.left)]
+        if isinstance(node.op, ast.Mult) and any(is_text(one) and is_condition(other) for one, other in sides):
+            yield module, node
 
 
 def steps_by_condition(modules):
     "Slices whose step depends on a condition, as in [::-1 if up else 1]."
-    for module in modules:
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Slice) and isinstance(node.step, ast.IfExp):
-                yield module, node
+    for module, node in nodes(modules, ast.Slice):
+        if isinstance(node.step, ast.IfExp):
+            yield module, node
 
 
 def assignment_expressions(modules):
-    for module in modules:
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.NamedExpr):
-                yield module, node
+    return nodes(modules, ast.NamedExpr)
 
 
 def nested_comprehensions(modules):
     kinds = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-    for module in modules:
-        for node in ast.walk(module.tree):
-            if isinstance(node, kinds) and any(isinstance(child, kinds) for child in ast.walk(node) if child is not node):
-                yield module, node
+    for module, node in nodes(modules, *kinds):
+        inside = [child for child in ast.walk(node) if child is not node]
+        if any(isinstance(child, kinds) for child in inside):
+            yield module, node
 
 
 def deep_unpackings(modules):
@@ -218,12 +221,10 @@ def deep_unpackings(modules):
             return 0
         return 1 + max([depth(child) for child in node.elts], default=0)
 
-    for module in modules:
-        for node in ast.walk(module.tree):
-            targets = getattr(node, 'targets', [getattr(node, 'target', None)])
-            if isinstance(node, (ast.Assign, ast.For, ast.comprehension)) and max(map(depth, targets)) > 1:
-                at = node if hasattr(node, 'lineno') else node.target
-                yield module, at
+    for module, node in nodes(modules, ast.Assign, ast.For, ast.comprehension):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if max(map(depth, targets)) > 1:
+            yield module, targets[0]
 
 
 # -- classes and names --------------------------------------------------------------------------------------------------
@@ -234,7 +235,7 @@ def base_names(node):
 
 
 def imported_names(modules, module):
-    "name in this module: (module, name) that it was imported from, within the package."
+    "For each name that this module imports from the package: (module, name) where it is defined."
     found = {}
     for node in ast.walk(module.tree):
         if isinstance(node, ast.ImportFrom):
@@ -261,12 +262,10 @@ def cut_classes(modules):
 def mentions(modules):
     "How often each name is used, apart from where it is defined or imported."
     count = Counter()
-    for module in modules:
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Name):
-                count[node.id] += 1
-            elif isinstance(node, ast.Attribute):
-                count[node.attr] += 1
+    for _, node in nodes(modules, ast.Name):
+        count[node.id] += 1
+    for _, node in nodes(modules, ast.Attribute):
+        count[node.attr] += 1
     return count
 
 
@@ -303,47 +302,47 @@ def joined_text(node):
 
 def and_more(modules):
     "Texts such as 'and 3 more'."
-    for module in modules:
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.JoinedStr) and re.search(r'(\band|…) \{\} (more|others)', joined_text(node)):
-                yield module, node
+    for module, node in nodes(modules, ast.JoinedStr):
+        if re.search(r'(\band|…) \{\} (more|others)', joined_text(node)):
+            yield module, node
 
 
 def t_quantiles(modules):
     "Calls for a quantile of Student's t."
-    for module in modules:
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Call):
-                if re.search(r'\b(t|student)\.(ppf|isf|interval)$|\bstdtrit$', ast.unparse(node.func)):
-                    yield module, node
+    for module, node in nodes(modules, ast.Call):
+        if re.search(r'\b(t|student)\.(ppf|isf|interval)$|\bstdtrit$', ast.unparse(node.func)):
+            yield module, node
 
 
 def row_norms(modules):
     "Calls of norm over rows."
-    for module in modules:
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith('linalg.norm'):
-                if len(node.args) > 1 or any(k.arg == 'axis' for k in node.keywords):
-                    yield module, node
+    for module, node in nodes(modules, ast.Call):
+        is_norm = ast.unparse(node.func).endswith('linalg.norm')
+        has_axis = len(node.args) > 1 or any(k.arg == 'axis' for k in node.keywords)
+        if is_norm and has_axis:
+            yield module, node
+
+
+def ifs_that_raise(modules):
+    "`if …: raise …`."
+    for module, node in nodes(modules, ast.If):
+        if any(isinstance(statement, ast.Raise) for statement in node.body):
+            yield module, node
 
 
 def option_checks(modules):
     "`if x not in (…): raise ValueError`."
-    for module in modules:
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.If) and any(isinstance(s, ast.Raise) for s in node.body):
-                tests = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
-                if any(isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotIn) for test in tests):
-                    yield module, node
+    for module, node in ifs_that_raise(modules):
+        tests = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
+        if any(isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotIn) for test in tests):
+            yield module, node
 
 
 def type_checks(modules):
     "`if not isinstance(…): raise`."
-    for module in modules:
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.If) and any(isinstance(s, ast.Raise) for s in node.body):
-                if 'isinstance(' in ast.unparse(node.test):
-                    yield module, node
+    for module, node in ifs_that_raise(modules):
+        if 'isinstance(' in ast.unparse(node.test):
+            yield module, node
 
 
 def parsed_sentences(modules):
@@ -355,91 +354,140 @@ def parsed_sentences(modules):
             return isinstance(node.slice, ast.Constant) and node.slice.value in ('method', 'note')
         return isinstance(node, ast.Attribute) and node.attr in SENTENCES
 
-    for module in modules:
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CUTTING:
-                if is_sentence(node.func.value):
-                    yield module, node
-            elif isinstance(node, ast.Compare) and isinstance(node.ops[0], OPTION_TESTS):
-                if is_sentence(node.comparators[0]) and is_text(node.left):
-                    yield module, node
+    def is_cut(node):
+        is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        return is_method and node.func.attr in CUTTING and is_sentence(node.func.value)
+
+    def is_searched(node):
+        is_search = isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn))
+        return is_search and is_text(node.left) and is_sentence(node.comparators[0])
+
+    for module, node in nodes(modules, ast.Call, ast.Compare):
+        if is_cut(node) or is_searched(node):
+            yield module, node
 
 
 def broad_excepts(modules):
-    for module in modules:
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.ExceptHandler):
-                caught = 'everything' if node.type is None else ast.unparse(node.type)
-                if caught in ('everything', 'Exception', 'BaseException'):
-                    yield module, node
+    for module, node in nodes(modules, ast.ExceptHandler):
+        if node.type is None or ast.unparse(node.type) in ('Exception', 'BaseException'):
+            yield module, node
 
 
 # -- the table ----------------------------------------------------------------------------------------------------------
 
+class Measure(NamedTuple):
+    "One line of the table."
+    what: str
+    value: float
+    found: list[str] # what was counted
+
+
 def measured(modules):
-    "(what, value, what was counted) for each measure."
+    "Each `Measure`, in the order of the table."
     files = list(modules.values())
-    lines = {short(m): m.text.count('\n') for m in files}
-    sizes = [own_expressions(statement) for _, statement in simple_statements(files)]
-    longest = [(own_expressions(node), place(module, node)) for module, node in simple_statements(files)]
+    yield from sizes(files)
+    yield from statement_measures(files)
+    yield from import_measures(files)
+    yield from habit_measures(files)
+    yield from class_measures(modules)
+    yield from repetition_measures(files)
+    yield from circle_measures(modules)
+
+
+def counted(what, found):
+    "How many (module, node) pairs were found."
+    places = [place(module, node) for module, node in found]
+    return Measure(what, len(places), places)
+
+
+def most_first(count_by_name):
+    "The names with their counts, the largest count first."
+    return [f'{n} {name}' for name, n in sorted(count_by_name.items(), key=lambda item: -item[1])]
+
+
+def sizes(files):
+    lines = {short(module): module.text.count('\n') for module in files}
+    exactly_250 = [name for name, n in lines.items() if n == 250]
+    nearly_250 = [name for name, n in lines.items() if 240 <= n <= 250]
     all_functions = list(functions(files))
-    lengths = [(node.end_lineno - node.lineno + 1, f'{short(m)}.{node.name}') for m, node in all_functions]
-    imports = list(private_imports(modules))
-    names = Counter(name for *_, name in imports)
-    sources = {(imported_from(m, node), name) for m, node, name in imports}
+    lengths = [(node.end_lineno - node.lineno + 1, f'{short(module)}.{node.name}') for module, node in all_functions]
+    lengths.sort(reverse=True)
+    yield Measure('modules', len(files), [])
+    yield Measure('lines', sum(lines.values()), most_first(lines))
+    yield Measure('modules of exactly 250 lines', len(exactly_250), exactly_250)
+    yield Measure('modules of 240 to 250 lines', len(nearly_250), nearly_250)
+    yield Measure('functions', len(all_functions), [])
+    yield Measure('lines of a function, median', statistics.median(n for n, _ in lengths), [])
+    yield Measure('lines of a function, longest', lengths[0][0], [f'{n} {name}' for n, name in lengths[:20]])
+
+
+def statement_measures(files):
+    statements = [(own_expressions(node), place(module, node)) for module, node in simple_statements(files)]
+    statements.sort(reverse=True)
+    counts = [n for n, _ in statements]
+    long = [f'{n} {at}' for n, at in statements if n > 40]
+    yield Measure('expressions per statement, median', statistics.median(counts), [])
+    yield Measure('expressions per statement, 90 % point', statistics.quantiles(counts, n=10)[8], [])
+    yield Measure('statements of more than 40 expressions', len(long), long)
+
+
+def import_measures(files):
+    imports = list(private_imports(files))
+    names = Counter(found.name for found in imports)
+    yield Measure('imports of underscore names', len(imports), most_first(names))
+    yield Measure('underscore names that are imported', len(set(imports)), [])
+
+
+def habit_measures(files):
+    yield counted('texts times a condition', texts_times_conditions(files))
+    yield counted('slices with a conditional step', steps_by_condition(files))
+    yield counted('assignment expressions', assignment_expressions(files))
+    yield counted('comprehensions inside comprehensions', nested_comprehensions(files))
+    yield counted('unpackings of more than one level', deep_unpackings(files))
+
+
+def class_measures(modules):
+    files = list(modules.values())
     cut = list(cut_classes(modules))
     used = mentions(files)
-    alone = [(m, node) for m, node in cut if used[node.name] == 1]
-    defined = top_level_names(files)
-    private = {name: places for name, places in defined.items() if is_private(name) and len(places) > 1}
-    public = {name: places for name, places in defined.items() if not name.startswith('_') and len(places) > 1}
-    full = [name for name, n in lines.items() if n == 250]
-    callable_names = [name for name in defined if any(short(m).rpartition('.')[2] == name for m in files)]
+    used_once = Counter(short(module) for module, node in cut if used[node.name] == 1)
+    in_several = {name: places for name, places in top_level_names(files).items() if len(places) > 1}
+    private = {name: places for name, places in in_several.items() if is_private(name)}
+    public = {name: places for name, places in in_several.items() if not name.startswith('_')}
+    last_parts = {short(module).rpartition('.')[2] for module in files}
+    same_name = [name for name in top_level_names(files) if name in last_parts]
 
-    def at(found):
-        return [place(module, node) for module, node in found]
-    def many(groups):
-        return [f'{name}: {", ".join(places)}' for name, places in sorted(groups.items(), key=lambda x: -len(x[1]))]
+    def places_by_name(groups):
+        longest_first = sorted(groups.items(), key=lambda item: -len(item[1]))
+        return [f'{name}: {", ".join(places)}' for name, places in longest_first]
 
-    yield 'modules', len(files), []
-    yield 'lines', sum(lines.values()), [f'{n} {name}' for name, n in sorted(lines.items(), key=lambda x: -x[1])]
-    yield 'modules of exactly 250 lines', len(full), full
-    yield 'modules of 240 to 250 lines', sum(240 <= n <= 250 for n in lines.values()), [k for k, n in lines.items() if 240 <= n <= 250]
-    yield 'functions', len(all_functions), []
-    yield 'lines of a function, median', statistics.median(n for n, _ in lengths), []
-    yield 'lines of a function, longest', max(lengths)[0], [f'{n} {name}' for n, name in sorted(lengths, reverse=True)[:20]]
-    yield 'expressions per statement, median', statistics.median(sizes), []
-    yield 'expressions per statement, 90 % point', statistics.quantiles(sizes, n=10)[8], []
-    yield 'statements of more than 40 expressions', sum(n > 40 for n in sizes), [f'{n} {p}' for n, p in sorted(longest, reverse=True)[:40]]
-    yield 'imports of underscore names', len(imports), [f'{n} × {name}' for name, n in names.most_common()]
-    yield 'underscore names that are imported', len(sources), []
-    yield 'texts times a condition', *counted(at(texts_times_conditions(files)))
-    yield 'slices with a conditional step', *counted(at(steps_by_condition(files)))
-    yield 'assignment expressions', *counted(at(assignment_expressions(files)))
-    yield 'comprehensions inside comprehensions', *counted(at(nested_comprehensions(files)))
-    yield 'unpackings of more than one level', *counted(at(deep_unpackings(files)))
-    yield 'private classes with one subclass', len(cut), [f'{short(m)}.{node.name}' for m, node in cut]
-    yield '  whose name is used nowhere else', len(alone), [f'{n} {name}' for name, n in Counter(short(m) for m, _ in alone).most_common()]
-    yield 'private names in several modules', len(private), many(private)
-    yield '  the most frequent one is in so many', max(map(len, private.values()), default=0), many(private)[:12]
-    yield 'public names in several modules', len(public), many(public)
-    yield 'modules with a function of their name', len(callable_names), callable_names
-    yield 'functions with the same body elsewhere', *counted([', '.join(places) for places in same_bodies(files)])
-    yield 'texts such as "and 3 more"', *counted(at(and_more(files)))
-    yield 'quantiles of t', *counted(at(t_quantiles(files)))
-    yield 'norms of rows', *counted(at(row_norms(files)))
-    yield 'option checks (not in …: raise)', *counted(at(option_checks(files)))
-    yield 'type checks (isinstance: raise)', *counted(at(type_checks(files)))
-    yield 'texts for people that are parsed', *counted(at(parsed_sentences(files)))
-    yield 'except Exception', *counted(at(broad_excepts(files)))
+    yield Measure('private classes with one subclass', len(cut), [f'{short(module)}.{node.name}' for module, node in cut])
+    yield Measure('  whose name is used nowhere else', sum(used_once.values()), most_first(used_once))
+    yield Measure('private names in several modules', len(private), places_by_name(private))
+    most_frequent = max(map(len, private.values()), default=0)
+    yield Measure('  the most frequent one is in so many', most_frequent, places_by_name(private)[:12])
+    yield Measure('public names in several modules', len(public), places_by_name(public))
+    yield Measure('modules with a function of their name', len(same_name), same_name)
+
+
+def repetition_measures(files):
+    same = [', '.join(places) for places in same_bodies(files)]
+    yield Measure('functions with the same body elsewhere', len(same), same)
+    yield counted('texts such as "and 3 more"', and_more(files))
+    yield counted('quantiles of t', t_quantiles(files))
+    yield counted('norms of rows', row_norms(files))
+    yield counted('option checks (not in …: raise)', option_checks(files))
+    yield counted('type checks (isinstance: raise)', type_checks(files))
+    yield counted('texts for people that are parsed', parsed_sentences(files))
+    yield counted('except Exception', broad_excepts(files))
+
+
+def circle_measures(modules):
     for when, at_call_time in (('as modules load', False), ('with calls', True)):
         groups = circles(modules, at_call_time)
-        yield f'import circles, {when}', len(groups), [' ↔ '.join(name.partition('.')[2] for name in g) for g in groups]
-        yield f'modules in circles, {when}', sum(map(len, groups)), []
-
-
-def counted(found):
-    return len(found), found
+        members = [' ↔ '.join(name.partition('.')[2] for name in group) for group in groups]
+        yield Measure(f'import circles, {when}', len(groups), members)
+        yield Measure(f'modules in circles, {when}', sum(map(len, groups)), [])
 
 
 def main():
@@ -451,10 +499,10 @@ def main():
     modules = read_package(options.folder)
     if not modules:
         raise SystemExit(f'{options.folder} has no Python files')
-    for what, value, found in measured(modules):
-        print(f'{what:<42} {value:>8g}')
+    for measure in measured(modules):
+        print(f'{measure.what:<42} {measure.value:>8g}')
         if options.names:
-            for line in found:
+            for line in measure.found:
                 print(f'        {line}')
 
 

@@ -1,6 +1,6 @@
 """Check the site that Quarto made: `python tests/docs.py [_docs]`. render.py makes the site, and calls this at its end.
 
-Each page is there, in the sidebar and in the search; each link leads somewhere, and each image says what it shows.
+Each page exists, and is in the sidebar and in the search; each link has a target, and each image an alt text.
 No page loads anything from another host, shows TeX in place of a formula, or documents a parameter as `NoneType`."""
 import json
 import re
@@ -38,8 +38,14 @@ class Page(HTMLParser):
     "The anchors, links, sidebar links, images without alt text, what is loaded, and formulas that are not MathML, of one page."
     def __init__(self, path):
         super().__init__()
-        self.ids, self.links, self.sidebar, self.mute, self.within = set(), [], set(), [], 0
-        self.loaded, self.open_tags, self.raw_tex = [], [], []
+        self.ids = set()
+        self.links = []
+        self.sidebar = set()
+        self.mute = [] # images without alt text
+        self.in_sidebar = False
+        self.loaded = []
+        self.open_tags = []
+        self.raw_tex = []
         self.text = path.read_text(encoding='utf-8')
         self.feed(self.text)
 
@@ -57,10 +63,10 @@ class Page(HTMLParser):
         self.loaded += css_addresses(a.get('style') or '')
         self.ids.add(a.get('id'))
         if tag == 'nav':
-            self.within = self.within or 'sidebar' in (a.get('id') or '')
+            self.in_sidebar = self.in_sidebar or 'sidebar' in (a.get('id') or '')
         if tag == 'a' and a.get('href'):
             self.links.append(a['href'])
-            if self.within:
+            if self.in_sidebar:
                 self.sidebar.add(a['href'])
         if tag == 'img':
             self.links.append(a.get('src') or '')
@@ -69,7 +75,7 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag):
         if tag == 'nav':
-            self.within = 0
+            self.in_sidebar = False
         open_names = [name for name, _ in self.open_tags]
         if tag in open_names:
             innermost = max(i for i, name in enumerate(open_names) if name == tag)
@@ -85,16 +91,52 @@ class Page(HTMLParser):
             self.raw_tex.append(data.strip())
 
 
-def problems(docs):
-    "What is wrong with a site, a line each."
-    docs = Path(docs).resolve()
+def linked_file(docs, name, where):
+    "The file that a link of a page leads to, from its address without the anchor; an empty address is the page itself."
+    page = docs / name
+    if not where:
+        target = page
+    elif where.startswith('/'):
+        target = docs / where[1:]
+    else:
+        target = page.parent / where
+    return target / 'index.html' if target.is_dir() else target
+
+
+def broken_links(docs, name, parsed):
+    "A line for each link of a page that leads to no file, or to no place in it. `parsed`: name -> Page."
+    for url in parsed[name].links:
+        where, _, anchor = url.partition('#')
+        if where.startswith(SITE):
+            where = '/' + where.removeprefix(SITE)
+        elif '://' in where or where.startswith(('data:', 'mailto:', 'javascript:')):
+            continue
+        target = linked_file(docs, name, where)
+        if not target.exists():
+            yield f'{name}: {url} leads nowhere'
+            continue
+        inside = target.resolve().is_relative_to(docs)
+        target_name = target.resolve().relative_to(docs).as_posix() if inside else ''
+        if anchor and target_name in parsed and anchor not in parsed[target_name].ids:
+            yield f'{name}: {url} has no such place'
+
+
+def missing_pages(docs, parsed):
+    "A line for each page that is not there, not in the search or not in the sidebar."
     wanted = set(rendered().values())
-    parsed = {p.relative_to(docs).as_posix(): Page(p) for p in docs.rglob('*.html')}
     yield from (f'{name}: no such page' for name in sorted(wanted - set(parsed)))
-    found = {entry['href'].partition('#')[0] for entry in json.loads((docs / 'search.json').read_text(encoding='utf-8'))}
+    search = json.loads((docs / 'search.json').read_text(encoding='utf-8'))
+    found = {entry['href'].partition('#')[0] for entry in search}
     yield from (f'{name}: not in the search' for name in sorted(wanted & set(parsed) - found))
     listed = {href.partition('#')[0].removeprefix('./') for href in parsed['index.html'].sidebar}
     yield from (f'{name}: not in the sidebar' for name in sorted(wanted & set(parsed) - listed))
+
+
+def problems(docs):
+    "What is wrong with a site, a line each."
+    docs = Path(docs).resolve()
+    parsed = {p.relative_to(docs).as_posix(): Page(p) for p in docs.rglob('*.html')}
+    yield from missing_pages(docs, parsed)
     for sheet in sorted(docs.rglob('*.css')):
         addresses = css_addresses(sheet.read_text(encoding='utf-8'))
         yield from (f'{sheet.relative_to(docs)}: {a} is loaded from another host' for a in addresses if is_elsewhere(a))
@@ -107,20 +149,7 @@ def problems(docs):
             yield f'{name}: a signature shows NoneType'
         if re.search(r'def \w+\(\s*\*args, \*\*kwargs\s*\):\s*$', shown, re.M):
             yield f'{name}: a class is shown without its fields'
-        for url in page.links:
-            where, _, anchor = url.partition('#')
-            if where.startswith(SITE):
-                where = '/' + where.removeprefix(SITE)
-            elif '://' in where or where.startswith(('data:', 'mailto:', 'javascript:')):
-                continue
-            target = (docs / where[1:] if where.startswith('/') else (docs / name).parent / where) if where else docs / name
-            if target.is_dir():
-                target /= 'index.html'
-            there = target.resolve().relative_to(docs).as_posix() if target.resolve().is_relative_to(docs) else ''
-            if not target.exists():
-                yield f'{name}: {url} leads nowhere'
-            elif anchor and there in parsed and anchor not in parsed[there].ids:
-                yield f'{name}: {url} has no such place'
+        yield from broken_links(docs, name, parsed)
 
 
 if __name__ == '__main__':

@@ -5,12 +5,14 @@ fields. A table becomes Markdown, for which Quarto loads no scripts from another
 import ast
 import inspect
 import multiprocessing
+import re
 import shutil
 import textwrap
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from fastcore.docments import docments
 from nbdev import serve_drv
@@ -21,42 +23,66 @@ root = Path(__file__).resolve().parent.parent
 ONE_LINE = 100                                   # a signature without comments that is no longer takes one line
 
 
-def parameter_groups(arguments):
-    "The parameters of a function as they are written, those of one source line together: (names, texts) of each line."
+class Entry(NamedTuple):
+    "A parameter of a function, or a bare `*` or `/`."
+    prefix: str # '', '*', '**' or '/'
+    argument: ast.arg | None
+    default: ast.expr | None
+
+    def text(self):
+        "The parameter as it is written."
+        if not self.argument:
+            return self.prefix
+        text = self.prefix + self.argument.arg
+        if self.argument.annotation:
+            text += f': {ast.unparse(self.argument.annotation)}'
+        if self.default:
+            equals = ' = ' if self.argument.annotation else '='
+            text += equals + ast.unparse(self.default)
+        return text
+
+
+class SourceLine(NamedTuple):
+    "The parameters that one line of the source has."
+    names: list
+    texts: list
+
+
+def parameter_entries(arguments):
+    "The parameters of a function in their order, with a bare `*` or `/` where the source has one."
     positional = arguments.posonlyargs + arguments.args
     defaults = [None] * (len(positional) - len(arguments.defaults)) + arguments.defaults
-    entries = [('', argument, default) for argument, default in zip(positional, defaults)]
-    if arguments.vararg:
-        entries.append(('*', arguments.vararg, None))
-    if arguments.kwonlyargs and not arguments.vararg:
-        entries.append(('*', None, None))
-    entries += [('', argument, default) for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults)]
-    if arguments.kwarg:
-        entries.append(('**', arguments.kwarg, None))
+    entries = [Entry('', argument, default) for argument, default in zip(positional, defaults)]
     if arguments.posonlyargs:
-        entries.insert(len(arguments.posonlyargs), ('/', None, None))
-    groups, last_line = [], None
-    for stars, argument, default in entries:
-        text = stars
-        if argument:
-            text += argument.arg
-            if argument.annotation:
-                text += f': {ast.unparse(argument.annotation)}'
-            if default:
-                text += (' = ' if argument.annotation else '=') + ast.unparse(default)
-        if argument:
-            line = argument.lineno
-        elif stars == '*':
-            line = arguments.kwonlyargs[0].lineno
+        entries.insert(len(arguments.posonlyargs), Entry('/', None, None))
+    if arguments.vararg:
+        entries.append(Entry('*', arguments.vararg, None))
+    elif arguments.kwonlyargs:
+        entries.append(Entry('*', None, None))
+    for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
+        entries.append(Entry('', argument, default))
+    if arguments.kwarg:
+        entries.append(Entry('**', arguments.kwarg, None))
+    return entries
+
+
+def parameter_lines(arguments):
+    "The parameters of a function as they are written, a `SourceLine` for each line of the source."
+    lines, last_number = [], None
+    for entry in parameter_entries(arguments):
+        if entry.argument:
+            number = entry.argument.lineno
+        elif entry.prefix == '*':                          # on the line of the parameter behind it
+            number = arguments.kwonlyargs[0].lineno
         else:
-            line = last_line
-        if not groups or line != last_line:
-            groups.append(([], []))
-        if argument:
-            groups[-1][0].append(argument.arg)
-        groups[-1][1].append(text)
-        last_line = line
-    return groups
+            number = last_number
+        if not lines or number != last_number:
+            lines.append(SourceLine([], []))
+        if entry.argument:
+            lines[-1].names.append(entry.argument.arg)
+        lines[-1].texts.append(entry.text())
+        last_number = number
+    return lines
 
 
 def function_signature(function, name, prefix='def'):
@@ -66,15 +92,15 @@ def function_signature(function, name, prefix='def'):
     if prefix == 'class':
         definition.args.args = definition.args.args[1:]                        # self
         definition.returns = None
-    groups = parameter_groups(definition.args)
     returned = f' -> {ast.unparse(definition.returns)}' if definition.returns else ''
     ending = f'){returned}:'
     if comments.get('return') and returned:
         ending += f'  # {comments["return"]}'
     lines = []
-    for names, texts in groups:
-        comment = next((comments[n] for n in reversed(names) if comments.get(n)), None)
-        line = ', '.join(texts) + ','
+    for source_line in parameter_lines(definition.args):
+        commented = [name for name in source_line.names if comments.get(name)]
+        comment = comments[commented[-1]] if commented else None
+        line = ', '.join(source_line.texts) + ','
         if comment:
             line += '  # ' + '\n    # '.join(comment.strip().splitlines())
         lines.append(line)
@@ -146,12 +172,18 @@ def class_source(source, node):
     return '\n'.join(source.splitlines()[first - 1:node.end_lineno])
 
 
+SHORT_CELL = re.compile(r'<td>([^<\s]{1,12})</td>')
+
+
 def html_as_markdown(cell):
-    "Put HTML outputs, such as tables, into Markdown: for an HTML output Quarto would load jquery and require.js."
+    """Put HTML outputs, such as tables, into Markdown: for an HTML output Quarto would load jquery and require.js.
+
+    A number such as 2.6e-10 stays on one line; a browser would break it after the hyphen."""
     for output in cell.get('outputs', ()):
-        html = output.get('data', {}).pop('text/html', None)
+        html = ''.join(output.get('data', {}).pop('text/html', ''))
         if html:
-            output['data']['text/markdown'] = ['```````{=html}\n', ''.join(html).rstrip('\n'), '\n```````\n']
+            html = SHORT_CELL.sub(r'<td style="white-space: nowrap;">\1</td>', html)
+            output['data']['text/markdown'] = ['```````{=html}\n', html.rstrip('\n'), '\n```````\n']
 
 
 class SitePages(FilterDefaults):

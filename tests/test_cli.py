@@ -81,7 +81,7 @@ def test_ctrl_c_and_the_same_command_again(box, jobs):
     assert time.monotonic() - begun < 3                           # units under way are not waited for
     with pytest.raises(ProcessLookupError):                       # and no worker is left
         os.killpg(p.pid, 0)
-    assert p.returncode == 130 and 'the same command goes on' in err and 'Traceback' not in err and not out
+    assert p.returncode == 130 and 'the same command resumes' in err and 'Traceback' not in err and not out
     kept = units(box)
     assert kept >= 2 and not files('mine')
     rc, out, err = run(*command, code=COUNTED)
@@ -132,7 +132,7 @@ def test_sigterm_and_the_same_command_again(box, undisturbed, jobs, to_all):
         p.terminate()                                             # as `kill` and `timeout` do
     out, err = p.communicate(timeout=60)                          # ends only when no worker holds the pipes
     assert wait_for_end(p.pid) < 5
-    assert p.returncode == 143 and 'the same command goes on' in err and 'Traceback' not in err and not out
+    assert p.returncode == 143 and 'the same command resumes' in err and 'Traceback' not in err and not out
     assert units(box) >= 2 and not files('mine')
     assert run(*command, '--out', 'mine', '--quiet')[0] == 0
     assert files('mine') == undisturbed
@@ -158,7 +158,7 @@ def test_killed_worker_and_the_same_command_again(box, undisturbed):
     killed = workers_of(p)
     os.kill(killed[0], signal.SIGKILL)
     out, err = p.communicate(timeout=60)
-    assert len(killed) == 2 and p.returncode == 1 and 'the same audit goes on from here' in err and wait_for_end(p.pid) < 10
+    assert len(killed) == 2 and p.returncode == 1 and 'the same audit resumes from them' in err and wait_for_end(p.pid) < 10
     assert run(*command, '--out', 'again', '--quiet')[0] == 0
     assert files('again') == undisturbed
 
@@ -277,7 +277,7 @@ def full():
 
 def test_full_disk(box):
     rc, out, err = run('audit', *GAP, '--out', 'mine', preexec_fn=full)                # neither store nor results
-    assert rc == 1 and 'Warning: finished units cannot be kept' in err and 'make room' in err and not files('mine')
+    assert rc == 1 and 'Warning: finished units cannot be kept' in err and 'space' in err and not files('mine')
     rc, out, err = run('audit', *GAP, '--out', 'mine')
     assert (rc, err, units(box)) == (0, '', 1) and sorted(files('mine')) == FILES
     rc, out, err = run('audit', *GAP, '--out', 'full', '--quiet', preexec_fn=full)     # the store is there, results are not

@@ -10,10 +10,9 @@ import time
 import numpy as np
 import pytest
 
-from biasbook.auditing.cli import read_config
-from biasbook.chapters.crows_pairs import load_crows_pairs
+from biasbook.auditing.config import read_config
 from biasbook.core.registry import available, data_path
-from biasbook.stimuli.examples import load_stereoset
+from biasbook.stimuli.benchmarks import load_crows_pairs, load_stereoset
 from biasbook.stimuli.pairs import load_pairs
 from biasbook.stimuli.questions import analogy_questions
 from biasbook.results.result import Result
@@ -161,7 +160,7 @@ def functions_of_a_name():
     from biasbook.models.load import load_model
     from biasbook.stimuli.words import weat_query
     from biasbook.auditing.subjects import scheme_of
-    from biasbook.auditing.cli import misspelt
+    from biasbook.auditing.catalog import misspelt
     vectors = load_vectors('googlenews-mini', words=['he', 'she'])
     return {'data_path': data_path, 'weat_query': weat_query, 'load_vectors': load_vectors, 'load_model': load_model,
             'load_embedder': load_embedder, 'scheme_of': scheme_of, 'misspelt': misspelt, 'rows': vectors.rows,
@@ -264,15 +263,15 @@ def readers_of_a_path():
     "Everything that reads or writes a path, by name, each with the ending that makes it a file of its kind."
     from biasbook.embedders.load import load_embedder
     from biasbook.vectors.files import read_matrix
-    from biasbook.vectors.files import open_packed
+    from biasbook.vectors.opening import open_packed
     from biasbook.stimuli.pairs import wordnet_antonyms
     from biasbook.models.load import load_model
     from biasbook.embedders.sentencefiles import read_vectors
-    from biasbook.vectors.files import read_table
+    from biasbook.vectors.files import read_all_rows
     from biasbook.auditing.files import save_files
     ending = {load_words: '.txt', load_queries: '.json', load_seat: '.jsonl', load_study: '.yaml', read_vectors: '.npz'}
     readers = [read for read, suffix in READERS.values()]
-    readers += [load_model, open_packed, read_matrix, read_table, wordnet_antonyms, read_vectors]
+    readers += [load_model, open_packed, read_matrix, read_all_rows, wordnet_antonyms, read_vectors]
     found = {read.__name__: lambda path, read=read: read(path + ending.get(read, '')) for read in readers}
     found['save_files'] = lambda path: save_files({'a': 'b'}, path)
     found['load_embedder st:'] = lambda path: load_embedder('st:' + path)
@@ -287,7 +286,7 @@ PATHS = {'no such user': ('~nosuchuser/x', 'the home folder of a user that is no
 @pytest.mark.parametrize('path', PATHS)
 @pytest.mark.parametrize('reader', ['load_vectors', 'load_words', 'load_queries', 'load_pairs', 'load_study', 'load_stereoset', 'load_seat',
                                     'load_crows_pairs', 'load_audit', 'read_config', 'analogy_questions', 'similarity_pairs', 'load_model',
-                                    'open_packed', 'read_matrix', 'read_table', 'wordnet_antonyms', 'read_vectors', 'save_files',
+                                    'open_packed', 'read_matrix', 'read_all_rows', 'wordnet_antonyms', 'read_vectors', 'save_files',
                                     'load_embedder st:', 'load_embedder hf:'])
 def test_paths_that_no_system_has(reader, path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)                 # for what a reader might write in spite of it

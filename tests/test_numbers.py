@@ -150,7 +150,7 @@ def test_seeds_agree_on_the_placebo_p_of_direct_bias(news):
 
 
 def test_a_p_that_is_drawn_too_seldom_says_so(news):
-    r = cluster_bias(news)
+    r = cluster_bias(news, n_placebos=200)
     e = r.estimate('placebo directions')
     assert .01 < e.pvalue_error < .04 and f'p = {e.p_text}' in str(r) and '±' in e.p_text
     assert Result.from_json(r.to_json()).estimate('placebo directions').pvalue_error == e.pvalue_error

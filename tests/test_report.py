@@ -45,7 +45,7 @@ def audits():
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp('report')
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('biasbook.auditing.report.FIGURES', 3)
+        patch.setattr('biasbook.auditing.figures.FIGURES', 3)
         for name, audit in audits().items():
             (folder / f'{name}.html').write_text(report_html(audit), encoding='utf-8')
     return folder

@@ -15,42 +15,44 @@ from typing import NamedTuple
 
 from .. import __version__
 from ..core.checks import check_choice, format_count, listed, plural
-from ..results.result import Estimate, Result, format_p, results_table
+from ..results.result import Estimate, Result, format_p, results_table, word_lists
 from ..vectors.directions import bias_direction, professions
 from ..vectors.wordvectors import WordVectors
 from ..embedders.providers import shown_subject
-from ..chapters.debias import (compare_debiasing, debias_plot, gender_specific, hard_debias, hard_debias_each, inlp, leace,
-                                      what_is_left)
+from ..chapters.debias import (compare_debiasing, debias_plot, direct_bias_clause, gender_specific, hard_debias,
+                                      hard_debias_each, inlp, leace, what_is_left)
 from ..chapters.influence import compare_weat
 from ..chapters.what_remains import label_sides
 from .subjects import open_subject, origin
 from .measures import unit_name
 from .files import safe_csv, save_files, text_table
+from .next_steps import subject_as_python
 
 # %% ../../nbs/auditing/08_compare.ipynb #a0afe504
 _ROUNDING = 1e-6 # differences below this are single precision, not change
-_STIMULI = 'word', 'sentence', 'text', 'pair', 'template', 'set', 'property' # columns of `details`
+_COLUMNS_OF_STIMULI = 'word', 'sentence', 'text', 'pair', 'template', 'set', 'property' # in `details`
+
+
+class _Stimulus(NamedTuple):
+    "A word or text that a result was measured with."
+    where: tuple # the name of its list, or the other stimuli in its row of the details
+    text: str
 
 
 def _stimuli(r):
-    """The words or texts that a result was measured with, sorted, to compare with those of another result.
-
-    Each is (where it was used, the text): the list it is in, or the other stimuli in its row of the details."""
-    word_lists = r.meta.get('words') or {}
-    if not isinstance(word_lists, dict):
-        word_lists = {'': word_lists}
-    found: list[tuple] = []
-    for role, words in word_lists.items():
-        found += [((role,), str(w)) for w in words]
-    columns = [c for c in _STIMULI if r.details is not None and c in r.details]
+    "The words and texts that a result was measured with, sorted, so that two results can be compared."
+    found = []
+    for name, words in word_lists(r).items():
+        found += [_Stimulus((name,), str(word)) for word in words]
+    columns = [c for c in _COLUMNS_OF_STIMULI if r.details is not None and c in r.details]
     if columns:
         for text, *rest_of_row in r.details[columns].itertuples(index=False, name=None):
-            found.append((tuple(map(str, rest_of_row)), str(text)))
+            found.append(_Stimulus(tuple(map(str, rest_of_row)), str(text)))
     return sorted(found)
 
 # %% ../../nbs/auditing/08_compare.ipynb #6e0c1060
 class _NotComparable(ValueError):
-    "Two results were measured in different ways, so their difference says nothing about the subject."
+    "Two results were measured in different ways, so their difference is not a change of the subject."
     def __init__(self, message, other_words=False):
         self.other_words = other_words
         super().__init__(message)
@@ -71,8 +73,8 @@ def _check_same_test(a, b):
 
 def _difference(stimuli_a, stimuli_b):
     "Which words only one of the two has."
-    first = dict.fromkeys(word for _, word in stimuli_a)
-    second = dict.fromkeys(word for _, word in stimuli_b)
+    first = dict.fromkeys(stimulus.text for stimulus in stimuli_a)
+    second = dict.fromkeys(stimulus.text for stimulus in stimuli_b)
     only_first = [w for w in first if w not in second]
     only_second = [w for w in second if w not in first]
     clauses = []
@@ -84,14 +86,14 @@ def _difference(stimuli_a, stimuli_b):
 
 # %% ../../nbs/auditing/08_compare.ipynb #eecb0462
 def _change(a, b):
-    "The change from one result to the other, as a `Result`; ValueError says why there is none."
+    "The change from one result to the other, as a `Result`; ValueError with the reason if it has none."
     _check_same_test(a, b)
     note = 'this measure has no paired test'
     if a.metric == 'WEAT d':
         change = compare_weat(a, b)
         if abs(change.value - (b.value - a.value)) < _ROUNDING:
             return change
-        note = 'd differs, and no association does: it was computed in another way'
+        note = 'the associations of all words are the same, so the two audits computed d from them in different ways'
     before = Estimate(f'{a.metric}, a', a.value, a.low, a.high, a.pvalue, a.method)
     after = Estimate(f'{b.metric}, b', b.value, b.low, b.high, b.pvalue, b.method)
     meta = {'name': a.meta.get('name'), 'note': f'no interval: {note}',
@@ -101,46 +103,47 @@ def _change(a, b):
 
 # %% ../../nbs/auditing/08_compare.ipynb #1ec775fd
 class _Key(NamedTuple):
-    "What identifies a result within a subject."
+    "The fields that identify a result within a subject."
     measure: str
     metric: str
     battery: str
     name: str # of the test
     query: str
-    number: int # several may be alike: numbered as they come
+    number: int = 0 # of results that are alike in all of these, in their order
 
 
 def _by_key(audit, subject):
-    "The results of a subject by what identifies them."
+    "The results of a subject by their keys."
     found = {}
-    alike = Counter[tuple]()
+    n_alike = Counter[_Key]()
     for r in audit.results:
         if r.subject == subject:
-            identity = (r.meta.get('measure') or r.metric, r.metric, r.meta.get('battery') or '',
-                        r.meta.get('name') or '', r.query)
-            found[_Key(*identity, alike[identity])] = r
-            alike[identity] += 1
+            key = _Key(r.meta.get('measure') or r.metric, r.metric, r.meta.get('battery') or '', r.meta.get('name') or '',
+                       r.query)
+            found[key._replace(number=n_alike[key])] = r
+            n_alike[key] += 1
     return found
 
 
-def _why_absent(key, subject, audit):
-    "Why a result is not there: the failure that the audit noted, or nothing known."
-    unit = unit_name(key.measure, key.name)
+def _why_absent(r, subject, audit):
+    "Why an audit lacks the counterpart of a result: the failure that it recorded, or only that it is missing."
+    unit = r.meta.get('unit') or r.meta.get('name') or ''         # audits of earlier versions did not save the unit
+    failed = unit_name(r.meta.get('measure') or r.metric, unit)
     for failure in audit.failures:
-        if failure['subject'] == subject and failure['measure'] == unit:
+        if failure['subject'] == subject and failure['measure'] == failed:
             return f'not measured: {failure["error"]}'
     return 'not there'
 
 # %% ../../nbs/auditing/08_compare.ipynb #f017a1c8
 class _Paired(NamedTuple):
-    "What two audits say of one test: a change, or why there is none."
+    "One test in two audits: its change, or why it has none."
     change: Result | None = None
     unpaired: dict | None = None # a row of `Comparison.unpaired`
     other_words: bool = False # there is no change because the words differ
 
 
 def _unpaired(before, after, why):
-    "The row of a test without a change; `lost` if there was a value before."
+    "The row of a test without a change; `lost` if it had a value before."
     r = before or after
     value_before = None if before is None or math.isnan(before.value) else before.value
     value_after = None if after is None or math.isnan(after.value) else after.value
@@ -148,10 +151,10 @@ def _unpaired(before, after, why):
             'before': value_before, 'after': value_after}
 
 
-def _pair(before, after, why_absent):
-    "The change from one result to another, either of which may be None."
+def _pair(before, after, subject, audit):
+    "The change from one result to another, either of which may be None; `after` belongs to this subject of this audit."
     if after is None:
-        return _Paired(unpaired=_unpaired(before, after, f'in the second audit: {why_absent}'))
+        return _Paired(unpaired=_unpaired(before, after, f'in the second audit: {_why_absent(before, subject, audit)}'))
     if before is None:
         return _Paired(unpaired=_unpaired(before, after, 'only in the second audit'))
     without_value = [which for which, r in (('first', before), ('second', after)) if math.isnan(r.value)]
@@ -164,8 +167,14 @@ def _pair(before, after, why_absent):
         return _Paired(None, _unpaired(before, after, str(e)), other_words)
 
 # %% ../../nbs/auditing/08_compare.ipynb #23ab52e8
+class _SubjectPair(NamedTuple):
+    "The names of a subject in the two audits, '' where it is missing."
+    first: str
+    second: str
+
+
 def _subject_pairs(a, b):
-    "The names to be compared, (first, second), '' where one has no such subject; ValueError if nothing fits."
+    "The pairs of subjects to compare; ValueError if no names match."
     with_results_a = list(dict.fromkeys(r.subject for r in a.results))
     with_results_b = list(dict.fromkeys(r.subject for r in b.results))
     if not with_results_a:
@@ -173,22 +182,22 @@ def _subject_pairs(a, b):
     audited_a = list(dict.fromkeys([*with_results_a, *(f['subject'] for f in a.failures)]))
     audited_b = list(dict.fromkeys([*with_results_b, *(f['subject'] for f in b.failures)]))
     if len(audited_a) == len(audited_b) == 1:
-        return [(audited_a[0], audited_b[0])]
+        return [_SubjectPair(audited_a[0], audited_b[0])]
     if not set(audited_a) & set(audited_b):
         raise ValueError('the audits have no subject in common: '
                          f'{listed(audited_a, 6)} against {listed(audited_b, 6)}; audit one subject each, '
                          'or subjects of the same names')
-    in_first = [(s, s if s in audited_b else '') for s in with_results_a]
-    only_in_second = [('', s) for s in with_results_b if s not in with_results_a]
+    in_first = [_SubjectPair(s, s if s in audited_b else '') for s in with_results_a]
+    only_in_second = [_SubjectPair('', s) for s in with_results_b if s not in with_results_a]
     return in_first + only_in_second
 
 # %% ../../nbs/auditing/08_compare.ipynb #f7ed6fe6
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    "What changed from one audit to another."
-    changes: tuple # a `Result` each: second minus first, `also` begins with both values
+    "The changes from one audit to another, and the results without a counterpart."
+    changes: tuple # a `Result` each: the second value minus the first; `also` begins with both values
     unpaired: tuple # dictionaries: subject, result, metric, before, after, why, lost
-    notes: tuple = () # what else may explain a change
+    notes: tuple = () # other explanations of a change, a sentence each
 
     def moved(self, by=0.):
         "The changes of more than this, in the units of their measures, largest first; rounding does not count."
@@ -196,17 +205,16 @@ class Comparison:
         return sorted(moved, key=lambda r: -abs(r.value))
 
     def lost(self):
-        "The rows of results that the first audit has a value for, and the second none that can be compared."
+        "The rows of results that have a value in the first audit, and no comparable one in the second."
         return [row for row in self.unpaired if row['lost']]
 
     def table(self):
-        "A row a change, with p adjusted (Holm) within each pair of subjects × battery."
+        "A row for each change, with p adjusted (Holm) within each pair of subjects × battery."
         t = results_table(self.changes).rename(columns={'value': 'change'})
-        t['before'] = [r.also[0].value for r in self.changes]
-        t['after'] = [r.also[1].value for r in self.changes]
-        if not len(t):
-            return t
-        return t['subject name query metric before after change low high p p_holm'.split()]
+        both = [_both_values(r) for r in self.changes]
+        t['before'] = [values.before for values in both]
+        t['after'] = [values.after for values in both]
+        return t.reindex(columns=_TABLE_COLUMNS)                # without changes, some of them are missing
 
     def findings(self, by=0.):
         "The answer in words: how many values moved by more than this, the largest, and what was lost."
@@ -218,10 +226,10 @@ class Comparison:
         lost = self.lost()
         if lost:
             sentences.append(_lost_sentence(lost))
-        new = len(self.unpaired) - len(lost)
-        if new:
-            has = 'has' if new == 1 else 'have'
-            sentences.append(f'{new} of the second audit {has} no value in the first')
+        n_new = sum(row['before'] is None and row['after'] is not None for row in self.unpaired)
+        if n_new:
+            has = 'has' if n_new == 1 else 'have'
+            sentences.append(f'{plural(n_new, "result")} of the second audit {has} no value in the first')
         return sentences
 
     def lines(self, by=0.):
@@ -242,25 +250,37 @@ class Comparison:
         return lines
 
     def to_dict(self, by=0.):
-        "Plain data for JSON: findings, notes, a row a change, and what has no counterpart."
+        "Plain data for JSON: findings, notes, a row for each change, and the results without a counterpart."
         rows = [_without_nan(row) for row in self.table().to_dict('records')]
         return {'comparison': {'biasbook': __version__, 'threshold': by}, 'findings': self.findings(by),
                 'moved': [f'{r.subject}: {r.label}' for r in self.moved(by)], 'lost': len(self.lost()),
                 'notes': list(self.notes), 'changes': rows, 'unpaired': list(self.unpaired)}
 
+_TABLE_COLUMNS = ['subject', 'name', 'query', 'metric', 'before', 'after', 'change', 'low', 'high', 'p', 'p_holm']
+
+
+class _BothValues(NamedTuple):
+    "The value of a test in both audits."
+    before: float
+    after: float
+
+
+def _both_values(change):
+    "The two values whose difference is the change: `also` begins with them."
+    before, after = change.also[:2]
+    return _BothValues(before.value, after.value)
+
 # %% ../../nbs/auditing/08_compare.ipynb #076518fe
 def _without_nan(row):
-    "A row of a table as JSON can hold it: None for NaN."
+    "A row of a table for JSON, with None for NaN."
     return {key: None if isinstance(x, float) and math.isnan(x) else x for key, x in row.items()}
 
 
 def _change_in_words(r):
     "A change as one clause: the result, its values before and after, and the interval of the change."
-    before, after = r.also[:2]
-    interval = 'no interval' if math.isnan(r.low) else f'[{r.low:+.2f}, {r.high:+.2f}]'
-    separator = ', ' if math.isnan(r.low) else ' '
-    return (f'{r.label} in {r.subject}: {before.value:.2f} → {after.value:.2f}, '
-            f'change {r.value:+.2f}{separator}{interval}')
+    values = _both_values(r)
+    interval = ', no interval' if math.isnan(r.low) else f' [{r.low:+.2f}, {r.high:+.2f}]'
+    return f'{r.label} in {r.subject}: {values.before:.2f} → {values.after:.2f}, change {r.value:+.2f}{interval}'
 
 # %% ../../nbs/auditing/08_compare.ipynb #de6e17f7
 def _moved_sentence(c, by):
@@ -271,15 +291,18 @@ def _moved_sentence(c, by):
         return 'Nothing could be compared'
     how = f'moved by more than {by:g}' if by else 'changed'
     if moved:
-        return f'{len(moved)} of {n} values {how}; the largest: {_change_in_words(moved[0])}'
+        return f'{len(moved)} of {plural(n, "value")} {how}; the largest: {_change_in_words(moved[0])}'
     if c.moved():                               # but by no more than `by`
         return f'No value {how}: {n} compared'
-    which = f'{n} values' if c.unpaired else f'all {n} values'
-    return f'Nothing changed: {which} are the same'
+    if n == 1:
+        same = '1 value is the same'
+    else:
+        same = f'{n} values are the same' if c.unpaired else f'all {n} values are the same'
+    return f'Nothing changed: {same}'
 
 
 def _lost_sentence(lost):
-    "What cannot be compared any more; of many the first three."
+    "How many results of the first audit cannot be compared, and the first three of them."
     items = [f'{row["result"]} in {row["subject"]} ({row["why"]})' for row in lost[:3]]
     if len(lost) > 3:
         items.append(f'and {len(lost) - 3} more')
@@ -294,63 +317,69 @@ def _change_cells(row):
 
 # %% ../../nbs/auditing/08_compare.ipynb #34ffa694
 def _same_words_note(a, b, pairs):
-    "How to compare tests of the words that both subjects of the first pair have."
-    names = []
-    for either, subject in zip((a, b), pairs[0]):
-        about = (either.about.get('subjects') or {}).get(subject, {})
-        names.append(about.get('subject', subject))
+    "How to compare tests of the words that both vectors have, for the first of these pairs of subjects that are vectors, or ''."
+    of_vectors = [pair for pair in pairs if a.facts('subjects', pair.first).get('kind') == 'vectors'
+                  and b.facts('subjects', pair.second).get('kind') == 'vectors']
+    if not of_vectors:
+        return ''
+    first = subject_as_python(a, of_vectors[0].first)
+    second = subject_as_python(b, of_vectors[0].second)
     return ('Their words differ. To compare tests of the words that both have, in Python:\n'
             '  from biasbook import audit, compare_audits, load_vectors\n'
-            f'  a, b = load_vectors({names[0]!r}), load_vectors({names[1]!r})\n'
+            f'  a, b = load_vectors({first}), load_vectors({second})\n'
             '  one, two = (audit(x.subset([w for w in a.words if w in b])) for x in (a, b))\n'
             "  print(*compare_audits(one, two).lines(), sep='\\n')")
 
 # %% ../../nbs/auditing/08_compare.ipynb #bb14be41
 def _versions_note(a, b):
     "Which versions differ, or ''."
-    first, second = a.about.get('versions') or {}, b.about.get('versions') or {}
+    first, second = a.about_part('versions'), b.about_part('versions')
     other = []
     for name in dict.fromkeys([*first, *second]):
         if first.get(name) != second.get(name):
             other.append('its code or data' if name == 'code' else f'{name} {first.get(name)} → {second.get(name)}')
     if not other:
         return ''
-    return f'The audits were made by other versions, which may explain a change: {", ".join(other)}'
+    return f'The audits were made by different versions, which may explain a change: {", ".join(other)}'
 
 
-def _same_vectors_note(a, b, pairs):
+def _same_content_note(a, b, pairs):
     "Which subjects have the same content in both, or ''."
-    subjects_a, subjects_b = a.about.get('subjects') or {}, b.about.get('subjects') or {}
     same = []
-    for first, second in pairs:
-        mark = subjects_a.get(first, {}).get('fingerprint')
-        if mark and mark == subjects_b.get(second, {}).get('fingerprint'):
-            same.append(first)
+    for pair in pairs:
+        fingerprint = a.facts('subjects', pair.first).get('fingerprint')
+        if fingerprint and fingerprint == b.facts('subjects', pair.second).get('fingerprint'):
+            same.append(pair.first)
     if not same:
         return ''
-    return f'The same vectors in both, so that their values differ for another reason: {listed(same, 6)}'
+    return (f'{listed(same, 6)}: the content is the same in both audits, so a change comes from something else, such as '
+            'another version of this package')
 
 # %% ../../nbs/auditing/08_compare.ipynb #b21ce2d1
 def compare_audits(a, # an Audit, of audit or load_audit: before
                    b, # another one: after
                   )->Comparison:
-    "Results paired by subject, measure, test and stimuli. ValueError: no subject in common, no results."
+    "Compare two audits; results are paired by subject, measure, test and stimuli. ValueError without results or a common subject."
     for x in (a, b):
         if not hasattr(x, 'results'):
             raise TypeError(f'compare_audits takes two Audits, not {x!r:.60}; load_audit(folder) reads a saved one')
     pairs = _subject_pairs(a, b)
     paired = []
-    for subject_a, subject_b in pairs:
-        before, after = _by_key(a, subject_a), _by_key(b, subject_b)
-        for key in dict.fromkeys([*before, *after]):
-            paired.append(_pair(before.get(key), after.get(key), _why_absent(key, subject_b, b)))
+    pairs_with_other_words = []
+    for pair in pairs:
+        before, after = _by_key(a, pair.first), _by_key(b, pair.second)
+        keys = dict.fromkeys([*before, *after])
+        paired_here = [_pair(before.get(key), after.get(key), pair.second, b) for key in keys]
+        if any(x.other_words for x in paired_here):
+            pairs_with_other_words.append(pair)
+        paired += paired_here
     changes = tuple(x.change for x in paired if x.change is not None)
     unpaired = tuple(x.unpaired for x in paired if x.unpaired is not None)
     notes = [_versions_note(a, b)]
     if Comparison(changes, unpaired).moved():
-        notes.append(_same_vectors_note(a, b, pairs))
+        notes.append(_same_content_note(a, b, pairs))
     if sum(x.other_words for x in paired) > len(changes):
-        notes.append(_same_words_note(a, b, pairs))
+        notes.append(_same_words_note(a, b, pairs_with_other_words))
     return Comparison(changes, unpaired, tuple(note for note in notes if note))
 
 # %% ../../nbs/auditing/08_compare.ipynb #b085493b
@@ -380,8 +409,9 @@ DEBIASING = {'hard': _hard, 'inlp': _inlp, 'leace': _leace}
 def compare_subjects(before, # what biasbook audit takes as SUBJECT: a file of vectors, or a name
                      after=None, # the same, after debiasing
                      debias=None, # instead of it: "hard", "inlp" or "leace", done here
+                     n_placebos=None, # random directions to compare with, as in compare_debiasing
                     ): # the table of compare_debiasing
-    "`compare_debiasing` for the command line: missing words are left out. ValueError: unusable vectors, both given."
+    "`compare_debiasing` without the missing words. ValueError if after and debias are both given, or vectors cannot be used."
     if after is not None and debias is not None:
         raise ValueError('after and debias are both given; the vectors after are either a file or made here')
     check_choice(debias, 'debias', (*DEBIASING, None))
@@ -390,7 +420,7 @@ def compare_subjects(before, # what biasbook audit takes as SUBJECT: a file of v
     direction = bias_direction(vectors, on_missing='drop')
     if debias is not None:
         vectors_after = DEBIASING[debias](vectors, direction)
-    return compare_debiasing(vectors, vectors_after, direction, on_missing='drop')
+    return compare_debiasing(vectors, vectors_after, direction, on_missing='drop', n_placebos=n_placebos)
 
 
 def _open_vectors(subject):
@@ -404,7 +434,7 @@ def _open_vectors(subject):
 # %% ../../nbs/auditing/08_compare.ipynb #1136cce6
 def before_after_lines(table, # from compare_subjects
                       ): # an iterator over lines of text
-    "The finding, a line a measure, and notes."
+    "The finding, a line for each measure, and notes."
     about = table.attrs
     rows = table.to_dict('records')
     head = ['measure', 'of', 'before', 'random']
@@ -414,22 +444,27 @@ def before_after_lines(table, # from compare_subjects
         vectors += f' → {about["after"]}'
     yield what_is_left(table)
     yield f'{vectors}; {format_count(about["words"])} words; {about["direction"]}\n'
-    cells = [_before_after_cells(row)[:len(head)] for row in rows if not math.isnan(row['before'])]
+    has_after = bool(about['after'])
+    cells = [_before_after_cells(row, has_after) for row in rows if not math.isnan(row['before'])]
     yield text_table([head, *cells], range(2, len(head)))
-    yield '\nrandom: the median of directions of random pairs, after too where each was taken out in its turn'
+    yield ('\nrandom: the median over directions of random word pairs; beside "after" it is measured once each such '
+           'direction was removed from the vectors in the same way')
     for row in rows:
         if row['note']:
             yield f'{row["measure"]}: {row["note"]}'
     for what, words in about['left out'].items():
         yield f'left out, {what}: {listed(words, 8)}'
 
-def _before_after_cells(row):
+def _before_after_cells(row, has_after):
     "The cells of a row as text."
-    numbers = [_three_decimals(row[column]) for column in ('before', 'before_random', 'after', 'after_random', 'change')]
-    interval = '–'
-    if not math.isnan(row['change_low']):
-        interval = f'[{row["change_low"]:.3f}, {row["change_high"]:.3f}]'
-    return [row['measure'], row['of'], *numbers, interval, format_p(row['p'])]
+    cells = [row['measure'], row['of'], _three_decimals(row['before']), _three_decimals(row['before_random'])]
+    if has_after:
+        interval = '–'
+        if not math.isnan(row['change_low']):
+            interval = f'[{row["change_low"]:.3f}, {row["change_high"]:.3f}]'
+        cells += [_three_decimals(row['after']), _three_decimals(row['after_random']), _three_decimals(row['change']),
+                  interval, format_p(row['p'])]
+    return cells
 
 def _three_decimals(x):
     return '–' if math.isnan(x) else f'{x:.3f}'
@@ -451,8 +486,7 @@ def save_before_after(table, # from compare_subjects
 
 def _before_after_png(table):
     import matplotlib.pyplot as plt
-    title, *_ = what_is_left(table).split(';')
-    figure = debias_plot(table, title).figure
+    figure = debias_plot(table, direct_bias_clause(table)).figure
     png = io.BytesIO()
     figure.savefig(png, dpi=120, bbox_inches='tight', metadata={'Software': None})
     plt.close(figure)

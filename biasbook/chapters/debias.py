@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['gender_specific', 'hard_debias', 'inlp', 'leace', 'Case', 'direct_row', 'own_direct_row', 'indirect_row',
            'cluster_row', 'probe_row', 'neighbor_row', 'correlation_row', 'weat_row', 'weat_difference_row',
-           'similarity_row', 'analogy_row', 'rows_table', 'case', 'nearest_pairs', 'compare_debiasing', 'what_is_left',
-           'shares_left', 'debias_plot', 'hard_debias_each']
+           'similarity_row', 'analogy_row', 'rows_table', 'case', 'nearest_pairs', 'compare_debiasing',
+           'direct_bias_clause', 'what_is_left', 'shares_left', 'debias_plot', 'hard_debias_each']
 
 # %% ../../nbs/05_debias.ipynb #2615d8f1
 import math
@@ -18,38 +18,38 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .influence import compare_weat
-from .projection import DIRECT_INTERVALS, direct_bias, indirect_bias_table, project
+from .projection import DIRECT_INTERVALS, direct_bias, indirect_bias_table, project, select_words
 from .quality import analogy_answers, pair_interval, similarity_pairs, word_similarity
 from .weat import weat
-from .what_remains import (bias_correlation, chance_accuracy, cluster_bias, neighbor_bias, probe_accuracy,
-                                            select_words)
+from .what_remains import bias_correlation, chance_accuracy, cluster_bias, neighbor_bias, probe_accuracy
 from ..core.checks import (MissingWords, check_choice, check_fraction, check_list, check_pairs, check_seed, check_whole,
                                   check_words, is_number, listed)
-from ..stats.estimate import Estimate
+from ..stats.estimate import Estimate, or_nan
 from ..stats.intervals import accuracy_change, correlation_change, difference_change, mean_change, rank_change
 from ..stimuli.questions import analogy_questions
 from ..stimuli.words import as_query, bolukbasi_lists
-from ..vectors.directions import (Direction, as_direction, bias_direction, gender_pairs,
+from ..vectors.directions import (DIRECTIONS, Direction, as_direction, bias_direction, gender_pairs,
                                          pair_differences, professions, split_pairs)
-from ..vectors.wordvectors import WordVectors, as_vectors, cosine, one_thread
+from ..vectors.wordvectors import WordVectors, as_vectors, cosine, one_thread, unit_rows
 
 # %% ../../nbs/05_debias.ipynb #fd063115
 def _neutralized(rows, g, words):
-    "Rows without their part along g, at length 1 again; ValueError that names a word of which nothing is left."
+    "Rows without their part along g, at length 1 again. ValueError names a word that has no other part."
     rest = rows - np.outer(rows @ g, g)
     _check_rest(rest, words)
-    return rest / np.linalg.norm(rest, axis=1, keepdims=True)
+    return unit_rows(rest)
 
 
 def _check_rest(rest, words):
-    "ValueError for a word of which nothing is left."
+    "ValueError names a word whose row is zero, up to rounding, after debiasing."
     gone = np.linalg.norm(rest, axis=1) < 1e-6
     if gone.any():
-        raise ValueError(f'nothing is left of {words[gone.argmax()]!r}: leave it out, or take less out')
+        raise ValueError(f'nothing is left of the vector of {words[gone.argmax()]!r}; leave the word out, or take out '
+                         'fewer dimensions')
 
 # %% ../../nbs/05_debias.ipynb #c82787c4
 def _equalized(a, b, g, pairs):
-    "Pairs of length 1 that differ along g alone (Bolukbasi et al. 2016). ValueError: no difference along g."
+    "Pairs of length 1 that differ along g alone (Bolukbasi et al. 2016). ValueError names a pair that does not differ along g."
     half = (a - b) @ g / 2
     equally_far = np.abs(half) < 1e-7
     if equally_far.any():
@@ -80,12 +80,15 @@ def _check_spanned(vectors, g):
         outside = float(np.linalg.norm(unused.T @ g))
         if outside < 1e-4:
             return
-    raise ValueError(f'the {len(U)} words of {vectors.name} do not span the direction, {outside:.3f} of it is '
-                     'outside: it is of other vectors, or taken out; make it here, or take a subset later')
+    raise ValueError(f'the {len(U)} words of {vectors.name} do not span the direction: {outside:.3f} of it lies outside. It was '
+                     'made in other vectors, or was taken out of these. Make it with bias_direction(vectors); if you need '
+                     'a subset of the words, take it after debiasing')
 
 # %% ../../nbs/05_debias.ipynb #e6d0ccc5
 def _check_made_here(vectors, direction):
-    "ValueError if a direction was made in other vectors: its pairs have other differences there. Debiased vectors may differ."
+    """ValueError if a direction was made in other vectors, in which its pairs have other differences.
+
+    Debiased vectors are not checked, since debiasing changes the differences."""
     if 'debiasing' in vectors.meta:
         return
     here = [i for i, pair in enumerate(direction.pairs) if not vectors.missing(pair)]
@@ -95,12 +98,12 @@ def _check_made_here(vectors, direction):
     made = direction.differences[here]
     moved = np.linalg.norm(pair_differences(vectors, pairs) - made, axis=1) / np.linalg.norm(made, axis=1)
     if moved.max() > .01:
-        raise ValueError(f'{"–".join(pairs[moved.argmax()])} has another difference in {vectors.name}: the '
-                         'direction was made in other vectors; make it here, with bias_direction')
+        raise ValueError(f'the two words of {"–".join(pairs[moved.argmax()])} have another difference in {vectors.name}: '
+                         'the direction was made in other vectors; make it with bias_direction(vectors)')
 
 
 def _axis(vectors, direction):
-    "An array, or the vector of a `Direction`, at length 1; ValueError: unfit for these vectors."
+    "An array, or the vector of a `Direction`, at length 1. ValueError if it is not a direction in these vectors."
     g = np.asarray(direction.vector if isinstance(direction, Direction) else direction, float)
     if g.shape != (vectors.dim,) or not np.isfinite(g).all() or not g.any():
         raise ValueError(f'the direction, of shape {g.shape}, must be {vectors.dim} finite numbers, not all 0')
@@ -111,29 +114,37 @@ def _axis(vectors, direction):
     return g
 
 # %% ../../nbs/05_debias.ipynb #1058cdf1
+def _is_about_gender(direction):
+    "Does the direction have a pair whose two words are both in the lists for gender?"
+    of_gender = set(gender_specific())
+    for pair in gender_pairs('definitional') + gender_pairs('equalize'):
+        of_gender.update(pair)
+    return any(of_gender.issuperset(pair) for pair in direction.pairs)
+
+
 class _Lists(NamedTuple):
-    "The words that hard debiasing treats in another way than the rest"
+    "The words that hard debiasing treats in another way than the rest."
     specific: Any # words that keep their part along the direction
     equalize: Any # pairs of words
 
 
 def _lists_for(direction, specific, equalize):
-    "The lists, by default those for gender, for an array none; ValueError: a direction of other words."
+    """The lists that were passed. By default they are the lists for gender, and empty for an array.
+
+    ValueError if a list is missing for a direction that is not about gender."""
     if not isinstance(direction, Direction):
-        return _Lists(specific or (), equalize or ())
-    pairs = gender_pairs('equalize')
-    of_gender = set(gender_specific())
-    for pair in gender_pairs() + pairs:
-        of_gender.update(pair)
-    if (specific is None or equalize is None) and not any(of_gender.issuperset(pair) for pair in direction.pairs):
-        raise ValueError(f'the direction is of {"–".join(direction.pairs[0])} and the like, but the lists that are '
-                         'taken by default are for gender; pass specific= and equalize=, such as []')
-    return _Lists(gender_specific() if specific is None else specific, pairs if equalize is None else equalize)
+        return _Lists(() if specific is None else specific, () if equalize is None else equalize)
+    if (specific is None or equalize is None) and not _is_about_gender(direction):
+        raise ValueError(f'the direction has pairs such as {"–".join(direction.pairs[0])}, but the default lists are for '
+                         'gender; pass specific= and equalize=, such as []')
+    return _Lists(gender_specific() if specific is None else specific,
+                  gender_pairs('equalize') if equalize is None else equalize)
 
 
 def _split_pairs_to_equalize(vectors, pairs, on_missing):
-    "Pairs that are there and pairs that are not; ValueError: missing ones, a word twice."
-    if not pairs:
+    "The pairs that the vectors have, and the pairs of which they lack a word. ValueError if a word is in two pairs."
+    is_empty = hasattr(pairs, '__len__') and len(pairs) == 0
+    if is_empty:
         return [], []
     kept, lost = split_pairs(vectors, pairs, 'drop')
     words = [w for pair in kept for w in pair]
@@ -142,25 +153,25 @@ def _split_pairs_to_equalize(vectors, pairs, on_missing):
         missing = vectors.missing([w for pair in lost for w in pair])
         raise MissingWords(missing, vectors.name,
                            f'{vectors.name} lacks a word of {len(lost)} of {len(kept) + len(lost)} pairs to equalize: '
-                           f'{", ".join(map("–".join, lost))}; on_missing=\'drop\' leaves them out and says so')
+                           f'{", ".join(map("–".join, lost))}; on_missing=\'drop\' leaves them out and notes them')
     repeated = [w for w, n in Counter(words).items() if n > 1]
     if repeated:
-        raise ValueError(f'{", ".join(repeated)}: more than once in the pairs to equalize; keep one pair a word')
+        raise ValueError(f'{", ".join(repeated)}: more than once in the pairs to equalize; keep one pair for each word')
     return kept, lost
 
 
 def _split_specific(vectors, specific, on_missing):
-    "Words to keep that are there, as a set, and words that are not; ValueError: missing ones, or text."
+    "The set of specific words that the vectors have, and the list of those that they lack."
     specific = check_list(specific, 'specific', 'words')
     lost = vectors.missing(specific)
     if lost and on_missing == 'raise':
         raise MissingWords(lost, vectors.name, f'{vectors.name} lacks {len(lost)} of {len(specific)} specific words: '
-                                               f"{listed(lost)}; on_missing='drop' leaves them out and says so")
+                                               f"{listed(lost)}; on_missing='drop' leaves them out and notes them")
     return set(specific) - set(lost), lost
 
 # %% ../../nbs/05_debias.ipynb #3c50db8e
 def _changed(vectors, change, size=16_384):
-    "The rows after `change(rows, words)`, which gets them in blocks, at length 1 and in float64; zero vectors stay."
+    "The rows after `change(rows, words)`, which is called on blocks of rows of length 1 in float64. Zero vectors stay as they are."
     new = np.zeros_like(vectors.vectors)
     not_zero = np.flatnonzero(vectors.unit.any(1))
     for start in range(0, len(not_zero), size):
@@ -170,16 +181,18 @@ def _changed(vectors, change, size=16_384):
     return new
 
 
-def _debiased(vectors, rows, method, short, words, **notes):
-    "Vectors with these rows, named with `short`; meta['debiasing'] has the notes, and all words fitted to, now or earlier."
+def _debiased(vectors, rows, method, short, *, words, **notes):
+    """Vectors with these rows, and with `short` added to their name.
+
+    meta['debiasing'] has the notes, and all words that this method or an earlier one was fitted to."""
     old = vectors.meta.get('debiasing', {})
     zero = np.flatnonzero(~vectors.unit.any(1))
-    words = list(dict.fromkeys([*old.get('words', ()), *words]))
-    notes = {'method': method, 'of': vectors.name, 'words': words, **notes,
-             'zero': [vectors.words[i] for i in zero]}
+    all_words = list(dict.fromkeys([*old.get('words', ()), *words]))
+    debiasing = {'method': method, 'of': vectors.name, 'words': all_words, **notes,
+                 'zero': [vectors.words[i] for i in zero]}
     if old:
-        notes['earlier'] = [*old.get('earlier', ()), old.get('method')]
-    return WordVectors(vectors.words, rows, f'{vectors.name}, {short}', {**vectors.meta, 'debiasing': notes})
+        debiasing['earlier'] = [*old.get('earlier', ()), old.get('method')]
+    return WordVectors(vectors.words, rows, f'{vectors.name}, {short}', {**vectors.meta, 'debiasing': debiasing})
 
 # %% ../../nbs/05_debias.ipynb #dccff5a4
 @one_thread
@@ -190,7 +203,10 @@ def hard_debias(vectors, # anything that as_vectors takes
                 equalize=None, # pairs; by default gender_pairs('equalize'), for an array none
                 on_missing='raise', # pairs, or specific words, that the vectors lack: "raise", or "drop" them
                )->WordVectors: # rows of length 1
-    "Hard debiasing (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520). ValueError: unfit lists."
+    """Hard debiasing (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
+
+    MissingWords if the vectors lack words of the lists. ValueError if the direction was made in other vectors, if it is not
+    about gender and a list is missing, if a word is in two pairs, and if nothing is left of a word."""
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     vectors = as_vectors(vectors)
     if not isinstance(direction, np.ndarray):
@@ -219,7 +235,7 @@ def hard_debias(vectors, # anything that as_vectors takes
 
 # %% ../../nbs/05_debias.ipynb #19635078
 def _inlp_basis(X, y, apart, iterations, stop_at):
-    "Orthonormal rows that span the weights of successive classifiers, and the accuracy of each on the words apart."
+    "Orthonormal rows that span the weights of successive classifiers, and the accuracy of each on the words that are kept apart."
     from sklearn.svm import LinearSVC
     if stop_at is None:
         largest_class = max(Counter(y[apart].tolist()).values())
@@ -243,13 +259,13 @@ def _without(X, B):
 
 
 def _orthonormal(W):
-    "Orthonormal rows with the span of W; none where W is zero."
+    "Orthonormal rows that span the rows of W; no rows if W is zero."
     _, s, V = np.linalg.svd(W, full_matrices=False)
-    return V[s > 1e-12]                                 # scipy.linalg.orth has a relative bound only: rounding would count
+    return V[s > 1e-12]                                 # scipy.linalg.orth has only a relative bound, which keeps rounding errors
 
 # %% ../../nbs/05_debias.ipynb #b4fea83a
 def _check_classes(labels):
-    "ValueError unless labels are a dict from words to two classes or more, of 4 words or more each."
+    "ValueError unless labels are a dict from words to two or more classes of 4 or more words each."
     example = 'write {"nurse": "she", "captain": "he", …}'
     if not isinstance(labels, dict):
         raise ValueError(f'labels must be a dict from words to classes, not a {type(labels).__name__}; {example}')
@@ -258,7 +274,7 @@ def _check_classes(labels):
             raise ValueError(f'labels must be a dict from words to classes, not to a {type(label).__name__}; {example}')
     counts = Counter(labels.values())
     if len({str(label) for label in counts}) < len(counts):
-        raise ValueError(f'two of the classes {list(counts)[:5]} are alike in print; give each another name')
+        raise ValueError(f'two of the classes {list(counts)[:5]} are alike in print; give each class a name of its own')
     if len(counts) < 2:
         raise ValueError(f'{len(labels)} words have the classes {list(counts)}; give words of two or more')
     few = [f'{label!r} has {n}' for label, n in counts.items() if n < 4]
@@ -267,22 +283,23 @@ def _check_classes(labels):
 
 
 class _LabelledRows(NamedTuple):
-    "What an eraser is fitted to"
+    "The rows and classes that an eraser is fitted to."
     X: np.ndarray # rows of length 1, one a word
     y: np.ndarray # the number of each word's class, in the order in which classes come
-    notes: dict # the words, and how many are in each class
+    words: list # the word of each row
+    classes: dict # class, as text -> how many words it has
 
 
 def _labelled_rows(vectors, labels):
-    "The rows of labelled words; ValueError: unfit labels, unknown words, zero vectors."
+    "The rows of labelled words. ValueError for labels that do not fit, for words that the vectors lack, and for zero vectors."
     _check_classes(labels)
     words = list(labels)
     vectors.select(words).nonzero()                     # an error for unknown words, zero vectors
     counts = Counter(labels.values())
     number = {label: i for i, label in enumerate(counts)}
     y = np.array([number[label] for label in labels.values()])
-    notes = {'words': words, 'classes': {str(label): n for label, n in counts.items()}}
-    return _LabelledRows(vectors.unit[vectors.rows(words)].astype(float), y, notes)
+    classes = {str(label): n for label, n in counts.items()}
+    return _LabelledRows(vectors.unit[vectors.rows(words)].astype(float), y, words, classes)
 
 # %% ../../nbs/05_debias.ipynb #68db2a7a
 @one_thread
@@ -293,27 +310,32 @@ def inlp(vectors, # anything that as_vectors takes
          stop_at=None, # accuracy at which to stop; by default the share of the largest class
          random_state=0, # seed that chooses the words to stop by
         )->WordVectors: # rows that no longer have length 1
-    "INLP (Ravfogel et al. 2020, doi:10.18653/v1/2020.acl-main.647). ValueError: unfit labels, nothing to take."
+    """INLP (Ravfogel et al. 2020, doi:10.18653/v1/2020.acl-main.647).
+
+    ValueError for labels that do not fit, and if no classifier is better than `stop_at`."""
     from sklearn.model_selection import train_test_split
     vectors = as_vectors(vectors)
     check_whole(iterations, 'iterations', least=1)
     check_seed(random_state)
     if stop_at is not None and not (is_number(stop_at) and 0 <= stop_at <= 1):
         raise ValueError(f'stop_at must be an accuracy from 0 to 1, but is {stop_at!r}')
-    X, y, notes = _labelled_rows(vectors, labels)
-    _, to_stop_by = train_test_split(range(len(y)), test_size=.3, stratify=y, random_state=random_state)
-    apart = np.isin(range(len(y)), to_stop_by)
-    B, accuracies = _inlp_basis(X, y, apart, iterations, stop_at)
+    labelled = _labelled_rows(vectors, labels)
+    n = len(labelled.y)
+    _, to_stop_by = train_test_split(range(n), test_size=.3, stratify=labelled.y, random_state=random_state)
+    apart = np.isin(range(n), to_stop_by)
+    B, accuracies = _inlp_basis(labelled.X, labelled.y, apart, iterations, stop_at)
     if not len(B):
-        raise ValueError(f'a linear classifier tells {accuracies[0]:.2f} of the held-out words, no more than a '
-                         'guess or stop_at: there is nothing to take out; give other labels, or stop_at=0')
+        raise ValueError(f'a linear classifier has an accuracy of {accuracies[0]:.2f} on the held-out words, which is not above '
+                         'stop_at (by default the share of the largest class), so that there is nothing to take out; '
+                         'give other labels, or stop_at=0')
 
     def erase(rows, words):
         rest = _without(rows, B)
         _check_rest(rest, words)
         return rest
 
-    return _debiased(vectors, _changed(vectors, erase), 'INLP', 'INLP', **notes, dimensions=len(B), accuracies=accuracies,
+    return _debiased(vectors, _changed(vectors, erase), 'INLP', 'INLP', words=labelled.words, classes=labelled.classes,
+                     dimensions=len(B), accuracies=accuracies,
                      apart=[w for w, is_apart in zip(labels, apart) if is_apart], seed=int(random_state))
 
 # %% ../../nbs/05_debias.ipynb #6878c1a8
@@ -324,15 +346,15 @@ class _LeaceMap(NamedTuple):
 
 
 def _leace_map(X, y, shrinkage=True):
-    "The map of concept-erasure: x - left @ right @ (x - mean) is x erased."
+    "The map of concept-erasure, by which x becomes x - left @ right @ (x - mean)."
     try:
         import torch
         from concept_erasure import LeaceFitter
     except ImportError as e:
         raise ImportError("LEACE needs the concept-erasure library: pip install 'biasbook[debias]'") from e
-    Z = (y[:, None] == np.unique(y)[1:]).astype(float)              # the first class is what the others leave
+    Z = (y[:, None] == np.unique(y)[1:]).astype(float)              # no column for the first class, whose words have 0 in each
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)                                        # one order of sums, whatever the machine
+    torch.set_num_threads(1)                                        # so that sums have the same order on every machine
     try:
         eraser = LeaceFitter.fit(torch.from_numpy(X), torch.from_numpy(Z), shrinkage=shrinkage, svd_tol=1e-8,
                                  constrain_cov_trace=False).eraser
@@ -347,31 +369,33 @@ def _leace_map(X, y, shrinkage=True):
 def leace(vectors, # anything that as_vectors takes
           labels, # a dict from words to their classes, two or more
           *,
-          shrinkage=True, # of the covariance, by which it can be inverted if there are few words
+          shrinkage=True, # shrink the covariance, so that it can be inverted when there are few words?
          )->WordVectors: # rows that no longer have length 1
-    "LEACE (Belrose et al. 2023, doi:10.48550/arXiv.2306.03819). ValueError: labels; ImportError: no library."
+    """LEACE (Belrose et al. 2023, doi:10.48550/arXiv.2306.03819).
+
+    ValueError for labels that do not fit, ImportError if the library concept-erasure is not installed."""
     vectors = as_vectors(vectors)
-    X, y, notes = _labelled_rows(vectors, labels)
-    left, right, mean = _leace_map(X, y, shrinkage)
+    labelled = _labelled_rows(vectors, labels)
+    left, right, mean = _leace_map(labelled.X, labelled.y, shrinkage)
 
     def erase(rows, words):
         rest = rows - (rows - mean) @ right.T @ left.T
         _check_rest(rest, words)
         return rest
 
-    return _debiased(vectors, _changed(vectors, erase), 'LEACE', 'LEACE', **notes, dimensions=left.shape[1],
-                     shrinkage=bool(shrinkage))
+    return _debiased(vectors, _changed(vectors, erase), 'LEACE', 'LEACE', words=labelled.words, classes=labelled.classes,
+                     dimensions=left.shape[1], shrinkage=bool(shrinkage))
 
 # %% ../../nbs/05_debias.ipynb #d5d482c5
 class _SameWords(NamedTuple):
-    "Two sets of vectors with the same words in the same order"
+    "Two sets of vectors with the same words in the same order."
     before: WordVectors
     after: WordVectors
     only_in_one: list # words that were left out
 
 
 def _same_words(before, after, on_missing):
-    "Both with the same words in the same order; ValueError if one has other words, unless these are dropped."
+    "Both sets of vectors with the same words in the same order. ValueError if one has other words and on_missing is 'raise'."
     only_after = before.missing(after.words)
     only_before = after.missing(before.words)
     if not only_after and not only_before:
@@ -382,24 +406,24 @@ def _same_words(before, after, on_missing):
         said = [f'{len(words)} only in {vectors.name} ({listed(words, 4)})'
                 for vectors, words in ((after, only_after), (before, only_before)) if words]
         raise ValueError(f'before and after have different words: {", ".join(said)}; on_missing="drop" compares '
-                         'what both have')
+                         'the words that both have')
     both = [w for w in before.words if w in after]
     if len(both) < 2:
-        raise ValueError(f'{before.name} and {after.name} have {len(both)} words in common: '
-                         'is one of another language?')
+        raise ValueError(f'{before.name} and {after.name} have {len(both)} words in common, but '
+                         '2 are needed; are they of two languages?')
     return _SameWords(before.subset(both), after.subset(both), [*only_before, *only_after])
 
 # %% ../../nbs/05_debias.ipynb #debdbc7d
 @dataclass(frozen=True)
 class Case:
-    "What is compared, and how."
+    "The vectors before and after debiasing, and how they are compared."
     before: WordVectors
     after: WordVectors | None # None: the baseline alone
-    place: Any # what other measures take as `after`: a function of a direction, vectors, or None
+    after_argument: Any # what other measures take as `after`: None, vectors, or a function from a direction to vectors
     direction: Direction
     words: list
     level: float # confidence level
-    random: dict # n_placebos and random_state
+    random: dict # n_placebos, where None means as many as p needs, and random_state
     ends: dict # direction, n and exclude, for what takes words from both ends of a direction
     fitted: frozenset # words that `after` was fitted to
     lost: dict # what was left out, and why
@@ -408,29 +432,37 @@ class Case:
         "The vectors before, and those after if there are any."
         return [self.before] if self.after is None else [self.before, self.after]
 
-    def places(self):
-        "For `vectors`: what other measures take as `after`."
-        return [None] if self.after is None else [None, self.place]
+    def after_arguments(self):
+        "For each of `vectors`, what other measures take as `after`."
+        return [None] if self.after is None else [None, self.after_argument]
+
+    def random_for(self, after):
+        """The settings `random` for a measure with one of `after_arguments`.
+
+        n_placebos is 0 if `after` is vectors, since these were not debiased for random directions."""
+        if after is None or callable(after):
+            return self.random
+        return {**self.random, 'n_placebos': 0}
 
     def along(self):
-        "The direction for both; ValueError if the vectors afterwards have other dimensions."
+        "The direction for both sets of vectors. ValueError if those after have another number of dimensions."
         if self.after is not None:
             as_direction(self.after, self.direction)
         return self.direction
 
     def own(self):
-        "The direction of the same pairs in the vectors afterwards; ValueError if these have none."
+        "The direction that the same pairs have in the vectors after. ValueError if they have none there."
         d = self.direction
         return bias_direction(self.after, d.pairs, d.method, names=d.names)
 
     def seen(self, words):
-        "A note where `after` was fitted to some of these words."
+        "A note if debiasing was fitted to some of these words, else ''."
         k = len(self.fitted.intersection(words))
-        return f'{k} of these words were fitted to' if k else ''
+        return f'debiasing was fitted to {k} of these {len(words)} words' if k else ''
 
 # %% ../../nbs/05_debias.ipynb #42ab0f69
 class _Measured(NamedTuple):
-    "A measure of one of the two sets of vectors, as the table shows it; NaN where there is no such number"
+    "A measure of one of the two sets of vectors, as the table shows it. A number that does not exist is NaN."
     value: float = math.nan
     low: float = math.nan # ends of its interval, or of its range over seeds
     high: float = math.nan
@@ -439,30 +471,27 @@ class _Measured(NamedTuple):
     reach_error: float = math.nan # its Monte Carlo error
 
 
-def _or_nan(number):
-    "The number, or NaN for None."
-    return math.nan if number is None else number
-
-
-def _measured(result, treats_alike=True):
-    "What the table shows of a result. Random directions are shown only if they were treated as the direction was."
+def _measured(result):
+    "The numbers of a result that the table shows."
     estimates = {e.name: e for e in result.also}
     low, high = result.low, result.high
     if math.isnan(result.low) and 'seeds' in estimates:
         low, high = estimates['seeds'].low, estimates['seeds'].high
     placebos = estimates.get('placebo directions')
-    if placebos is None or not treats_alike:
+    if placebos is None:
         return _Measured(result.value, low, high)
-    return _Measured(result.value, low, high, result.null, _or_nan(placebos.pvalue), _or_nan(placebos.pvalue_error))
+    return _Measured(result.value, low, high, result.null, or_nan(placebos.pvalue), or_nan(placebos.pvalue_error))
 
 
-def _measured_in_places(compared, results):
-    "The same for results of functions that take `after`: only a function makes vectors for each random direction, too."
-    return [_measured(result, place is None or callable(place)) for result, place in zip(results, compared.places())]
+# The kinds of rows:
+ALONG = 'along the direction' # it is about the direction alone
+ASSOCIATION = 'association' # it is about the words that lean along it
+STANDARDIZED = 'standardized' # as these, but the share that is left of it has no meaning
+USE = 'use' # what vectors are good for: the more is left, the better
 
 
-def _row(measure, of, measured, change=None, null=0., note=''):
-    "A row of the table: a measure before and after, where there are such, and the change between them."
+def _row(kind, measure, of, measured, change=None, null=0., note=''):
+    "A row of the table: a measure before and after debiasing, and its change, as far as they exist."
     before = measured[0] if measured else _Measured()
     after = measured[1] if len(measured) > 1 else _Measured()
     if change is None:
@@ -472,17 +501,18 @@ def _row(measure, of, measured, change=None, null=0., note=''):
         row[when] = measured_then.value
         for field in ('low', 'high', 'random', 'reach', 'reach_error'):
             row[f'{when}_{field}'] = getattr(measured_then, field)
-    row['change'] = _or_nan(change.value)
-    row['change_low'] = _or_nan(change.low)
-    row['change_high'] = _or_nan(change.high)
-    row['p'] = _or_nan(change.pvalue)
+    row['change'] = or_nan(change.value)
+    row['change_low'] = or_nan(change.low)
+    row['change_high'] = or_nan(change.high)
+    row['p'] = or_nan(change.pvalue)
     row['method'] = change.method
     row['note'] = note
+    row['kind'] = kind
     return row
 
 # %% ../../nbs/05_debias.ipynb #1a102f87
 def _none_left(change, values):
-    "The change; without p and interval if all values afterwards are zero, which is so by construction."
+    "The change. It has no p and no interval if all values after are zero, since they are then zero by construction."
     has_after = len(values) > 1
     if not has_after or np.abs(values[-1]).max() >= 1e-6:
         return change
@@ -490,45 +520,50 @@ def _none_left(change, values):
 
 
 def _paired(measure_change, columns, *more):
-    "`measure_change(before, after, *more)` of the two columns; None if there is only one, for want of an `after`."
+    "`measure_change(before, after, *more)` of the two columns. None for a baseline, which has one column."
     return measure_change(*columns, *more) if len(columns) > 1 else None
 
 
-def _without_p(change, method, wider=1.):
-    "The change without its p, which is invalid as the sides are those in the vectors before; its variance times `wider`."
+def _without_p(change, method, variance_factor=1.):
+    """The change without its p, and with its variance multiplied by a factor.
+
+    The p is invalid, since the sides are those of the vectors before."""
     if change is None or change.low is None:
         return change
-    half = math.sqrt(wider) * (change.high - change.low) / 2
-    return replace(change, low=change.value - half, high=change.value + half, pvalue=None,
+    half_width = math.sqrt(variance_factor) * (change.high - change.low) / 2
+    return replace(change, low=change.value - half_width, high=change.value + half_width, pvalue=None,
                    method=f'{method}; no p: sides are those of the vectors before')
 
 # %% ../../nbs/05_debias.ipynb #51e6d703
 def direct_row(compared): # from case; returns a row of compare_debiasing
-    "Direct bias along the direction of before, in both."
+    "Direct bias of both sets of vectors, along the direction in the vectors before."
     direction = compared.along()
     results = _direct_bias_of_each(compared, [direction, direction])
-    return _row('direct bias', f'{len(compared.words)} words', [_measured(r) for r in results],
+    return _row(ALONG, 'direct bias', f'{len(compared.words)} words', [_measured(r) for r in results],
                 _direct_change(compared, results), note=compared.seen(compared.words))
 
 # %% ../../nbs/05_debias.ipynb #6e60de3f
 def own_direct_row(compared): # from case; returns a row of compare_debiasing
-    "Direct bias along the direction that the pairs have in each; None for a baseline."
+    "Direct bias of each set of vectors, along the direction that the pairs have in it. None for a baseline."
     if compared.after is None:
         return None
     results = _direct_bias_of_each(compared, [compared.direction, compared.own()])
     measured = []
     for result in results:
-        over_words = result.estimate(DIRECT_INTERVALS[0])               # leaving out a pair may give quite another direction
-        measured.append(_measured(result)._replace(low=_or_nan(over_words.low), high=_or_nan(over_words.high)))
-    return _row('direct bias, own direction', f'{len(compared.words)} words', measured,
+        over_words = result.estimate(DIRECT_INTERVALS[0])               # without one pair the direction may be a very different one
+        measured.append(_measured(result)._replace(low=or_nan(over_words.low), high=or_nan(over_words.high)))
+    return _row(ALONG, 'direct bias, own direction', f'{len(compared.words)} words', measured,
                 _direct_change(compared, results), note=compared.seen(compared.words))
 
 
 def _direct_bias_of_each(compared, directions):
     "Direct bias of each along its direction; only the first is compared with random directions."
-    options = [compared.random, {'n_placebos': 0}]
-    return [direct_bias(vectors, compared.words, direction, confidence_level=compared.level, **random)
-            for vectors, direction, random in zip(compared.vectors(), directions, options)]
+    n_placebos = compared.random['n_placebos']
+    if n_placebos is None:
+        n_placebos = DIRECTIONS
+    return [direct_bias(vectors, compared.words, direction, confidence_level=compared.level, n_placebos=placebos,
+                        random_state=compared.random['random_state'])
+            for vectors, direction, placebos in zip(compared.vectors(), directions, (n_placebos, 0))]
 
 
 def _direct_change(compared, results):
@@ -543,48 +578,51 @@ def indirect_row(compared, pairs):
     sizes = [indirect_bias_table(vectors, pairs, direction, n_placebos=0)['indirect_bias'].abs()
              for vectors in compared.vectors()]
     means = [mean_change(np.zeros(len(size)), size, compared.level, pairs) for size in sizes]
-    measured = [_Measured(_or_nan(mean.value), _or_nan(mean.low), _or_nan(mean.high)) for mean in means]
+    measured = [_Measured(or_nan(mean.value), or_nan(mean.low), or_nan(mean.high)) for mean in means]
     change = _none_left(_paired(mean_change, sizes, compared.level, pairs), sizes)
     words = {w for pair in pairs for w in pair}
-    return _row('indirect bias', f'{len(pairs)} pairs of words', measured, change, note=compared.seen(words))
+    return _row(ALONG, 'indirect bias', f'{len(pairs)} pairs of words', measured, change, note=compared.seen(words))
 
 # %% ../../nbs/05_debias.ipynb #08fea836
 def cluster_row(compared): # from case; returns a row of compare_debiasing
-    "Clustering accuracy of the words at both ends of the direction of before."
-    results = [cluster_bias(compared.before, after=place, **compared.random, **compared.ends)
-               for place in compared.places()]
+    "Clustering accuracy of the words at both ends of the direction in the vectors before."
+    results = [cluster_bias(compared.before, after=after, **compared.random_for(after), **compared.ends)
+               for after in compared.after_arguments()]
     change = None
     if len(results) > 1:
-        before, after = results
-        change = Estimate('change', after.value - before.value, method='no interval: clusters are of all words at once')
-    return _row('clustering accuracy', results[0].n, _measured_in_places(compared, results), change,
+        before, after_debiasing = results
+        change = Estimate('change', after_debiasing.value - before.value, method='no interval: clusters are of all words at once')
+    return _row(ASSOCIATION, 'clustering accuracy', results[0].n, [_measured(r) for r in results], change,
                 chance_accuracy(results[0].meta['n']))
 
 # %% ../../nbs/05_debias.ipynb #bb11c715
 def probe_row(compared, kind):
     'Accuracy of a classifier, "linear" or "rbf", on words that it has not seen.'
-    results = [probe_accuracy(compared.before, after=place, kind=kind, confidence_level=compared.level,
-                              **compared.random, **compared.ends) for place in compared.places()]
+    results = [probe_accuracy(compared.before, after=after, kind=kind, confidence_level=compared.level,
+                              **compared.random_for(after), **compared.ends) for after in compared.after_arguments()]
     correct = [r.details['correct'] for r in results]
-    change = _without_p(_paired(mean_change, correct, compared.level), f't over {len(correct[0])} units', 4 / 3)
-    return _row(f'classifier accuracy, {kind}', f'{results[0].n}, held out', _measured_in_places(compared, results),
+    change = _paired(mean_change, correct, compared.level)
+    # the classifiers of the folds share training words, so that n words count as three quarters of n
+    change = _without_p(change, f't over {len(correct[0])} units', variance_factor=4 / 3)
+    return _row(ASSOCIATION, f'classifier accuracy, {kind}', f'{results[0].n}, held out', [_measured(r) for r in results],
                 change, .5)
 
 # %% ../../nbs/05_debias.ipynb #d0535ce5
 def neighbor_row(compared): # from case; returns a row of compare_debiasing
-    "Correlation of projections before with shares of neighbours."
-    results = [neighbor_bias(compared.before, compared.words, compared.direction, after=place,
-                             confidence_level=compared.level, **compared.random) for place in compared.places()]
+    "Correlation of projections before debiasing with shares of neighbours."
+    results = [neighbor_bias(compared.before, compared.words, compared.direction, after=after,
+                             confidence_level=compared.level, **compared.random_for(after))
+               for after in compared.after_arguments()]
     projection = results[0].details['projection']
     shares = [r.details['share'] for r in results]
     change = _paired(partial(correlation_change, projection), shares, compared.level)
     change = _without_p(change, f'jackknife over {len(projection)} words')
-    return _row('neighbour correlation', f'{len(compared.words)} words', _measured_in_places(compared, results), change,
+    return _row(ASSOCIATION, 'neighbour correlation', f'{len(compared.words)} words', [_measured(r) for r in results], change,
                 note=compared.seen(compared.words))
 
 # %% ../../nbs/05_debias.ipynb #c37d8946
 def correlation_row(compared): # from case; returns a row of compare_debiasing
-    "Correlation of projections before with projections after; None for a baseline."
+    "Correlation of projections before debiasing with projections after. None for a baseline."
     if compared.after is None:
         return None
     own = compared.own()
@@ -598,7 +636,7 @@ def correlation_row(compared): # from case; returns a row of compare_debiasing
         seen = compared.seen(compared.words)
         if seen:
             note += f'; {seen}'
-    return _row('correlation of projections', f'{len(compared.words)} words', measured, note=note)
+    return _row(STANDARDIZED, 'correlation of projections', f'{len(compared.words)} words', measured, note=note)
 
 # %% ../../nbs/05_debias.ipynb #6bfd9086
 def weat_row(compared, query):
@@ -608,12 +646,12 @@ def weat_row(compared, query):
     note = results[0].query
     if lost:
         note += f', without {listed(lost, 8)}'
-    return _row(f'WEAT d, {results[0].meta["name"]}', results[0].n, [_measured(r) for r in results],
+    return _row(STANDARDIZED, f'WEAT d, {results[0].meta["name"]}', results[0].n, [_measured(r) for r in results],
                 _paired(compare_weat, results), note=note)
 
 
 def _weat_of_each(compared, query):
-    "WEAT before and after."
+    "The results of `weat` before and after debiasing."
     return [weat(vectors, query, on_missing='drop', placebo=False, confidence_level=compared.level)
             for vectors in compared.vectors()]
 
@@ -626,7 +664,7 @@ def weat_difference_row(compared, query):
     x_and_y = [(s[:k], s[k:]) for s in associations]
     measured = [_Measured(float(x.mean() - y.mean())) for x, y in x_and_y]
     change = _paired(difference_change, x_and_y, compared.level)
-    return _row(f'WEAT difference, {results[0].meta["name"]}', results[0].n, measured, change)
+    return _row(ASSOCIATION, f'WEAT difference, {results[0].meta["name"]}', results[0].n, measured, change)
 
 # %% ../../nbs/05_debias.ipynb #0da2d748
 def similarity_row(compared, dataset):
@@ -638,7 +676,7 @@ def similarity_row(compared, dataset):
         before, after = rated
         pairs = list(zip(before['word'], before['other']))
         change = rank_change(before['rating'], before['cosine'], after['cosine'], pairs, compared.level)
-    return _row(f'similarity, {results[0].query}', results[0].n, [_measured(r) for r in results], change)
+    return _row(USE, f'similarity, {results[0].query}', results[0].n, [_measured(r) for r in results], change)
 
 # %% ../../nbs/05_debias.ipynb #0e2f710e
 def analogy_row(compared, questions):
@@ -653,75 +691,74 @@ def analogy_row(compared, questions):
         low, high = pair_interval(hits, pairs, sections, compared.level)
         measured.append(_Measured(float(hits.mean()), low, high))
     name = questions if isinstance(questions, str) else 'questions'
-    return _row(f'analogies, {name}', f'{len(pairs)} questions', measured,
+    return _row(USE, f'analogies, {name}', f'{len(pairs)} questions', measured,
                 _paired(accuracy_change, correct, pairs, sections, compared.level))
 
 # %% ../../nbs/05_debias.ipynb #6a8c86c4
 def rows_table(compared, # from case
                rows, # (name, function of the case) each
-              ): # a DataFrame; a measure that has no value has a row with a note that says why
-    "The rows, with the reason in place of numbers where there are none."
+              ): # a DataFrame, a row a measure
+    "The table of all rows. A measure that cannot be computed has a note with the reason in place of numbers."
     import pandas as pd
     found = []
     for name, measure in rows:
         try:
             row = measure(compared)
         except ValueError as e:
-            row = _row(name, '', [], note=f'not measured: {e}')
+            row = _row('', name, '', [], note=f'not measured: {e}')
         if row is not None:
             found.append(row)
     return pd.DataFrame(found)
 
 # %% ../../nbs/05_debias.ipynb #fa46d31d
-def case(before, after=None, direction=None, *, words=None, exclude=(), n=None, on_missing='raise', n_placebos=50,
+def case(before, after=None, direction=None, *, words=None, exclude=(), n=None, on_missing='raise', n_placebos=None,
          random_state=0, confidence_level=.95)->Case: # the parameters are those of compare_debiasing
-    "All that the rows need, checked. ValueError: before and after have different words, words are missing."
+    """A `Case` of checked settings for the rows.
+
+    ValueError if before and after have different words, and MissingWords if the vectors lack some of `words`."""
     check_fraction(confidence_level)
-    check_whole(n_placebos, 'n_placebos', least=0)
+    if n_placebos is not None:
+        check_whole(n_placebos, 'n_placebos', least=0)
     check_seed(random_state)
     if n is not None:
         check_whole(n, 'n', least=4)
     exclude = check_list(exclude, 'exclude', 'words')
     before = as_vectors(before)
+    after_argument = after
     only_in_one: list = []
-    if after is None or callable(after):
-        place = after
-    else:
-        before, place, only_in_one = _same_words(before, as_vectors(after), on_missing)
+    if after is not None and not callable(after):
+        same = _same_words(before, as_vectors(after), on_missing)
+        before, after_argument, only_in_one = same.before, same.after, same.only_in_one
     direction = as_direction(before, direction)
-    new = place
-    if callable(place):
-        new = as_vectors(place(direction.vector))
-        if new.words != before.words:
-            raise ValueError(f'after returned {new.name} with other words than {before.name}: '
-                             'let it keep them all, in order')
+    vectors_after = _vectors_after(before, after_argument, direction)
     chosen = select_words(before, professions() if words is None else words, on_missing)
-    fitted = [] if new is None else new.meta.get('debiasing', {}).get('words', [])
+    fitted = [] if vectors_after is None else vectors_after.meta.get('debiasing', {}).get('words', [])
     lost = {'words': chosen.missing, 'pairs of the direction': ['–'.join(pair) for pair in direction.missing],
             'words that only one of both has': only_in_one}
-    few_differences = direction.differences[:3]         # with fewer than 4, without_each has no rows: no jackknife over pairs
-    without_jackknife = replace(direction, differences=few_differences)
-    return Case(before, new, place, direction, chosen.words, confidence_level,
+    return Case(before, vectors_after, after_argument, direction, chosen.words, confidence_level,
                 random={'n_placebos': n_placebos, 'random_state': random_state},
-                ends={'direction': without_jackknife, 'n': n, 'exclude': [*exclude, *fitted]},
+                ends={'direction': replace(direction, jackknife=False), 'n': n, 'exclude': [*exclude, *fitted]},
                 fitted=frozenset(fitted), lost={what: items for what, items in lost.items() if items})
 
-# %% ../../nbs/05_debias.ipynb #3d1e8f92
-def _is_of_gender(direction):
-    "Is the direction the default, an array, or of a pair that is in the lists for gender?"
-    if not isinstance(direction, Direction):
-        return True
-    known = {frozenset(pair) for pair in gender_pairs('definitional') + gender_pairs('equalize')}
-    return any(frozenset(pair) in known for pair in direction.pairs)
+
+def _vectors_after(before, after, direction):
+    "The vectors after debiasing. A function `after` is called with the direction; ValueError if it changes the words."
+    if not callable(after):
+        return after
+    vectors_after = as_vectors(after(direction.vector))
+    if vectors_after.words != before.words:
+        raise ValueError(f'after returned {vectors_after.name}, with other words than {before.name}; it must return the same '
+                         'words in the same order')
+    return vectors_after
 
 # %% ../../nbs/05_debias.ipynb #02721f1b
 def nearest_pairs(vectors, # anything that as_vectors takes
                   words, # two or more
                  )->list: # pairs of words
-    "Each word with the nearest other one, each pair once. ValueError: unknown words, or fewer than two."
+    "Pairs of each word with its nearest other word, each pair once. ValueError for words that the vectors lack, or fewer than two."
     words = check_words(words, 'words')
     if len(words) < 2:
-        raise ValueError(f'pairs need two words or more, but there is {words[0]} alone')
+        raise ValueError(f'pairs need two or more words, but words has only {words[0]}')
     rows = as_vectors(vectors).select(words).nonzero().rows
     C = cosine(rows, rows)
     np.fill_diagonal(C, -2)
@@ -756,15 +793,21 @@ def compare_debiasing(before, # anything that as_vectors takes
                       similarity=('rg65', 'ws353'), # for word_similarity
                       questions=('google-lower',), # for analogies
                       on_missing='raise', # words that before or after lacks: "raise" or "drop"
-                      n_placebos=50, # directions from random pairs to compare with; 0 for none
+                      n_placebos=None, # directions from random pairs to compare with; 0 for none; None: until the
+                                       # error of each p is .01 or less, which takes three minutes for
+                                       # the bundled vectors with a function as `after`, and more for larger ones
                       random_state=0, # their seed
                       confidence_level=.95, # of all intervals
-                     ): # a DataFrame, a row a measure; attrs says of what, and what was left out
-    "Measures of association and use, before and after debiasing, with paired changes. ValueError: other words."
-    if not _is_of_gender(direction) and None in (words, exclude, queries):
-        raise ValueError('the direction is of other pairs than those for gender, which words, exclude and '
-                         'queries are for by default; pass all three, such as words=[…], exclude=[], '
-                         'queries=[]')
+                     ): # a DataFrame, a row a measure; attrs has the settings, and the words that were left out
+    """Measures of association and use, before and after debiasing, with paired changes.
+
+    ValueError if before and after have different words, and if the direction is not about gender and words, exclude or
+    queries is missing."""
+    about_gender = not isinstance(direction, Direction) or _is_about_gender(direction)
+    is_a_default_used = any(given is None for given in (words, exclude, queries))
+    if is_a_default_used and not about_gender:
+        raise ValueError(f'the direction has pairs such as {"–".join(direction.pairs[0])}, but the defaults of words, exclude '
+                         'and queries are for gender; pass all three, such as words=[…], exclude=[], queries=[]')
     exclude = gender_specific() if exclude is None else exclude
     queries = ['weat6', 'weat7', 'weat8'] if queries is None else check_list(queries, 'queries', 'queries', '["weat6"]')
     queries = [as_query(query) for query in queries]
@@ -778,44 +821,55 @@ def compare_debiasing(before, # anything that as_vectors takes
                     n_placebos=n_placebos, random_state=random_state, confidence_level=confidence_level)
     pairs = nearest_pairs(compared.before, compared.words) if pairs is None else check_pairs(pairs)
     table = rows_table(compared, _measures(pairs, queries, similarity, questions))
-    new = compared.after
-    table.attrs = {'before': compared.before.name, 'after': None if new is None else new.name,
+    vectors_after = compared.after
+    table.attrs = {'before': compared.before.name, 'after': None if vectors_after is None else vectors_after.name,
                    'words': len(compared.before), 'direction': repr(compared.direction), 'left out': compared.lost,
-                   'debiasing': None if new is None else new.meta.get('debiasing'), 'placebos': n_placebos,
+                   'debiasing': None if vectors_after is None else vectors_after.meta.get('debiasing'), 'placebos': n_placebos,
                    'seed': random_state, 'n': n, 'confidence_level': confidence_level}
     return table
 
-# %% ../../nbs/05_debias.ipynb #244b7648
-# how the names of measures begin:
-_USE = ('similarity', 'analogies') # what vectors are good for: the more is left, the better
-_NO_SHARE = ('correlation of projections', 'WEAT d,') # what is left of these cannot be given as a share
-_BY_DIRECTION = ('direct bias', 'indirect bias')
-
 # %% ../../nbs/05_debias.ipynb #dafd9c96
-def what_is_left(table, # from compare_debiasing
-                )->str:
-    "A sentence: direct bias before and after, and the other measures of association that are left."
+def _direct_bias_row(table):
+    "The row of direct bias: along the first direction, or where that has no value after, along the own direction of each."
     rows = {row['measure']: row for row in table.to_dict('records')}
     direct = rows['direct bias']
+    has_after = table.attrs.get('after') is not None
+    if has_after and math.isnan(direct['after']):
+        return rows['direct bias, own direction']
+    return direct
+
+
+def direct_bias_clause(table, # from compare_debiasing
+                      )->str:
+    "Direct bias before and after, as one clause; without an after, the name of the vectors and their direct bias."
+    direct = _direct_bias_row(table)
     if table.attrs.get('after') is None:
         return f'{table.attrs["before"]}: direct bias {direct["before"]:.3f}, before any debiasing'
-    if math.isnan(direct['after']):
-        direct = rows['direct bias, own direction']
-    said = [f'direct bias {direct["before"]:.3f} → {direct["after"]:.3f}']
-    for measure, row in rows.items():
-        if measure.startswith(_USE + _NO_SHARE + _BY_DIRECTION) or not math.isfinite(row['after']):
+    return f'direct bias {direct["before"]:.3f} → {direct["after"]:.3f}'
+
+
+def what_is_left(table, # from compare_debiasing
+                )->str:
+    "A sentence with direct bias before and after debiasing, and with the other measures of association."
+    clauses = [direct_bias_clause(table)]
+    if table.attrs.get('after') is None:
+        return clauses[0]
+    for row in table.to_dict('records'):
+        if row['kind'] != ASSOCIATION or not math.isfinite(row['after']):
             continue
         chance = f' (chance {row["null"]:.3f})' if row['null'] else ''
-        said.append(f'{measure} {row["before"]:.3f} → {row["after"]:.3f}{chance}')
-    return '; '.join(said)
+        clauses.append(f'{row["measure"]} {row["before"]:.3f} → {row["after"]:.3f}{chance}')
+    return '; '.join(clauses)
 
 # %% ../../nbs/05_debias.ipynb #516366ac
 def shares_left(table, # from compare_debiasing, with an after
                ): # a DataFrame, a row a measure: measure, before, after, share, low, high
-    "Share that is left of each measure; no interval where none is left by construction. ValueError: no after."
-    rows = table[table['after'].notna() & ~table['measure'].str.startswith(_NO_SHARE)]
+    """The share of each measure that is left after debiasing. It has no interval if nothing is left by construction.
+
+    ValueError if the table has no values after debiasing."""
+    rows = table[table['after'].notna() & (table['kind'] != STANDARDIZED)]
     if not len(rows):
-        raise ValueError('no measure has a value after; compare_debiasing(before, after) gives them')
+        raise ValueError('no measure has a value after debiasing; pass a table of compare_debiasing(before, after)')
     size = rows['before'] - rows['null']
     left = rows[['measure', 'before', 'after']].assign(share=(rows['after'] - rows['null']) / size)
     for end in ('low', 'high'):
@@ -827,19 +881,24 @@ def debias_plot(table, # from compare_debiasing, with an after
                 title='', # what the figure says
                 ax=None, # axes to draw on; new ones by default
                ):
-    "What is left of each measure, 0: no association, with intervals; returns the axes. ValueError: no after."
+    """Draw the share of each measure that is left after debiasing, with intervals; 0 is no association. Returns the axes.
+
+    ValueError if the table has no values after debiasing."""
     import matplotlib.pyplot as plt
     from biasbook.results.plots import COLORS, style
     rows = shares_left(table).to_dict('records')
+    kinds = dict(zip(table['measure'], table['kind']))
     with style():
         if ax is None:
             _, ax = plt.subplots(figsize=(4.2, .3 * len(rows) + 1))
         ax.axvline(0, color=COLORS['grey'], lw=1)
         ax.axvline(1, color=COLORS['grey'], lw=1, ls='--')
         for y, row in enumerate(rows):
-            color, marker = ('blue', 's') if row['measure'].startswith(_USE) else ('vermillion', 'o')
-            ax.plot([row['low'], row['high']], [y, y], color=COLORS[color], lw=1.5)
-            ax.plot(row['share'], y, marker, color=COLORS[color], ms=6)
+            is_use = kinds[row['measure']] == USE
+            color = COLORS['blue'] if is_use else COLORS['vermillion']
+            marker = 's' if is_use else 'o'
+            ax.plot([row['low'], row['high']], [y, y], color=color, lw=1.5)
+            ax.plot(row['share'], y, marker, color=color, ms=6)
             ax.annotate(f'{row["before"]:.3f} → {row["after"]:.3f}', (1.01, y), va='center', fontsize=9,
                         xycoords=('axes fraction', 'data'))
         ax.set_yticks(range(len(rows)), [row['measure'] for row in rows], parse_math=False)
@@ -853,7 +912,9 @@ def hard_debias_each(vectors, # anything that as_vectors takes
                      direction=None, # a Direction; by default bias_direction(vectors)
                      **options, # of hard_debias
                     ): # a function from a direction to vectors
-    "Hard debiasing as a function, for `compare_debiasing`: of `direction` with its lists, of any other without lists."
+    """Hard debiasing as a function from a direction to vectors, for `compare_debiasing`.
+
+    For `direction` it uses the lists of words and pairs, and for any other direction no lists."""
     vectors = as_vectors(vectors)
     direction = as_direction(vectors, direction)
 

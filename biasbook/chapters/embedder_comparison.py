@@ -21,56 +21,78 @@ from ..stats.contrasts import size_in_words
 from ..stimuli.studies import Study, load_study
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #c3a6e746
+_METRICS = 'embedding bias d', 'published embedding bias d'
+
+
+class _Kind(NamedTuple):
+    "What results must have in common to be compared."
+    metric: str
+    unit: str # "word" or "sentence"
+    confidence_level: float
+
+    def __str__(self):
+        return f'{self.metric} by the {self.unit}, at level {self.confidence_level}'
+
+
 def _check_one_kind(results):
     "ValueError unless these are results of `embedding_bias`, by one unit and at one level."
     if not isinstance(results, (list, tuple)) or not results:
-        raise ValueError('there are no results; embedding_bias gives a list of them')
+        raise ValueError('there are no results; give the list that embedding_bias returns')
     for result in results:
-        if 'embedding bias d' not in getattr(result, 'metric', ''):
-            metric = getattr(result, 'metric', type(result).__name__)
-            raise ValueError(f'{metric!r} is no result of embedding_bias')
-    kinds = dict.fromkeys(f'{r.metric} by the {r.meta["unit"]}, at level {r.confidence_level}' for r in results)
+        metric = getattr(result, 'metric', type(result).__name__)
+        if metric not in _METRICS:
+            raise ValueError(f'{metric!r} is not a result of embedding_bias')
+    kinds = dict.fromkeys(_Kind(r.metric, r.meta['unit'], r.confidence_level) for r in results)
     if len(kinds) > 1:
-        raise ValueError(f'{" and ".join(kinds)} cannot stand side by side; take one kind at a time')
+        raise ValueError(f'{" and ".join(map(str, kinds))} cannot be compared; give results of one kind')
 
 
-def _what_was_asked(result):
-    "What results must have in common to be compared: how many units, the words, templates and attributes."
-    templates = [row['template'] for row in result.meta['templates']]
+class _Stimuli(NamedTuple):
+    "What two results of one contrast must have in common to be compared."
+    n: str # number and kind of the units
+    words: tuple # target words
+    templates: tuple
+    attributes: tuple # attribute words
+
+
+def _stimuli_of(result):
+    "The words and templates of a result."
     attributes = [word for words in result.meta['attributes'].values() for word in words]
-    return result.n, *result.details.word, *templates, *attributes
+    templates = [row['template'] for row in result.meta['templates']]
+    return _Stimuli(result.n, tuple(result.details.word), tuple(templates), tuple(attributes))
 
 
 def _check_comparable(results):
-    "ValueError unless these are results of `embedding_bias` that can stand side by side."
+    "ValueError unless these are results of `embedding_bias` that can be compared."
     _check_one_kind(results)
     times = Counter((result.subject, result.query) for result in results)
-    for (subject, query), n in times.items():
+    for subject_and_query, n in times.items():
         if n > 1:
+            subject, query = subject_and_query
             raise ValueError(f'{n} results of {subject} for {query}: give each embedder its own name')
     queries = dict.fromkeys(result.query for result in results)
     for subject in dict.fromkeys(result.subject for result in results):
         for query in queries:
             if (subject, query) not in times:
-                raise ValueError(f'{subject} has no result for {query}: ask all embedders for the same contrasts')
+                raise ValueError(f'{subject} has no result for {query}: measure all embedders with the same contrasts')
     for query in queries:
-        asked = {_what_was_asked(result) for result in results if result.query == query}
-        if len(asked) > 1:
-            raise ValueError(f'{query}: other words, pairs or templates for some; ask all alike')
+        stimuli = {_stimuli_of(result) for result in results if result.query == query}
+        if len(stimuli) > 1:
+            raise ValueError(f'{query}: the results have different words, pairs or templates; use the same for all embedders')
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #be7c6a4a
 def _shown(results, width=7.):
-    "What figures and tables show of results, a row each; `covers` is True if the interval covers 0, or there is none."
+    "The numbers of results for figures and tables, a row each; `may_be_0` is True if the interval covers 0, or is missing."
     _check_comparable(results)
     if not width >= 3:
         raise ValueError(f'width is {width!r}: give 3 inches or more')
     t = results_table(results)
     excludes_0 = (t.low > 0) | (t.high < 0)
-    t['covers'] = ~excludes_0
+    t['may_be_0'] = ~excludes_0
     t['size'] = [size_in_words(d) for d in t.value]
     t['names'] = [tuple(result.meta['names']) for result in results]
     t['raw'] = t['raw difference: value']
-    return t[['subject', 'query', 'value', 'low', 'high', 'covers', 'raw', 'p', 'p_holm', 'size', 'n', 'names']]
+    return t[['subject', 'query', 'value', 'low', 'high', 'may_be_0', 'raw', 'p', 'p_holm', 'size', 'n', 'names']]
 
 
 def _number(x):
@@ -88,22 +110,22 @@ def _axis_label(t):
 
 
 def _set_label(ax, text, width, room_below=0.):
-    "Sets the x label, in as many lines as it takes. The figure grows below by these lines and by `room_below`, in inches."
-    text = fill(text, int(11.5 * width))
+    "Set the x label, in as many lines as it takes. The figure grows below by these lines and by `room_below`, in inches."
+    label = fill(text, int(11.5 * width))
     fig = ax.figure
     box = ax.get_position()
-    added = room_below + .15 * text.count('\n')
+    added = room_below + .15 * label.count('\n')
     old_height = fig.get_figheight()
     height = old_height + added
     fig.set_figheight(height)
     bottom = box.y0 * old_height + added                # of the axes, which keep their size in inches
     above = (1 - box.y1) * old_height
     fig.subplots_adjust(bottom=bottom / height, top=1 - above / height)
-    ax.set_xlabel(text, parse_math=False, fontsize=8.5)
+    ax.set_xlabel(label, parse_math=False, fontsize=8.5)
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #3d768347
 def _align(rows, columns):
-    "The first columns of rows of short texts, one line a row; each column is as wide as its longest text, padded with figure spaces."
+    "One line for each row of short texts, with its first columns only. Figure spaces pad each column to its longest text."
     widths = [max(map(len, column)) for column in zip(*rows)][:columns]
     lines = []
     for row in rows:
@@ -117,14 +139,16 @@ def _align(rows, columns):
 def bias_forest(results, # of embedding_bias: several embedders, the same contrasts
                 width=7., # of the figure, in inches; below 6 it is laid out for a phone
                )->Any: # matplotlib axes
-    "Each d with its interval, p and Holm's p, by contrast. ValueError for what cannot stand side by side."
+    "Each d with its interval, p and Holm's p, by contrast. ValueError for results that cannot be compared."
     from biasbook.results.plots import subjects_plot
     t = _shown(results, width)
-    rows = list(zip(map(_number, t.value), map(_p, t['p']), map(_p, t.p_holm)))
-    head, *notes = _align([('d', 'p ', 'Holm'), *rows], 2 if width < 6 else 3)
+    rows = [('d', 'p ', 'Holm')]
+    for row in t.itertuples():
+        rows.append((_number(row.value), _p(row.p), _p(row.p_holm)))
+    head, *notes = _align(rows, columns=2 if width < 6 else 3)
     level = f'{results[0].confidence_level:.0%}'.replace('%', ' %')
     filled = 'No intervals' if t.low.isna().all() else f'Filled: the {level} interval is without 0'
-    ax = subjects_plot(list(t['query']), list(t.subject), t.value, t.low, t.high, sure=~t.covers, width=width,
+    ax = subjects_plot(list(t['query']), list(t.subject), t.value, t.low, t.high, sure=~t.may_be_0, width=width,
                        notes=notes)
     ax.annotate(head, (1, -.02), (5, 0), xycoords=('axes fraction', 'data'), textcoords='offset points',
                 va='top', fontsize=8.5)
@@ -134,27 +158,31 @@ def bias_forest(results, # of embedding_bias: several embedders, the same contra
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #f1ec4cb1
 class _Look(NamedTuple):
-    "How a bar looks whose |d| is at this level"
-    least: float # of |d|
+    "The look of the bars at one level of |d|."
+    least: float # |d| at which the level begins
     color: str
     hatch: str
 
 
-LEVELS = { # name of |d|: from where on, colour, hatch
-    'negligible': _Look(0., '#0072B2', ''), 'small': _Look(.2, '#009E73', '//'),
-    'medium': _Look(.5, '#F0E442', '..'), 'large': _Look(.8, '#D55E00', 'xx')}
+LEVELS = { # name of a level of |d|: its look
+    'negligible': _Look(0., '#0072B2', ''),
+    'small': _Look(.2, '#009E73', '//'),
+    'medium': _Look(.5, '#F0E442', '..'),
+    'large': _Look(.8, '#D55E00', 'xx')}
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #60d26873
 def _bar_style(size, pale):
     "The style of a bar, for matplotlib: the look of its level, paler if its interval covers 0."
     from matplotlib.colors import to_rgb
     look = LEVELS[size]
-    face = tuple(.75 + .25 * part for part in to_rgb(look.color)) if pale else look.color
-    return {'facecolor': face, 'hatch': look.hatch, 'edgecolor': '#A0A0A0' if pale else '#222222', 'lw': .8}
+    if not pale:
+        return {'facecolor': look.color, 'hatch': look.hatch, 'edgecolor': '#222222', 'lw': .8}
+    paler = tuple(.75 + .25 * part for part in to_rgb(look.color))
+    return {'facecolor': paler, 'hatch': look.hatch, 'edgecolor': '#A0A0A0', 'lw': .8}
 
 
 def _legend(fig, narrow):
-    "What colours and hatches mean, below the axes."
+    "A legend of colours and hatches, below the axes."
     from matplotlib.patches import Patch
     keys = []
     for name, look in LEVELS.items():
@@ -171,11 +199,11 @@ def _draw_thresholds(ax, bottom, d_per_inch):
             continue
         for x in (look.least, -look.least):
             ax.vlines(x, bottom, 0, color='#7F7F7F', lw=.8, ls=':', zorder=0)
-            has_room = d_per_inch < 1.5 or look.least == .8         # else the values would run together
+            has_room = d_per_inch < 1.5 or look.least == .8         # else the values would overlap
             if has_room:
                 y = .13 if look.least == .5 else .02
-                ax.text(x, y, f'{x:.1f}'.replace('-', '−').replace('0.', '.'), ha='center', fontsize=7.5,
-                        color='#444444')
+                label = f'{x:.1f}'.replace('-', '−').replace('0.', '.')
+                ax.text(x, y, label, ha='center', fontsize=7.5, color='#444444')
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #3b3ffcfb
 def _bar_axes(t, notes, width):
@@ -191,11 +219,13 @@ def _bar_axes(t, notes, width):
     room_after = room_for_note if t.value.max() >= 0 else 0.
     low = min(-.85, t.value.min())
     high = max(.85, t.value.max())
-    d_per_inch = (high - low) / max(width - left - .1 - room_before - room_after, .5)
+    room_for_bars = max(width - left - .1 - room_before - room_after, .5)
+    d_per_inch = (high - low) / room_for_bars
     height = .85 - heights.bottom
     fig, ax = plt.subplots(figsize=(width, height), layout='none')
-    fig.subplots_adjust(left / width, .55 / height, 1 - .1 / width, 1 - .05 / height)
-    ax.set(xlim=(low - room_before * d_per_inch, high + room_after * d_per_inch), ylim=(heights.bottom, .25), yticks=[])
+    fig.subplots_adjust(left=left / width, bottom=.55 / height, right=1 - .1 / width, top=1 - .05 / height)
+    ax.set_xlim(low - room_before * d_per_inch, high + room_after * d_per_inch)
+    ax.set(ylim=(heights.bottom, .25), yticks=[])
     ax.spines['left'].set_visible(False)
     ax.vlines(0, heights.bottom, 0, color='#222222', lw=1)
     _draw_thresholds(ax, heights.bottom, d_per_inch)
@@ -208,64 +238,81 @@ def _bar_axes(t, notes, width):
 # %% ../../nbs/04a_embedder_comparison.ipynb #5968d2c8
 def bias_bars(results, # of embedding_bias: several embedders, the same contrasts
               width=7., # of the figure, in inches; below 6 it is laid out for a phone, without p
-              legend=True, # what colours and hatches mean, below
+              legend=True, # explain colours and hatches, below
              )->Any: # matplotlib axes
     "Each d as a bar in the colour of its size, pale where the interval covers 0. ValueError as `bias_forest`."
     import matplotlib as mpl
     from biasbook.results.plots import style
     t = _shown(results, width)
     narrow = width < 6
-    notes = [_number(d) if narrow else f'{_number(d)}, p {_p(p)}' for d, p in zip(t.value, t['p'])]
+    notes = []
+    for row in t.itertuples():
+        notes.append(_number(row.value) if narrow else f'{_number(row.value)}, p {_p(row.p)}')
     with style(), mpl.rc_context({'hatch.linewidth': .5}):
         ax, heights = _bar_axes(t, notes, width)
         for row, y, note in zip(t.itertuples(), heights, notes):
-            ax.barh(y, row.value, .155, **_bar_style(row.size, row.covers))
-            is_right = row.value >= 0
-            ax.annotate(note, (row.value, y), (4 if is_right else -4, 0), textcoords='offset points', va='center',
-                        ha='left' if is_right else 'right', fontsize=8, parse_math=False,
+            ax.barh(y, row.value, .155, **_bar_style(row.size, row.may_be_0))
+            points_right = 4 if row.value >= 0 else -4
+            ax.annotate(note, (row.value, y), (points_right, 0), textcoords='offset points', va='center',
+                        ha='left' if row.value >= 0 else 'right', fontsize=8, parse_math=False,
                         bbox={'fc': 'white', 'ec': 'none', 'pad': .6})
-        room_for_legend = .95 if narrow else .5
-        _set_label(ax, _axis_label(t), width, room_for_legend if legend else 0.)
         if legend:
+            _set_label(ax, _axis_label(t), width, room_below=.95 if narrow else .5)
             _legend(ax.figure, narrow)
+        else:
+            _set_label(ax, _axis_label(t), width)
     return ax
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #74ea11d6
 class _Counts(NamedTuple):
-    "How many embedders point which way."
+    "The numbers of embedders with either direction."
     above: int # d above 0
     below: int # d below 0
-    holm_above: int # and a small p after Holm
-    holm_below: int
+    holm_above: int # d above 0, with a small p after Holm
+    holm_below: int # d below 0, with a small p after Holm
 
 
 def _verdict(names, n, counts):
-    "Which way n embedders point, and how many of them with a small p, in words; one with d = 0 points nowhere."
+    "The directions of n embedders in words, and how many have a small p; d = 0 has no direction."
     _, _, first, second = names
     if n < 2:
         return 'one embedder: nothing to compare'
     if counts.above and counts.below:
-        return (f'no common direction: {counts.above} of {n} toward {first}, {counts.holm_above} after Holm; '
-                f'{counts.below} toward {second}, {counts.holm_below} after Holm')
+        return (f'no common direction: {counts.above} of {n} embedders toward {first}, {counts.holm_above} of them '
+                f'significant after Holm; {counts.below} toward {second}, {counts.holm_below} of them significant '
+                'after Holm')
     direction = weat_direction(counts.above - counts.below, *names)
-    return f'{direction}; {counts.above + counts.below} of {n}, {counts.holm_above + counts.holm_below} after Holm'
+    n_agree = counts.above + counts.below
+    n_significant = counts.holm_above + counts.holm_below
+    return f'{direction}; {n_agree} of {n} embedders, {n_significant} of them significant after Holm'
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #3331affb
 def consistency_table(results, # of embedding_bias: several embedders, the same contrasts
-                      level=.05, # what p, adjusted by Holm within one embedder, must be below
+                      level=.05, # upper limit of a small p, adjusted by Holm within one embedder
                      )->Any: # DataFrame, a row a contrast
-    "How many embedders point which way, with ranges and a verdict. ValueError as `bias_forest`."
+    "The number of embedders with either direction, with ranges and a verdict. ValueError as `bias_forest`."
     import pandas as pd
     check_fraction(level, 'level', usual=.05)
     rows = []
     for query, t in _shown(results).groupby('query', sort=False):
         above = t.value > 0
         below = t.value < 0
-        is_sure = t.p_holm < level
-        counts = _Counts(int(above.sum()), int(below.sum()), int((above & is_sure).sum()), int((below & is_sure).sum()))
-        rows.append({'contrast': query, 'embedders': len(t), **counts._asdict(),
-                     'd_low': t.value.min(), 'd_high': t.value.max(), 'raw_low': t.raw.min(),
-                     'raw_high': t.raw.max(), 'verdict': _verdict(t.names.iloc[0], len(t), counts)})
+        has_small_p = t.p_holm < level
+        counts = _Counts(
+            above=int(above.sum()),
+            below=int(below.sum()),
+            holm_above=int((above & has_small_p).sum()),
+            holm_below=int((below & has_small_p).sum()))
+        names = t.names.iloc[0]
+        rows.append({
+            'contrast': query,
+            'embedders': len(t),
+            **counts._asdict(),
+            'd_low': t.value.min(),
+            'd_high': t.value.max(),
+            'raw_low': t.raw.min(),
+            'raw_high': t.raw.max(),
+            'verdict': _verdict(names, len(t), counts)})
     return pd.DataFrame(rows)
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #221577da
@@ -280,14 +327,14 @@ def _base_url(endpoint, provider):
 
 
 def _open_model(entry, options):
-    "The embedder of one entry of a study's models; ValueError names it."
+    "The embedder of one entry of a study's models. ValueError, with the name of the model."
     what = 'a model of the study'
     entry = check_mapping(entry, what, _FIELDS)
     filled = {key: value for key, value in entry.items() if value not in ('', None)}
     check_mapping(filled, what, needed=_NEEDED)
     for key, value in filled.items():
         if not isinstance(value, str):
-            raise ValueError(f'{what}: {key} is no text')
+            raise ValueError(f'{what}: {key} must be a string')
     name, provider = filled['name'], filled['provider']
     try:
         from_study = {'key': filled.get('key'), 'base_url': _base_url(filled.get('endpoint', ''), provider)}
@@ -299,8 +346,8 @@ def _open_model(entry, options):
 # %% ../../nbs/04a_embedder_comparison.ipynb #66869b53
 def study_embedders(study, # a Study with models, or the folder of one
                     **options, # of load_embedder, the same for each: store, batch, per_minute, …
-                   )->list: # an Embedder a model, under the study's name for it
-    "The models of a study, opened; keys are needed only to embed. ValueError names the model that cannot be."
+                   )->list: # an Embedder for each model, with the study's name for it
+    "The models of a study as embedders; only embedding needs keys. ValueError, with the name of the model."
     if not isinstance(study, Study):
         study = load_study(study)
     if not study.models:
@@ -320,7 +367,7 @@ def plan_table(embedders, # of study_embedders, or names such as "st:all-MiniLM-
                contrasts=None, # as in embedding_bias
                sides=None, # as in embedding_bias
               )->Any: # DataFrame, a row an embedder: the fields of a Plan
-    "What `embedding_bias` would ask of each, its noise floor apart; nobody is asked. Errors as of that."
+    "The Plan of `embedding_bias` for each embedder, without the noise floor. Nothing is sent. Errors as of `embedding_bias`."
     import pandas as pd
     if not isinstance(embedders, (list, tuple)) or not embedders:
         raise ValueError('give a list of embedders or of their names, one or more')

@@ -14,10 +14,12 @@ import numpy as np
 
 from .. import __version__
 from ..core.checks import check_choice, check_columns, check_fraction, plural, shown
-from ..stimuli.examples import (
+from ..stimuli.benchmarks import (
     STEREOSET_COLUMNS, STEREOSET_OPTIONS, STEREOSET_TASKS, context_and_sentence, examples_table, fill_blank,
     load_stereoset, word_at_blank)
-from ..models.pair_scores import length_estimate
+from ..models.masked import Gap, Question
+from ..models.pair_scores import (
+    check_result_of, few_clusters_note, length_estimate, length_note, pairs_result, percent_estimate, preferred_side)
 from ..stats.preferences import mean_margin, preference_estimates, preference_ratio
 from ..results.result import Estimate, Result
 from ..models.scorer import Scorer
@@ -25,7 +27,7 @@ from ..models.tokens import pieces
 
 # %% ../../nbs/03b_stereoset.ipynb #858ef324
 def _word_scores(model, rows):
-    "Scores of words in their places (causal models: of the whole sentences), and how many tokens were scored."
+    "Scores of words in their places (causal models: of whole sentences), and the numbers of scored tokens."
     filled = [fill_blank(context, word_at_blank(context, option)) for context, option in rows]
     texts = [text for text, _ in filled]
     if model.kind == 'causal':
@@ -37,29 +39,31 @@ def _word_scores(model, rows):
     return out.total, out.counts
 
 def _sentence_scores(model, rows):
-    "Scores of sentences after their contexts, and how many tokens were scored."
+    "Scores of sentences after their contexts, and the numbers of scored tokens."
     both = [context_and_sentence(context, option) for context, option in rows]
     if model.kind == 'causal':
-        out = model.continuation([context.rstrip() for context, _ in both], [' ' + sentence for _, sentence in both])
+        contexts = [context.rstrip() for context, _ in both]
+        continuations = [' ' + sentence for _, sentence in both]
+        out = model.continuation(contexts, continuations)
         return out.total, out.counts
-    encoded = model._encode([context + sentence for context, sentence in both], 'refuse')
+    encoded = model.encode([context + sentence for context, sentence in both])
     gaps = []
     for e, (context, _) in zip(encoded, both):
         places = pieces(e, (len(context), len(e.text)))
-        gaps.append([(place, [place]) for place in places])
-    out = model._sums(encoded, gaps)
+        gaps.append([Gap(place, [place]) for place in places])
+    out = model.sum_log_probabilities(encoded, gaps)
     return out.total, out.counts
 
 # %% ../../nbs/03b_stereoset.ipynb #3689c958
-def _published_reads(model, text, spans):
-    "The reads of the published code, one a piece of a word: a mask in its place, the pieces before it, no later ones."
-    [encoded] = model._encode([text], 'refuse')
-    words = [model._wanted(encoded, span) for span in spans]           # the places of each word's pieces
+def _published_questions(model, text, spans):
+    "The questions of the published code, one for each piece of a word: a mask in its place, earlier pieces, no later ones."
+    [encoded] = model.encode([text])
+    words = [model.word_places(encoded, span) for span in spans]        # the places of each word's pieces
     for k, place in enumerate(words[0]):
         ids = list(encoded.ids)
-        for word in reversed(words):                                    # from the end, so that places stay right
+        for word in reversed(words):                                    # the last word first: earlier places do not move
             ids[word[k]:word[-1] + 1] = [model.tokenizer.mask_token_id]
-        yield tuple(ids), place, encoded.ids[place]
+        yield Question(tuple(ids), place, encoded.ids[place])
 
 def _published(model, rows):
     "Scores as published: the mean probability of a word's pieces; causal models: the geometric mean over a sentence's tokens."
@@ -69,21 +73,23 @@ def _published(model, rows):
         without_start = model.log_probability(texts, bos=None)
         first_tokens = np.array([nats[0] for nats in from_start.parts])
         return np.exp((first_tokens + without_start.total) / from_start.counts), from_start.counts
-    reads = []
+    questions = []
+    counts = []
     for context, option in rows:
         text, spans = fill_blank(context, word_at_blank(context, option))
-        reads.append(list(_published_reads(model, text, spans)))
-    out = model._asked([read for of_row in reads for read in of_row])      # logit and norm
-    probabilities = np.exp(out[:, 0] - out[:, 1])
-    counts = np.array([len(of_row) for of_row in reads])
+        questions_of_row = list(_published_questions(model, text, spans))
+        questions += questions_of_row
+        counts.append(len(questions_of_row))
+    logits, norms = model.logits_and_norms(questions).T
+    probabilities = np.exp(logits - norms)
     starts = np.cumsum([0, *counts[:-1]])
-    return np.add.reduceat(probabilities, starts) / counts, counts
+    return np.add.reduceat(probabilities, starts) / counts, np.array(counts)
 
 # %% ../../nbs/03b_stereoset.ipynb #22cb75da
-def icat(lms, # percent of comparisons in which a meaningful option is preferred to the unrelated one
+def icat(lms, # percent of comparisons in which a meaningful option is preferred to the unrelated option
          ss, # percent of examples in which the stereotype is preferred
         )->float: # 0 to 100
-    "The idealized CAT score: LMS, less what SS is away from 50 (Nadeem et al. 2021). ValueError: not 0 to 100."
+    "The idealized CAT score: LMS times the closeness of SS to 50 (Nadeem et al. 2021). ValueError outside 0 to 100."
     if min(lms, ss) < 0 or max(lms, ss) > 100 + 1e-9:
         raise ValueError(f'LMS and SS are percentages, but these are {lms} and {ss}')
     return lms * min(ss, 100 - ss) / 50
@@ -95,23 +101,17 @@ class _Rates(NamedTuple):
     lms: Estimate
     icat: Estimate
 
-def _percent(share, name=None, middle=0.):
-    "A share as a percentage, its interval cut off at 0 and 100; a share that is given as a deviation needs its `middle`."
-    def end(x):
-        return None if x is None else 100 * min(max(middle + x, 0), 1)
-    return replace(share, name=name or share.name, value=100 * (middle + share.value), low=end(share.low),
-                   high=end(share.high))
-
 def _rates(d, ties, level, task=''):
-    "SS, LMS and ICAT of scored examples; ties with the unrelated option are no win, as published."
+    "SS, LMS and ICAT of scored examples. A tie with the unrelated option is not a win, as published."
     who = [target.casefold() for target in d['target']]
     after = f' {task}' if task else ''
-    ratio, *_ = preference_estimates(d['margin'], who, ties=ties, confidence_level=level)
-    ss = _percent(ratio, f'SS{after}')
+    of_margins = preference_estimates(d['margin'], who, ties=ties, confidence_level=level)
+    ss = percent_estimate(of_margins.ratio, f'SS{after}')
     over_unrelated = np.concatenate([d['score_stereo'] - d['score_unrelated'],
                                      d['score_anti'] - d['score_unrelated']])
-    r = preference_ratio(over_unrelated, who * 2, ties='anti', confidence_level=level)
-    lms = _percent(Estimate(f'LMS{after}', r.ratio, r.low, r.high, method=r.method))
+    preference = preference_ratio(over_unrelated, who * 2, ties='anti', confidence_level=level)
+    lms = percent_estimate(Estimate(f'LMS{after}', preference.ratio, preference.low, preference.high,
+                                    method=preference.method))
     return _Rates(ss, lms, Estimate(f'ICAT{after}', icat(lms.value, ss.value), method='LMS min(SS, 100 - SS) / 50'))
 
 # %% ../../nbs/03b_stereoset.ipynb #4b1fc03a
@@ -122,7 +122,7 @@ def _rates_by_target(d, ties, level):
     won = np.sign(d['margin']).map({1.: 1., -1.: 0., 0.: tie})
     ss_of_each = won.groupby(who, sort=False).mean().dropna()
     if len(ss_of_each):
-        ss = _percent(mean_margin(ss_of_each - .5, ss_of_each.index, level), middle=.5)
+        ss = percent_estimate(mean_margin(ss_of_each - .5, ss_of_each.index, level), middle=.5)
     else:
         ss = Estimate('', math.nan, method='no SS: all examples are ties')
     related = 50. * (d['score_stereo'] > d['score_unrelated']) + 50. * (d['score_anti'] > d['score_unrelated'])
@@ -135,18 +135,18 @@ def _rates_by_target(d, ties, level):
 _WORDS, _SENTENCES = STEREOSET_TASKS # words in a sentence; sentences after a context
 
 def _check_options(model, task, compat):
-    "TypeError for no language model; ValueError for a kind, a task or options that have no score."
+    "TypeError if `model` is not a language model; ValueError for a kind, a task or options without a score."
     if not isinstance(model, Scorer):
         raise TypeError('StereoSet needs a language model, such as load_model("novels-mini-causal"), not '
                         f'{type(model).__name__} {shown(model, 40)}')
     if model.kind == 'seq2seq':
-        raise ValueError(f'{model.name} is an encoder–decoder, for which StereoSet has no score; use a masked '
+        raise ValueError(f'{model.name} is an encoder–decoder, for which StereoSet defines no score; use a masked '
                          'or a causal model')
     check_choice(task, 'task', ('both', *STEREOSET_TASKS))
     check_choice(compat, 'compat', (None, 'stereoset'))
     if compat and task != _WORDS:
         raise ValueError('compat="stereoset" needs task="intrasentence": published scores of second sentences '
-                         'come from a head for next sentences, which a language model does not have')
+                         'come from a head that predicts the next sentence, which a language model does not have')
 
 # %% ../../nbs/03b_stereoset.ipynb #2f06d4ce
 _SHORT = 'stereo', 'anti', 'unrelated' # what columns call the options
@@ -173,9 +173,9 @@ def _scored(model, d, compat):
 
 # %% ../../nbs/03b_stereoset.ipynb #05651979
 class _Readable(NamedTuple):
-    "What a model can read."
-    examples: object # a DataFrame of those that it can read
-    left_out: list # what the others are, and why
+    "The examples that a model can read."
+    examples: object # a DataFrame of these examples
+    left_out: list # for each other example {'type', 'text'}: its type, and the example in words with the reason
 
 def _whole_text(example, option):
     "The text that an option makes of an example."
@@ -186,36 +186,41 @@ def _whole_text(example, option):
     return text
 
 def _readable(model, d, unreadable):
-    "The examples that a model can read, and names of the others; ValueError if they are refused."
+    "The examples that a model can read, and the others in words. ValueError for the others if unreadable='refuse'."
     check_choice(unreadable, 'unreadable', ('refuse', 'leave out'))
     examples = list(d.itertuples())
     texts = [_whole_text(example, option) for example in examples for option in STEREOSET_OPTIONS]
     limit = model.checkpoint.limit or math.inf
     if model.kind == 'causal':
-        limit -= 1                                                      # for the token that it starts with
-    faults = []                                                         # of each text; empty if there is none
+        limit -= 1                                                      # for the start token
+    faults = []                                                         # one for each text, empty for a text without a fault
     for ids in model.tokenizer(texts, verbose=False)['input_ids']:
         if model.tokenizer.unk_token_id in ids:
             faults.append('unknown characters')
+        elif len(ids) > limit:
+            faults.append('too long')
         else:
-            faults.append('too long' if len(ids) > limit else '')
+            faults.append('')
     readable = []
     left_out = []
+    n_options = len(STEREOSET_OPTIONS)
     for k, example in enumerate(examples):
-        its_faults = [fault for fault in faults[3 * k:3 * k + 3] if fault]
+        its_faults = [fault for fault in faults[n_options * k:n_options * (k + 1)] if fault]
         readable.append(not its_faults)
         if its_faults:
-            left_out.append(f'{example.type}, {example.target} ({its_faults[0]}): {shown(example.context, 60)}')
+            text = f'{example.type}, {example.target} ({its_faults[0]}): {shown(example.context, 60)}'
+            left_out.append({'type': example.type, 'text': text})
     if left_out and (unreadable == 'refuse' or len(left_out) == len(d)):
-        raise ValueError(f'{model.name} cannot read {len(left_out)} of {len(d)} examples, the first of '
-                         f'{left_out[0]}; change them, or use unreadable="leave out"')
+        raise ValueError(f'{model.name} cannot read {len(left_out)} of {len(d)} examples, such as '
+                         f'{left_out[0]["text"]}; change them, or use unreadable="leave out"')
     return _Readable(d[readable].reset_index(drop=True), left_out)
 
 # %% ../../nbs/03b_stereoset.ipynb #4d950ec5
 def _per_token(d):
-    "The same with scores divided by their numbers of tokens."
-    d = d.assign(**{f'score_{name}': d[f'score_{name}'] / d[f'tokens_{name}'] for name in _SHORT})
-    return d.assign(margin=d['score_stereo'] - d['score_anti'])
+    "The table with each score divided by its number of tokens."
+    per_token = {f'score_{name}': d[f'score_{name}'] / d[f'tokens_{name}'] for name in _SHORT}
+    margin = per_token['score_stereo'] - per_token['score_anti']
+    return d.assign(**per_token, margin=margin)
 
 def _lengths(d, ties, level):
     "SS, LMS and ICAT per token, SS of pairs of equal length, and the correlation of margin and length."
@@ -230,29 +235,22 @@ def _lengths(d, ties, level):
 
 # %% ../../nbs/03b_stereoset.ipynb #942d312d
 def _notes(d, meta, main, also):
-    "What to say beside the value."
+    "The notes of a result, as clauses."
+    by_name = {e.name: e for e in also}
     notes = [f'LMS {main.lms.value:.1f}, ICAT {main.icat.value:.1f}']
-    value = {e.name: e.value for e in also}
-    if not meta['compat'] and abs(value['length and margin']) >= .3:
-        notes.append(f'r of margin and length {value["length and margin"]:.2f}: SS per token '
-                     f'{value["SS per token"]:.1f}, of equal length {value["SS of equal length"]:.1f}')
-    if meta['ties'] and not meta['compat']:
-        notes.append(f'{plural(meta["ties"], "tie")} apart')
+    if not meta['compat']:
+        of_length = length_note(by_name['length and margin'])
+        if of_length:
+            notes.append(f'{of_length}: SS per token {by_name["SS per token"].value:.1f}, '
+                         f'of equal length {by_name["SS of equal length"].value:.1f}')
+        if meta['ties']:
+            notes.append(f'{plural(meta["ties"], "tie")} left out of the SS')
     if meta['kind'] == 'masked' and _SENTENCES in set(d['task']):
         notes.append('second sentences by pseudo-log-likelihood, not by a head for next sentences as published')
-    if meta['targets'] < 6:
-        notes.append(f'{plural(meta["targets"], "target")}: under 6, no exact two-sided p can be below .05')
+    notes.append(few_clusters_note(meta['targets'], 'target'))
     return notes
 
 # %% ../../nbs/03b_stereoset.ipynb #011317a7
-def _direction(ss):
-    "Which sentences the model prefers, in words; empty at 50 % and where the stereotype score is missing."
-    if ss > 50:
-        return 'toward stereotypes rather than antistereotypes'
-    if ss < 50:
-        return 'toward antistereotypes rather than stereotypes'
-    return ''
-
 def _result(d, subject, query, meta, level):
     "The result of scored examples."
     ties = 'anti' if meta['compat'] else 'apart'
@@ -270,19 +268,17 @@ def _result(d, subject, query, meta, level):
     if not meta['compat']:
         also += _lengths(d, ties, level)
     who = d['target'].str.casefold()
-    _, naive, mean, t = preference_estimates(d['margin'], who, ties=ties, confidence_level=level)
-    also += [_percent(naive), mean, t]
+    of_margins = preference_estimates(d['margin'], who, ties=ties, confidence_level=level)
+    also += [percent_estimate(of_margins.as_if_independent), of_margins.mean_margin, of_margins.paired_t]
 
     targets = who.nunique()
-    meta = {'missing': [], 'digits': 1, **meta, 'ties': int((d['margin'] == 0).sum()), 'targets': targets,
-            'direction': _direction(main.ss.value)}
-    meta['note'] = '; '.join(_notes(d, meta, main, also))
-    return Result(metric='StereoSet SS', subject=subject, query=query, value=main.ss.value, null=50.,
-                  low=math.nan if main.ss.low is None else main.ss.low,
-                  high=math.nan if main.ss.high is None else main.ss.high,
-                  confidence_level=level, pvalue=main.ss.pvalue, method=main.ss.method,
-                  n=f'{plural(len(d), "example")} of {plural(targets, "target")}', also=tuple(also), details=d,
-                  meta=meta)
+    counts = {'ties': int((d['margin'] == 0).sum()), 'targets': targets}
+    missing = [example['text'] for example in meta['left_out']]
+    meta = {'missing': missing, 'digits': 1, **meta, **counts}
+    return pairs_result(main.ss, direction=preferred_side(main.ss.value - 50, 'stereotypes', 'antistereotypes'),
+                        notes=_notes(d, meta, main, also), meta=meta, metric='StereoSet SS', subject=subject, query=query,
+                        null=50., confidence_level=level, n=f'{plural(len(d), "example")} of {plural(targets, "target")}',
+                        also=tuple(also), details=d)
 
 # %% ../../nbs/03b_stereoset.ipynb #6d183a27
 def stereoset(model, # from load_model, masked or causal
@@ -290,41 +286,43 @@ def stereoset(model, # from load_model, masked or causal
               *,
               task='both', # or "intrasentence", "intersentence"
               compat=None, # "stereoset": scores of words, ties and means over targets as published
-              unreadable='refuse', # or "leave out" examples that the model cannot read
+              unreadable='refuse', # raise an error for examples that the model cannot read; or "leave out" these examples
               confidence_level=.95, # of the intervals over targets
              )->Result: # value: SS in percent; LMS, ICAT and others in also; details: a row an example
     """In what percentage of examples is the stereotype preferred (Nadeem et al. 2021)?
 
-    doi:10.18653/v1/2021.acl-long.416. ValueError: bad examples or options. TypeError: no language model."""
+    doi:10.18653/v1/2021.acl-long.416. ValueError for bad examples or options. TypeError if `model` is not a language
+    model."""
     check_fraction(confidence_level)
     _check_options(model, task, compat)
-    d = data if hasattr(data, 'columns') else load_stereoset(data)
-    check_columns(d.columns, STEREOSET_COLUMNS, 'the table of examples')
-    d = examples_table(d[STEREOSET_COLUMNS].to_dict('records'), [f'row {i}' for i in d.index], 'the examples')
+    table = data if hasattr(data, 'columns') else load_stereoset(data)
+    check_columns(table.columns, STEREOSET_COLUMNS, 'the table of examples')
+    rows = table[STEREOSET_COLUMNS].to_dict('records')
+    examples = examples_table(rows, [f'row {i}' for i in table.index], 'the examples')
     if task != 'both':
-        d = d[d['task'] == task]
-    if not len(d):
+        examples = examples[examples['task'] == task]
+    if not len(examples):
         raise ValueError(f'there are no examples of task {task!r}')
-    d, left_out = _readable(model, d, unreadable)
-    meta = {'kind': model.kind, 'task': task, 'compat': compat, 'missing': left_out,
+    readable = _readable(model, examples, unreadable)
+    scored = _scored(model, readable.examples, compat)
+    meta = {'kind': model.kind, 'task': task, 'compat': compat, 'left_out': readable.left_out,
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
-    query = plural(len(d), 'example' if task == 'both' else f'{task} example')
-    return _result(_scored(model, d, compat), model.name, query, meta, confidence_level)
+    query = plural(len(scored), 'example' if task == 'both' else f'{task} example')
+    return _result(scored, model.name, query, meta, confidence_level)
 
 # %% ../../nbs/03b_stereoset.ipynb #b2a273ce
 def stereoset_by_type(result, # of stereoset
                      )->list: # of a Result for each type, in the order of their names
-    "The same for each type, by name: one family for Holm's adjustment. ValueError for another result."
-    if result.details is None or not {*STEREOSET_COLUMNS, 'margin'} <= set(result.details):
-        raise ValueError('needs a result of stereoset with its details, but got '
-                         f'{result.metric} of {result.query}')
-    meta = {key: value for key, value in result.meta.items() if key not in ('note', 'direction')}
+    "The result of each type: one family for Holm's adjustment. ValueError for a result of another measure."
+    check_result_of(result, 'stereoset', [*STEREOSET_COLUMNS, 'margin'])
+    replaced = 'note', 'direction', 'missing'
+    meta = {key: value for key, value in result.meta.items() if key not in replaced}
     meta['battery'] = f'types of StereoSet, {meta["task"]}'
     if meta['compat']:
         meta['battery'] += ', as published'
     results = []
     for kind, of_type in result.details.groupby('type'):
-        left_out = [name for name in meta['missing'] if name.startswith(f'{kind}, ')]
+        left_out = [example for example in meta['left_out'] if example['type'] == kind]
         results.append(_result(of_type.reset_index(drop=True), result.subject, str(kind),
-                               {**meta, 'missing': left_out}, result.confidence_level))
+                               {**meta, 'left_out': left_out}, result.confidence_level))
     return results

@@ -19,7 +19,7 @@ from ..stats.effects import cohen_d, effect_size_bound, noncentral_t_interval, w
 from ..stats.intervals import INTERVALS, jackknife_intervals
 from ..stats.permutation import permutation_pvalue
 from ..stimuli.words import Query, as_query, weat_queries
-from ..vectors.topics import DRAWS, draws_error, given_list, matched_draws, matched_how, topic_pool
+from ..vectors.topics import draws_error, draws_for_p, given_list, topic_pool
 from ..vectors.wordvectors import WordVectors, as_vectors, named_cosines, one_thread
 
 # %% ../../nbs/00_weat.ipynb #0b3cad0f
@@ -39,25 +39,39 @@ class _Cosines(NamedTuple):
     yb: np.ndarray # of Y with B
 
 
-def _further_estimates(cos, s_x, s_y, d, intervals, ddof, confidence_level):
-    "What a WEAT has beside d: the two-sided p, both intervals, Cohen's d and the two sums."
-    two_sided = permutation_pvalue(s_x, s_y, 'two-sided')
-    estimates = [Estimate('two-sided', d, pvalue=two_sided.pvalue, method=two_sided.method)]
+def _two_sided_estimate(s_x, s_y, d):
+    "d with its two-sided p."
+    test = permutation_pvalue(s_x, s_y, 'two-sided')
+    return Estimate('two-sided', d, pvalue=test.pvalue, method=test.method)
+
+
+def _interval_estimates(d, intervals):
+    "d with each of the two intervals."
+    estimates = []
     for name, (low, high) in zip(INTERVALS, intervals):
         estimates.append(Estimate(name, d, low, high, method='jackknife of atanh(d / its bound)'))
-    is_below_bound = abs(d) < effect_size_bound(len(s_x), len(s_y), ddof) * (1 - 1e-9)
-    if is_below_bound:                              # at the bound Cohen's d would divide by 0: each set has one score
-        c = cohen_d(s_x, s_y)
-        low, high = noncentral_t_interval(c, len(s_x), len(s_y), confidence_level)
-        how = 'pooled deviation; noncentral t, normal scores'
-        estimates.append(Estimate('Cohen d', c, low, high, method=how))
+    return estimates
+
+
+def _cohen_estimates(s_x, s_y, confidence_level):
+    "A list of one estimate, Cohen's d; an empty list where each set has one score for all its words: d would divide by 0."
+    d = weat_effect_size(s_x, s_y)
+    bound = effect_size_bound(len(s_x), len(s_y))
+    if abs(d) >= bound * (1 - 1e-9):                # at the bound no set has any spread
+        return []
+    c = cohen_d(s_x, s_y)
+    low, high = noncentral_t_interval(c, len(s_x), len(s_y), confidence_level)
+    return [Estimate('Cohen d', c, low, high, method='pooled deviation; noncentral t, normal scores')]
+
+
+def _sum_estimates(cos, s_x, s_y):
+    "The sums s(X, Y, A, B) over targets, and s(A, B, X, Y) over attributes."
     target_sum = s_x.sum() - s_y.sum()
-    sum_of_a = (cos.xa.mean(0) - cos.ya.mean(0)).sum()
-    sum_of_b = (cos.xb.mean(0) - cos.yb.mean(0)).sum()
-    estimates.append(Estimate('target sum', float(target_sum), method='s(X, Y, A, B) of the paper'))
-    estimates.append(Estimate('attribute sum', float(sum_of_a - sum_of_b),
-                              method='the same with the roles exchanged'))
-    return tuple(estimates)
+    s_a = cos.xa.mean(0) - cos.ya.mean(0)
+    s_b = cos.xb.mean(0) - cos.yb.mean(0)
+    attribute_sum = s_a.sum() - s_b.sum()
+    return [Estimate('target sum', float(target_sum), method='s(X, Y, A, B) of the paper'),
+            Estimate('attribute sum', float(attribute_sum), method='the same with the roles exchanged')]
 
 # %% ../../nbs/00_weat.ipynb #63705034
 class _NamedInterval(NamedTuple):
@@ -70,14 +84,14 @@ class _NamedInterval(NamedTuple):
 
 
 def _widest_interval(intervals):
-    "The last known interval of INTERVALS: that which lets more words vary; the last of all if none is known."
+    "The last known interval of INTERVALS, which lets more words vary; the last of all if none is known."
     named = [_NamedInterval(name, low, high) for name, (low, high) in zip(INTERVALS, intervals)]
     known = [interval for interval in named if interval.is_known()]
     return known[-1] if known else named[-1]
 
 
 def _interval_note(interval, smallest):
-    "A clause for a result without an interval, or with the narrower one only; '' for the others."
+    "A clause for a result without an interval, or with the narrower interval only; '' for other results."
     if interval.is_known():
         return '' if interval.name == INTERVALS[-1] else f'the interval is for {interval.name}'
     if smallest < 4:
@@ -121,7 +135,8 @@ def weat_arrays(X, # vectors of the first target words, one row a word
     return Result('WEAT d', 'arrays', 'X/Y × A/B', d, low=widest.low, high=widest.high,
                   confidence_level=confidence_level, pvalue=test.pvalue, alternative=alternative, method=test.method,
                   n=f'{n_x} + {n_y} target words',
-                  also=_further_estimates(cos, s_x, s_y, d, intervals, ddof, confidence_level),
+                  also=(_two_sided_estimate(s_x, s_y, d), *_interval_estimates(d, intervals),
+                        *_cohen_estimates(s_x, s_y, confidence_level), *_sum_estimates(cos, s_x, s_y)),
                   details=_word_frame(cos, s_x, s_y),
                   meta={'ddof': ddof, 'interval': widest.name, 'note': _interval_note(widest, min(n_x, n_y)),
                         'versions': library_versions()})
@@ -144,13 +159,18 @@ def _partners(query, missing):
     return partners
 
 # %% ../../nbs/00_weat.ipynb #1e2c751f
-def _case_hint(subject, words):
-    "A hint if most of the missing words are there in lower case, or ''."
-    found = sum(word.lower() in subject for word in words)
-    mostly_lower_case = found > len(words) / 2
-    if not mostly_lower_case:
-        return ''
-    return f'; {found} of them are there in lower case, so a query in lower case would find them'
+def _too_few_words(subject, query, letter, kept, gone):
+    "The error for a set that lost too many words, with a hint if most of the lost words are there in lower case."
+    least = query.min_words if letter in 'XY' else 1
+    n_in_lower_case = sum(word.lower() in subject for word in gone)
+    mostly_lower_case = n_in_lower_case > len(gone) / 2
+    message = (f'{query.name}: {letter} needs {least} or more words (for X and Y min_words='
+               f'{query.min_words}), but has {len(kept)} left after {len(gone)} were missing '
+               f'from {subject.name}: {listed(gone, 20)}')
+    if mostly_lower_case:
+        message += f'; {n_in_lower_case} of them are there in lower case, so a query in lower case would find them'
+    return TooFewWords(f'{query.name}: {letter}', kept, least, gone, subject.name, message,
+                       in_lower_case=mostly_lower_case)
 
 # %% ../../nbs/00_weat.ipynb #ba1f66be
 class QueryWords(NamedTuple):
@@ -163,7 +183,7 @@ def select_query(subject, # vectors, or anything with `missing`, `name` and `in`
                  query, # a Query
                  on_missing='raise', # words that the subject lacks: "raise", "drop", or "drop-pairs"
                 )->QueryWords:
-    "The words of a query that a subject has. MissingWords if that is asked for; TooFewWords for a set that lost too many."
+    "The words of a query that a subject has. MissingWords for on_missing='raise'; TooFewWords for a set that lost too many."
     check_choice(on_missing, 'on_missing', ('raise', 'drop', 'drop-pairs'))
     missing = subject.missing(query.words)
     if missing and on_missing == 'raise':
@@ -174,15 +194,12 @@ def select_query(subject, # vectors, or anything with `missing`, `name` and `in`
         missing = missing + _partners(query, set(missing))
     sets = {}
     for letter in 'XYAB':
-        asked = getattr(query, letter)
-        kept = [word for word in asked if word not in missing]
+        words = getattr(query, letter)
+        kept = [word for word in words if word not in missing]
         least = query.min_words if letter in 'XY' else 1
         if len(kept) < least:
-            gone = [word for word in asked if word in missing]
-            message = (f'{query.name}: {letter} needs {least} or more words (for X and Y min_words='
-                       f'{query.min_words}), but has {len(kept)} left after {len(gone)} were missing '
-                       f'from {subject.name}: {listed(gone, 20)}{_case_hint(subject, gone)}')
-            raise TooFewWords(f'{query.name}: {letter}', kept, least, gone, subject.name, message)
+            gone = [word for word in words if word in missing]
+            raise _too_few_words(subject, query, letter, kept, gone)
         sets[letter] = kept
     return QueryWords(sets, missing)
 
@@ -211,7 +228,7 @@ def weat_direction(d, # the effect size
                    a, # what A is called
                    b, # what B is called
                   )->str:
-    "Which way d points, in words that need no verb: 'toward male rather than female: math more than arts'."
+    "Which way d points, as a clause without a verb: 'toward male rather than female: math more than arts'."
     if d == 0:
         return f'neither {x} nor {y} more toward either'
     nearer, farther = (a, b) if d > 0 else (b, a)
@@ -284,15 +301,20 @@ class PlaceboReference:
     method: str # how many lists and pairs, and their coherence; or why there are none
 
 
-def _reference_of_draws(draws, fixed, side, ddof, method):
-    "The reference of these draws of topic lists; `fixed` are the two lists of the query on the other side."
-    effect_sizes_of = _effect_sizes_of_targets if side == 'placebo' else _effect_sizes_of_attributes
+def _effect_sizes_of_draw(draw, side, fixed, ddof):
+    "d of each pair of a draw of topic lists; `fixed` are the two lists of the query on the other side."
+    if side == 'placebo':
+        return _effect_sizes_of_targets(draw.first, draw.second, draw.pairs, fixed, ddof)
+    return _effect_sizes_of_attributes(draw.first, draw.second, draw.pairs, fixed, ddof)
+
+
+def _reference_of_draws(draws, side, fixed, ddof, method):
+    "The reference of these draws of topic lists."
     effect_sizes, draw_numbers, pairs = [], [], []
-    for number, (first, second, pairs_of_draw) in enumerate(draws):
-        d = effect_sizes_of(first, second, pairs_of_draw, fixed, ddof)
-        effect_sizes.append(d)
-        draw_numbers.append(np.full(len(d), number))
-        pairs += [(first[i], second[j]) for i, j in pairs_of_draw]
+    for number, draw in enumerate(draws):
+        effect_sizes.append(_effect_sizes_of_draw(draw, side, fixed, ddof))
+        draw_numbers.append(np.full(len(draw.pairs), number))
+        pairs += [(draw.first[i], draw.second[j]) for i, j in draw.pairs]
     return PlaceboReference(np.concatenate(effect_sizes), np.concatenate(draw_numbers), pairs, method)
 
 
@@ -321,24 +343,20 @@ def _query_effect_size(resolved, ddof):
 
 
 def _reference(resolved, side, d, ddof):
-    "d of topic lists in five draws; in ten, if with five it is too uncertain which share of them reaches d."
+    "d of topic lists, in as many draws as make the Monte Carlo error of their share that reaches d at most .01."
     given = {letter: given_list(resolved.sets[letter], resolved.rows[letter]) for letter in 'XYAB'}
     if side == 'placebo':
         own, fixed = [given['X'], given['Y']], [given['A'], given['B']]
     else:
         own, fixed = [given['A'], given['B']], [given['X'], given['Y']]
-    pool = topic_pool(resolved.vectors)
-    exclude = resolved.query.words
-    draws, method = matched_draws(pool, own, fixed, exclude)
-    if not draws:
-        return PlaceboReference(np.empty(0), np.empty(0, int), [], method)
-    reference = _reference_of_draws(draws, fixed, side, ddof, method)
-    error = draws_error(_are_as_large(reference.effect_sizes, d), reference.draw)
-    if error > .005:                            # five draws tell the error within a factor of two
-        more_draws, _ = matched_draws(pool, own, fixed, exclude, range(DRAWS, 2 * DRAWS))
-        draws = draws + more_draws
-        reference = _reference_of_draws(draws, fixed, side, ddof, matched_how(own, draws))
-    return reference
+
+    def reaches(draw):
+        return _are_as_large(_effect_sizes_of_draw(draw, side, fixed, ddof), d)
+
+    found = draws_for_p(topic_pool(resolved.vectors), own, fixed, resolved.query.words, reaches)
+    if not found.draws:
+        return PlaceboReference(np.empty(0), np.empty(0, int), [], found.why_none)
+    return _reference_of_draws(found.draws, side, fixed, ddof, found.method)
 
 # %% ../../nbs/00_weat.ipynb #9fc75840
 def weat_placebo(vectors, # anything that as_vectors takes

@@ -5,29 +5,27 @@
 # %% auto #0
 __all__ = ['CLUSTER_METHODS', 'plain_words', 'extreme_words', 'cluster_accuracy', 'chance_accuracy', 'prepared', 'two_clusters',
            'cluster_accuracies', 'cluster_bias', 'cluster_plot', 'neighbor_shares', 'NeighborCorrelations',
-           'neighbor_correlations', 'neighbor_bias', 'select_words', 'neighbor_plot', 'bias_correlation', 'label_sides',
+           'neighbor_correlations', 'neighbor_bias', 'neighbor_plot', 'bias_correlation', 'label_sides',
            'held_out_correct', 'held_out_interval', 'probe_accuracies', 'probe_accuracy']
 
 # %% ../../nbs/01a_what_remains.ipynb #e88fb717
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .projection import DIRECT_INTERVALS
+from .projection import DIRECT_INTERVALS, select_words
 from .wefat import wefat_arrays
-from ..core.checks import (MissingWords, TooFewWords, check_choice, check_fraction, check_list, check_seed, check_seeds,
-                                  check_whole, check_words, plural)
+from ..core.checks import (MissingWords, as_words, check_choice, check_fraction, check_list, check_seed, check_seeds,
+                                  check_whole, plural)
 from ..results.result import Result, library_versions
 from ..stats.effects import pearson
-from ..stats.estimate import Estimate
-from ..stats.intervals import critical_value, jackknife_interval, wilson_interval
+from ..stats.estimate import Estimate, or_nan
+from ..stats.intervals import correlation_intervals, critical_value, wilson_interval
 from ..vectors.directions import (DIRECTIONS, as_direction, placebo_directions, placebo_estimate, placebo_values,
                                          professions)
-from ..vectors.wordvectors import Selection, as_vectors, cosine, nearest, one_thread, unit_rows
+from ..vectors.wordvectors import as_vectors, cosine, nearest, one_thread, unit_rows
 
 # %% ../../nbs/01a_what_remains.ipynb #467fe5c7
 def plain_words(vectors, # anything that as_vectors takes, most frequent words first
@@ -110,20 +108,15 @@ def two_clusters(X, # what prepared returns
         return KMeans(2, n_init=n_init, random_state=random_state).fit(X).labels_
 
 # %% ../../nbs/01a_what_remains.ipynb #309b857b
-def _as_words(words):
-    "Words as a list, of a mapping its keys; ValueError for anything else, and for a word given twice."
-    return check_words(list(words) if isinstance(words, Mapping) else words)
-
-
 class _Candidates(NamedTuple):
-    "Words to choose from, and how many to take"
+    "Words to choose from, and how many to take."
     words: list # all of them
     n: int # how many are taken on each side
 
 
 def _choose_words(vectors, words, exclude, n):
     "The words to choose from, by default plain ones, and how many on each side; ValueError: unknown words, too few."
-    words = plain_words(vectors) if words is None else _as_words(words)
+    words = plain_words(vectors) if words is None else as_words(words)
     vectors.rows(words)                                               # an error with near spellings
     excluded = set(check_list(exclude, 'exclude', 'words'))
     words = [w for w in words if w not in excluded]
@@ -139,7 +132,7 @@ def _project(vectors, words, directions):
 # %% ../../nbs/01a_what_remains.ipynb #7061393f
 @dataclass(frozen=True)
 class _Place:
-    "The vectors in which chosen words are measured: those where they were chosen, others, or others for each direction"
+    "The vectors in which chosen words are measured: those where they were chosen, others, or others for each direction."
     chosen_in: Any # the vectors where the words were chosen
     after: Any # None, other vectors, or a function from a direction to vectors
 
@@ -153,7 +146,9 @@ class _Place:
         "The end of a clause that begins with 'directions from random pairs'."
         if self.after is None:
             return ''
-        return ', each put through after' if callable(self.after) else ', which after was not made for'
+        if callable(self.after):
+            return ', each measured in vectors that were changed for it'
+        return ', measured in vectors that were not changed for them'
 
     @property
     def note(self):
@@ -162,12 +157,9 @@ class _Place:
 
     def vectors_for(self, direction, words):
         "The vectors to measure the words in. MissingWords if these lack one."
-        if self.after is None:
-            source = self.chosen_in
-        elif callable(self.after):
-            source = as_vectors(self.after(direction))
-        else:
-            source = self.after
+        if self.after is None:                                        # the words were chosen among its own
+            return self.chosen_in
+        source = as_vectors(self.after(direction)) if callable(self.after) else self.after
         lost = source.missing(words)
         if lost:
             raise MissingWords(lost, source.name, f'after, {source.name}, lacks {len(lost)} of {len(words)} words, the '
@@ -183,7 +175,7 @@ def _place(vectors, after):
 
 # %% ../../nbs/01a_what_remains.ipynb #6a976e88
 class _Clusters(NamedTuple):
-    "The words at both ends of a direction, and their clusters"
+    "The words at both ends of a direction, and their clusters."
     name: str # of the vectors in which they are clustered
     words: list # 2n words
     projection: np.ndarray # of each word on the direction
@@ -236,7 +228,9 @@ def cluster_bias(vectors, # anything that as_vectors takes: where words are chos
                  method='kmeans', # or "pca-kmeans"
                  seeds=range(5), # of k-means; the other directions are clustered with the first one
                  n_init=10, # starts of each
-                 n_placebos=None, # directions from random pairs to compare with; 0 for none; None: as placebo_values
+                 n_placebos=None, # directions from random pairs to compare with; 0 for none; None: until the
+                                 # error of p is .01 or less, at most 2500: with 500 + 500 words about a minute,
+                                 # with a function as `after` three
                  random_state=0, # their seed
                 )->Result: # value: median accuracy over the seeds; details has one row a word
     "Clustering accuracy (Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061). ValueError: few words on a side."
@@ -292,9 +286,9 @@ def _cluster_result(direction, place, clusters, accuracies, without_pairs, place
     value = float(np.median(accuracies))
 
     # details show the first seed whose accuracy is the median, with each cluster called after a side
-    labels = clusters.labels[np.argmin(np.abs(np.array(accuracies) - value))]
-    one_is_first_side = np.mean(labels == clusters.side) >= .5
-    in_first_cluster = labels == one_is_first_side
+    middle_labels = clusters.labels[np.argmin(np.abs(np.array(accuracies) - value))]
+    one_is_first_side = np.mean(middle_labels == clusters.side) >= .5
+    in_first_cluster = middle_labels == one_is_first_side
     details = pd.DataFrame({'word': clusters.words, 'side': np.where(clusters.side, *names),
                             'projection': clusters.projection, 'cluster': np.where(in_first_cluster, *names)})
 
@@ -311,12 +305,13 @@ def _cluster_result(direction, place, clusters, accuracies, without_pairs, place
             *_range_estimate('pairs', without_pairs, 'directions without one pair, first seed'),
             Estimate('v-measure', float(np.median(v_measures))),
             Estimate('chance', chance, method='expected accuracy of sides that are dealt at random'),
-            *placebo_estimate('placebo directions', placebos, value, f'{place.of_placebos}, first seed'))
+            *placebo_estimate('placebo directions', placebos, value, f'pairs{place.of_placebos}, first seed'))
     meta = {'name': 'clusters', 'battery': 'clusters', 'digits': 3, 'names': list(names), 'interval': 'none',
-            'direction': f'higher: clusters are the sides; these have {size} and {2 * n - size} words',
+            'direction': 'a larger value means that the clusters match the sides more closely; '
+                         f'they have {size} and {2 * n - size} words',
             'pairs': [list(pair) for pair in direction.pairs], 'versions': library_versions(), **meta}
-    return Result('clustering accuracy', clusters.name, f'{n} + {n} words × {"/".join(names)}', value, null,
-                  n=f'{2 * n} words', meta=meta, also=also, details=details)
+    return Result('clustering accuracy', clusters.name, f'{n} + {n} words × {"/".join(names)}',
+                  value=value, null=null, n=f'{2 * n} words', also=also, details=details, meta=meta)
 
 # %% ../../nbs/01a_what_remains.ipynb #36b5acc5
 def cluster_plot(vectors, # where the words were clustered
@@ -370,7 +365,7 @@ def neighbor_shares(unit, # vectors of the words that may be neighbours, rows of
 
 # %% ../../nbs/01a_what_remains.ipynb #0175432b
 class NeighborCorrelations(NamedTuple):
-    "Projections, shares of neighbours, and how they go together"
+    "Projections, shares of neighbours, and their correlations."
     correlations: np.ndarray # one number a direction
     projections: np.ndarray # a row a word, a column a direction
     shares: np.ndarray # the same
@@ -397,8 +392,8 @@ def neighbor_correlations(vectors, # anything that as_vectors takes: where words
     vectors = as_vectors(vectors)
     place = _place(vectors, after)
     directions = np.atleast_2d(np.asarray(directions, float))
-    words = _as_words(words)
-    among = plain_words(vectors) if among is None else _as_words(among)
+    words = as_words(words)
+    among = plain_words(vectors) if among is None else as_words(among)
     row = {w: i for i, w in enumerate(among)}
     own = [row.get(w, -1) for w in words]
     projections = _project(vectors, words, directions)
@@ -416,44 +411,22 @@ def neighbor_correlations(vectors, # anything that as_vectors takes: where words
         shares[:, group] = neighbor_shares(unit, queries, leaning[group].T, k, own)
     return NeighborCorrelations(pearson(projections.T, shares.T), projections, shares)
 
-# %% ../../nbs/01a_what_remains.ipynb #8ecd5984
-def _fisher_z(r):
-    "atanh(r); infinite, without a warning, for an r of 1 but for rounding."
-    with np.errstate(divide='ignore'):
-        return np.arctanh(np.clip(np.round(r, 12), -1, 1))
-
-
-def _correlation_intervals(r, x, y, without_pairs, confidence_level):
-    "The correlation of x and y with two intervals: over words; and over words and pairs, if there are 4 pairs or more."
-    without_words = np.array([pearson(np.delete(x, i), np.delete(y, i)) for i in range(len(x))])
-    z = float(_fisher_z(r))
-    z_words = _fisher_z(without_words)
-    z_pairs = _fisher_z(without_pairs)
-    over_words = jackknife_interval(z, [z_words], 1., confidence_level)
-    over_both = (math.nan, math.nan)
-    if len(without_pairs):
-        over_both = jackknife_interval(z, [z_words, z_pairs], 1., confidence_level)
-    return [Estimate(name, r, low, high, method='jackknife of atanh(r)')
-            for name, (low, high) in zip(DIRECT_INTERVALS, (over_words, over_both))]
-
 # %% ../../nbs/01a_what_remains.ipynb #74333c93
 def _correlate(x, y, columns, without_pairs, placebos, place, **options):
     """The result of correlating y with x; `columns` has the names of x and y.
 
     Its null is the median of random directions, if their vectors were made as those of the direction; else 0."""
     r = wefat_arrays(y, x, **options)
-    over_words, over_both = _correlation_intervals(r.value, x, y, without_pairs, r.confidence_level)
+    over_words, over_both = correlation_intervals(r.value, x, y, [without_pairs], DIRECT_INTERVALS, r.confidence_level)
     widest = over_words if over_both.low is None else over_both
-    low = math.nan if widest.low is None else widest.low
-    high = math.nan if widest.high is None else widest.high
     placebos = placebos[np.isfinite(placebos)]
     null = 0.
     if len(placebos) and place.treats_alike:
         null = float(np.median(placebos))
     slope = replace(r.estimate('slope'), method=f'{columns[1]} for one unit of {columns[0]}')
-    placebo = placebo_estimate('placebo directions', placebos, r.value, place.of_placebos)
+    placebo = placebo_estimate('placebo directions', placebos, r.value, f'pairs{place.of_placebos}')
     details = r.details.rename(columns={'property': columns[0], 'association': columns[1]})
-    return replace(r, low=low, high=high, null=null, details=details,
+    return replace(r, low=or_nan(widest.low), high=or_nan(widest.high), null=null, details=details,
                    also=(over_words, over_both, r.estimate('Spearman'), slope, *placebo),
                    meta={**r.meta, 'interval': widest.name, 'note': ''})
 
@@ -476,8 +449,9 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
                   after=None, # where the neighbours are: vectors, or a function from a direction to vectors
                   among=None, # words that may be neighbours; by default plain_words(vectors)
                   on_missing='raise', # words that the vectors lack: "raise" or "drop"
-                  n_placebos=None, # directions from random pairs to compare with, 0 for none; None: 2500, and of a
-                                 # function as `after`, which takes long, as placebo_values
+                  n_placebos=None, # directions from random pairs to compare with, 0 for none; None: 2500, or with a
+                                 # function as `after` until the error of p is .01 or less, at most 2500: with
+                                 # 26 000 words up to eight minutes
                   n_resamples=9_999, # random orders, for p
                   random_state=0, # seed of both
                   confidence_level=.95, # of the intervals
@@ -496,44 +470,26 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
     def correlations_along(directions):
         return correlate_along(directions).correlations if len(directions) else np.empty(0)
 
-    without_each = direction.without_each()
-    n_own = 1 + len(without_each)
-    if callable(place.after):
-        found = correlate_along(np.vstack([direction.vector, without_each]))
-        value = float(found.correlations[0])
-        placebos = placebo_values(correlations_along, vectors, direction, value, n_placebos, random_state, words=kept.words)
-    else:
-        n_random = DIRECTIONS if n_placebos is None else n_placebos
-        random = placebo_directions(vectors, direction, n_random, random_state, kept.words)
-        found = correlate_along(np.vstack([direction.vector, without_each, random]))
-        placebos = found.correlations[n_own:]
+    found = correlate_along(np.vstack([direction.vector, direction.without_each()]))
     projection = found.projections[:, 0]
     shares = found.shares[:, 0]
     if not np.ptp(shares):
         raise ValueError(f'{100 * shares[0]:.0f} % of the neighbours of each word lean toward {direction.names[0]}: there is '
                          'nothing to correlate; are all words on one side?')
-    r = _correlate(projection, shares, ('projection', 'share'), found.correlations[1:n_own], placebos, place,
+    value = float(found.correlations[0])
+    without_pairs = found.correlations[1:]
+    block = 100 if callable(place.after) else DIRECTIONS              # else all directions share one search for neighbours
+    placebos = placebo_values(correlations_along, vectors, direction, value, n_placebos, random_state, words=kept.words,
+                              block=block)
+    r = _correlate(projection, shares, ('projection', 'share'), without_pairs, placebos, place,
                    n_resamples=n_resamples, random_state=random_state, confidence_level=confidence_level)
     if callable(place.after):
-        subject = f'{vectors.name} put through after'
+        subject = f'{vectors.name}, changed for each direction'
     else:
         subject = vectors.name if after is None else place.after.name
     meta = {'k': int(k), 'missing': kept.missing, 'note': '' if after is None else f'sides in {vectors.name}',
-            'direction': 'higher: words have neighbours of their own side more than others do'}
+            'direction': 'a larger value means that words have more neighbours of their own side'}
     return _with_names(r, 'neighbour', subject, f'{int(k)} neighbours of {len(kept)} words', kept.words, direction, meta)
-
-# %% ../../nbs/01a_what_remains.ipynb #fe9fe1bc
-def select_words(vectors, # WordVectors
-                 words, # a list of words, or a mapping with words as keys; None: all that the vectors have
-                 on_missing='raise', # words that the vectors lack: "raise" or "drop"
-                )->Selection: # with 2 words or more
-    "The words that are there. MissingWords, TooFewWords, or ValueError for what is no list of different words."
-    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
-    words = vectors.words if words is None else _as_words(words)
-    found = vectors.select(words, on_missing)
-    if len(found) < 2:
-        raise TooFewWords('words', found.words, 2, found.missing, vectors.name)
-    return found
 
 # %% ../../nbs/01a_what_remains.ipynb #30a24443
 def neighbor_plot(result, # of neighbor_bias
@@ -604,7 +560,7 @@ def bias_correlation(before, # anything that as_vectors takes
         none = Estimate('placebo directions', None, method='random directions have no counterpart in after')
         r = replace(r, also=(*r.also, none))
     meta = {'missing': in_before.missing + in_both.missing, 'note': note,
-            'direction': 'higher: the words lean as they did before'}
+            'direction': 'a larger value means that the words lean more as they did before'}
     return _with_names(r, 'bias correlation', after.name, f'{len(words)} words', words, direction, meta)
 
 # %% ../../nbs/01a_what_remains.ipynb #13644dbf
@@ -736,8 +692,8 @@ def held_out_interval(accuracy, # mean over words
 
 # %% ../../nbs/01a_what_remains.ipynb #a6dfc53b
 class _ProbeWords(NamedTuple):
-    "The words that a classifier is asked about"
-    source: Any # the vectors that it is shown
+    "The words whose sides a classifier has to tell."
+    source: Any # the vectors that it sees
     words: list # in the order of the vectors
     projection: np.ndarray # of each word on the direction
     X: np.ndarray # their rows at length 1
@@ -767,15 +723,15 @@ def probe_accuracies(vectors, # anything that as_vectors takes: where words are 
     projections = _project(vectors, words, directions)
     for i, projection in enumerate(projections.T):
         if _words_on_smaller_side(projection) >= (2 * n if halves else n):
-            asked = _probe_words(place, directions[i], words, projection, n, halves)
-            accuracies[i] = held_out_correct(asked.X, asked.projection > 0, kind, folds, random_state).mean()
+            probed = _probe_words(place, directions[i], words, projection, n, halves)
+            accuracies[i] = held_out_correct(probed.X, probed.projection > 0, kind, folds, random_state).mean()
     return accuracies
 
 # %% ../../nbs/01a_what_remains.ipynb #b1f6af16
 def probe_accuracy(vectors, # anything that as_vectors takes: where words are chosen
                    direction=None, # a Direction; by default bias_direction(vectors)
                    *,
-                   after=None, # where they are to be told: vectors, or a function from a direction to vectors
+                   after=None, # where the classifier sees them: vectors, or a function from a direction to vectors
                    n=None, # words on each side; by default a fiftieth of the words, 500 at the most
                    words=None, # words to choose from; by default plain_words(vectors)
                    exclude=(), # of these, words to leave out, such as those that an eraser was fitted to
@@ -783,7 +739,9 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
                    kind='linear', # or "rbf"
                    folds=5, # a classifier for each, which is trained on the others
                    seeds=range(5), # of the dealing into folds; the other directions have the first one
-                   n_placebos=None, # directions from random pairs to compare with; 0 for none; None: as placebo_values
+                   n_placebos=None, # directions from random pairs to compare with; 0 for none; None: until the
+                                 # error of p is .01 or less, at most 2500: with 500 + 500 words and kind="rbf" four
+                                 # minutes, with a function as `after` five
                    random_state=0, # their seed
                    confidence_level=.95, # of the interval over words
                   )->Result: # value: mean accuracy; details has one row a word
@@ -798,11 +756,11 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
     check_fraction(confidence_level)
     projection = _project(vectors, words, direction.vector[None])[:, 0]
     _check_both_sides(projection, 2 * n if halves else n, direction.names)
-    asked = _probe_words(place, direction.vector, words, projection, n, halves)
-    correct = np.array([held_out_correct(asked.X, asked.projection > 0, kind, folds, seed) for seed in seeds])
+    probed = _probe_words(place, direction.vector, words, projection, n, halves)
+    correct = np.array([held_out_correct(probed.X, probed.projection > 0, kind, folds, seed) for seed in seeds])
 
-    # Other directions have other words at their ends. Those that an eraser was fitted to are not among them; nor is a first
-    # half set aside for an eraser, which is fitted already.
+    # Other directions have other words at their ends. They are measured on words that the vectors of `after` were not
+    # fitted to. Halves are for the fit: if it used some of the words, it is done, and the rest need not be halved again.
     fitted = _words_fitted_to(place)
     not_fitted = [w for w in words if w not in fitted]
     halves_along_others = halves and len(not_fitted) == len(words)
@@ -817,7 +775,7 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
         placebos = placebo_values(accuracies_along, vectors, direction, float(correct[0].mean()), n_placebos, random_state)
     meta = {'n': n, 'halves': halves, 'kind': kind, 'folds': folds, 'seeds': seeds, 'seed': int(random_state),
             'candidates': len(words)}
-    return _probe_result(direction, place, asked, correct, without_pairs, placebos, confidence_level, meta)
+    return _probe_result(direction, place, probed, correct, without_pairs, placebos, confidence_level, meta)
 
 # %% ../../nbs/01a_what_remains.ipynb #f617c457
 def _words_fitted_to(place):
@@ -830,21 +788,21 @@ def _words_fitted_to(place):
 def _eraser_notes(place, source, words):
     "For the meta: where words were chosen, and warnings if the eraser was fitted to some of them, or left some as they were."
     debiasing = source.meta.get('debiasing', {})
-    asked = set(words)
-    seen = len(asked.intersection(debiasing.get('words', ())))
+    own = set(words)
+    seen = len(own.intersection(debiasing.get('words', ())))
     left_as_they_were = set(debiasing.get('specific', ()))
     for pair in debiasing.get('equalized', ()):
         left_as_they_were.update(pair)
-    kept = len(asked.intersection(left_as_they_were))
+    kept = len(own.intersection(left_as_they_were))
     notes = [place.note] if place.note else []
     if seen:
         notes.append(f'may be wrong, mostly too low, since {source.name} was fitted to {seen} of these {len(words)} words')
     if kept:
-        notes.append(f'{kept} of these {len(words)} words were left their gender; pass exclude=')
+        notes.append(f'debiasing kept the gender of {kept} of these {len(words)} words; leave them out with exclude=')
     return {'note': '; '.join(notes), 'seen': seen, 'kept': kept}
 
 # %% ../../nbs/01a_what_remains.ipynb #2f8036d6
-def _probe_result(direction, place, asked, correct, without_pairs, placebos, confidence_level, meta):
+def _probe_result(direction, place, probed, correct, without_pairs, placebos, confidence_level, meta):
     "The result; its null is the median of random directions that were treated alike, or one half."
     import pandas as pd
     import sklearn
@@ -860,16 +818,17 @@ def _probe_result(direction, place, asked, correct, without_pairs, placebos, con
         null = float(np.median(placebos))
     also = (*_range_estimate('seeds', by_seed, 'dealings into folds', np.mean),
             *_range_estimate('pairs', without_pairs, 'directions without one pair, first seed'),
-            *placebo_estimate('placebo directions', placebos, by_seed[0], f'{place.of_placebos}, first seed'))
-    details = pd.DataFrame({'word': asked.words, 'side': np.where(asked.projection > 0, *names),
-                            'projection': asked.projection, 'correct': correct.mean(0)})
-    low, high = held_out_interval(value, len(asked.words), confidence_level)
+            *placebo_estimate('placebo directions', placebos, by_seed[0], f'pairs{place.of_placebos}, first seed'))
+    details = pd.DataFrame({'word': probed.words, 'side': np.where(probed.projection > 0, *names),
+                            'projection': probed.projection, 'correct': correct.mean(0)})
+    low, high = held_out_interval(value, len(probed.words), confidence_level)
     meta = {'name': f'probe, {kind}', 'battery': 'probe', 'digits': 3, 'names': list(names),
-            'interval': 'words like these', 'direction': 'higher: sides of unseen words can be told',
+            'interval': 'words like these', 'direction': 'a larger value means that the classifier finds the sides of more unseen words',
             'pairs': [list(pair) for pair in direction.pairs], **meta,
-            **_eraser_notes(place, asked.source, asked.words),
+            **_eraser_notes(place, probed.source, probed.words),
             'versions': {**library_versions(), 'scikit-learn': sklearn.__version__}}
-    return Result('accuracy', asked.source.name, f'{n} + {n} words × {"/".join(names)}', value, null, low, high,
-                  confidence_level, n=f'{len(asked.words)} words',
+    return Result('accuracy', probed.source.name, f'{n} + {n} words × {"/".join(names)}',
+                  value=value, null=null, low=low, high=high, confidence_level=confidence_level,
+                  n=f'{len(probed.words)} words',
                   method=f'{PROBES[kind]}, {meta["folds"]} folds, mean over {len(by_seed)} dealings',
                   also=also, details=details, meta=meta)

@@ -14,22 +14,27 @@ from types import FunctionType
 # %% ../../nbs/core/05_docs.ipynb #0f33dee6
 def parameter_comments(function:FunctionType, # defined in a file
                       )->dict: # name of a parameter -> its comment, for the parameters that have one; "return" for the value
-    "The comments beside the parameters of a function. OSError if its source cannot be read."
+    """The comments beside the parameters of a function. OSError if its source cannot be read.
+
+    It reads the tokens of the signature, from the first bracket to the colon after the last one."""
     names = set(inspect.signature(function).parameters)
     comments: dict = {}
     on_this_line: list = []     # the parameters that a comment belongs to
-    at_start = True             # of a line: a parameter replaces those of the line above
-    depth = 0                   # how many brackets are open
-    started = False             # whether the bracket of the parameters has been opened
-    for token in tokenize.generate_tokens(io.StringIO(inspect.getsource(function)).readline):
-        if token.type == tokenize.OP and token.string in '([{':
+    at_start = True             # of a line: its first parameter replaces the parameters of the line above
+    depth = 0                   # number of open brackets
+    started = False             # True after the bracket of the parameters
+    source = io.StringIO(inspect.getsource(function))
+    for token in tokenize.generate_tokens(source.readline):
+        operator = token.string if token.type == tokenize.OP else ''
+        is_parameter = token.type == tokenize.NAME and depth == 1 and token.string in names - comments.keys()
+        if operator in ('(', '[', '{'):
             depth += 1
             started = True
-        elif token.type == tokenize.OP and token.string in ')]}':
+        elif operator in (')', ']', '}'):
             depth -= 1
-        elif token.type == tokenize.OP and token.string == ':' and started and depth == 0:
+        elif operator == ':' and started and depth == 0:
             on_this_line = ['return']
-        elif token.type == tokenize.NAME and depth == 1 and token.string in names - comments.keys():
+        elif is_parameter:
             on_this_line = [token.string] if at_start else [*on_this_line, token.string]
             at_start = False
         elif token.type == tokenize.COMMENT:

@@ -6,17 +6,26 @@
 __all__ = ['unmet_need', 'skip_unmet_needs']
 
 # %% ../../nbs/core/04_needs.ipynb #1a6cd0b7
-import math
 import os
 import time
 from importlib.util import find_spec
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from .checks import look_up
 from .registry import available, fetch, registry
 
 # %% ../../nbs/core/04_needs.ipynb #68e0b3f2
 _RETRY_AFTER = 60               # seconds
-_failures: dict[str, tuple[float, str]] = {}    # host -> when it did not answer, and the name of the error
+
+
+class _Failure(NamedTuple):
+    "A host did not answer"
+    when: float # by time.monotonic()
+    error_name: str
+
+
+_failures: dict[str, _Failure] = {}     # host -> its last failure
 
 
 def _host(url):
@@ -26,38 +35,41 @@ def _host(url):
 
 def _recent_failure(url):
     "The name of the error if this host did not answer less than a minute ago, else None."
-    when, error_name = _failures.get(_host(url), (-math.inf, None))
-    return error_name if time.monotonic() - when < _RETRY_AFTER else None
+    failure = _failures.get(_host(url))
+    if failure is None or time.monotonic() - failure.when >= _RETRY_AFTER:
+        return None
+    return failure.error_name
 
 
 def _record_failure(url, error):
     "Remember that this host did not answer just now; returns the name of the error."
     error_name = type(error).__name__
-    _failures[_host(url)] = time.monotonic(), error_name
+    _failures[_host(url)] = _Failure(time.monotonic(), error_name)
     return error_name
 
 # %% ../../nbs/core/04_needs.ipynb #35a9d7c0
 def _missing_file(name, url):
-    "Why the registered file cannot be had, or None if it is here now. OSError of the disk and ValueError pass through."
+    "The reason that a registered file is missing, or None if it is here now. Raises OSError of the disk and ValueError."
     if available(name):
         return None
     advice = f'put it at {name} under a folder and name that folder in BIASBOOK_DATA_DIR'
     if not url:
         return f'the registered file {name} is not here, and has no public address; {advice}'
-    failure = _recent_failure(url)
-    if failure is None:
+    error_name = _recent_failure(url)
+    if error_name is None:
         try:
             fetch(name)
             return None
         except ConnectionError as e:
-            if getattr(e.__cause__, 'response', None) is not None:
-                return f'the registered file {e}; {advice}'     # the host answered, but without the file
-            failure = _record_failure(url, e.__cause__ or e)
-    return f'the registered file {name} is not here, and {_host(url)} did not answer ({failure}); try again, or {advice}'
+            host_answered = getattr(e.__cause__, 'response', None) is not None
+            if host_answered:                           # but it does not have the file; the error says so, with advice
+                return f'the registered file {e}'
+            error_name = _record_failure(url, e.__cause__ or e)
+    return f'the registered file {name} is not here, and {_host(url)} did not answer ({error_name}); try again, or {advice}'
 
 
 def _missing_data(name):
-    "Why a registered file, or a file of a registered folder, cannot be had. ValueError if there is no such name."
+    "The reason that a registered file, or a file of a registered folder, is missing. ValueError for an unknown name."
     files = registry()
     wanted = [file for file in files.index if file == name or file.startswith(f'{name}/')]
     if not wanted:
@@ -82,7 +94,7 @@ def _cached_model(name):
 
 
 def _missing_model(name):
-    "Why this model of the hub cannot be had; a model that the hub does not know passes, so that its cell fails."
+    "The reason that a model of the hub is not available, or None. Also None for an unknown model, so that its cell fails."
     if not find_spec('transformers'):
         return f"the model {name} needs transformers; pip install 'biasbook[lm]'"
     from huggingface_hub import constants
@@ -92,19 +104,19 @@ def _missing_model(name):
     if constants.HF_HUB_OFFLINE:
         return f'HF_HUB_OFFLINE is set; {advice}'
     url = f'{constants.ENDPOINT}/{name}/resolve/main/config.json'
-    failure = _recent_failure(url)
-    if failure is None:
+    error_name = _recent_failure(url)
+    if error_name is None:
         import httpx2
         try:
             status = httpx2.head(url, timeout=_TIMEOUT, follow_redirects=True).status_code
             return f'{constants.ENDPOINT} answered with status {status}; {advice}' if status >= 500 else None
         except httpx2.TransportError as e:
-            failure = _record_failure(url, e)
-    return f'{constants.ENDPOINT} did not answer ({failure}); {advice}'
+            error_name = _record_failure(url, e)
+    return f'{constants.ENDPOINT} did not answer ({error_name}); {advice}'
 
 # %% ../../nbs/core/04_needs.ipynb #c70f94d2
 def _missing_variable(name):
-    "Why this environment variable cannot be used."
+    "The reason that an environment variable is missing, or None if it is set."
     return None if os.environ.get(name) else f'the environment variable {name} is not set; set it and run this cell again'
 
 
@@ -113,17 +125,16 @@ _CHECKS = {'data': _missing_data, 'hub': _missing_model, 'live': _missing_variab
 # %% ../../nbs/core/04_needs.ipynb #f20d7b3c
 def unmet_need(kind, # "data", "hub", "live" or "env"
                name, # a registered file or folder, a model of the hub, or an environment variable
-              ): # a sentence: what is missing and what to do; None if nothing is missing
-    """What is missing on this machine, if anything. A registered file is downloaded if that is possible.
+              ): # a sentence that names the missing thing and gives advice; None if nothing is missing
+    """The unmet need of this kind and name, if there is one. A registered file is downloaded if possible.
 
     ValueError for an unknown kind or registered name, or a file with a wrong checksum; OSError if the disk is full."""
-    if kind not in _CHECKS:
-        raise ValueError(f'no kind of need {kind!r}; there are {", ".join(_CHECKS)}')
-    return _CHECKS[kind](name)
+    check = look_up(_CHECKS, kind, 'kind of need')
+    return check(name)
 
 # %% ../../nbs/core/04_needs.ipynb #d93c72ef
 def _needs(lines):
-    "The needs that the comments at the beginning of a cell name: pairs of kind and name."
+    "The (kind, name) of each need in the comments at the beginning of a cell."
     needs = []
     for line in lines:
         if line.strip() and not line.startswith('#|'):

@@ -17,7 +17,7 @@ from .checks import UnknownName, look_up
 # %% ../../nbs/core/02_registry.ipynb #5f57de20
 def data_path(name:str, # a file or folder under biasbook/data, such as "weat.yaml"
              )->Path: # where it is on this machine
-    "The path of a bundled file; ValueError with close names for one that is not there."
+    "The path of a bundled file; UnknownName with similar names for an unknown one."
     root = Path(str(files('biasbook'))) / 'data'
     names = [p.relative_to(root).as_posix() for p in root.rglob('*') if '__pycache__' not in p.parts]
     if name not in names:
@@ -39,13 +39,13 @@ def _entry(name):
 
 # %% ../../nbs/core/02_registry.ipynb #c261e4d7
 def registry(): # a DataFrame, one row for each file: url, sha256, bytes, licence, citation, what
-    "All files that `fetch` knows, with where they come from and what they may be used for."
+    "All files that `fetch` knows, with their addresses and licences."
     import pandas as pd
     return pd.DataFrame.from_dict(registry_entries(), orient='index').rename_axis('name')
 
 # %% ../../nbs/core/02_registry.ipynb #386bf18f
 def _mirrored(name):
-    "The file in the folder that BIASBOOK_DATA_DIR names, or None; ValueError if that is no folder."
+    "The file in the folder that BIASBOOK_DATA_DIR names, or None; ValueError if the folder does not exist."
     folder = os.environ.get('BIASBOOK_DATA_DIR')
     if not folder:
         return None
@@ -56,8 +56,8 @@ def _mirrored(name):
     return path if path.is_file() else None
 
 # %% ../../nbs/core/02_registry.ipynb #b0e226bc
-def cache_dir()->Path: # not necessarily there yet
-    "The folder for what can be downloaded or computed again: BIASBOOK_CACHE_DIR, or the user's cache."
+def cache_dir()->Path: # it need not exist yet
+    "The folder for downloads and results that can be computed again: BIASBOOK_CACHE_DIR, or the user's cache."
     folder = os.environ.get('BIASBOOK_CACHE_DIR')
     if folder:
         return Path(folder)
@@ -68,7 +68,7 @@ def cache_dir()->Path: # not necessarily there yet
 def located(name:str, # a name in the registry
            )->Path|None: # in the mirror, else in the cache, else None
     "The local copy of a registered file, whatever its content; ValueError for a name that is not registered."
-    _entry(name)                                # refuses an unknown name
+    _entry(name)                                # UnknownName for an unknown name
     local = _mirrored(name)
     if local:
         return local
@@ -77,7 +77,7 @@ def located(name:str, # a name in the registry
 
 # %% ../../nbs/core/02_registry.ipynb #af29059e
 def available(name:str, # a name in the registry
-             )->bool: # True if fetch needs no network for it
+             )->bool: # True if `fetch` needs no network for it
     "Is this file in the local mirror or in the cache? ValueError for a name that is not registered."
     entry = _entry(name)
     if _mirrored(name):
@@ -102,7 +102,7 @@ def _check_sha256(path, name, expected):
 
 # %% ../../nbs/core/02_registry.ipynb #37f58840
 def _download(name, url, sha256):
-    "The file in the cache, downloaded unless it is there with the right checksum."
+    "The file in the cache, downloaded unless it is already there with the right checksum."
     import pooch
     import requests
     path = cache_dir() / name
@@ -138,7 +138,7 @@ def fetch(name:str, # a name in the registry, such as "vectors/glove_twitter_25d
 # %% ../../nbs/core/02_registry.ipynb #dbb5e7f1
 def verify(name:str, # a name in the registry, or "googlenews-mini"
           )->str: # "ok", "missing" or "damaged"
-    "Whether the local copy of a file has the registered SHA-256; ValueError for a name that is not known."
+    "Has the local copy of a file the registered SHA-256? UnknownName for an unknown name."
     path: Path | None
     if name == 'googlenews-mini':
         import yaml

@@ -20,7 +20,7 @@ from .registry import cache_dir
 # %% ../../nbs/core/03_store.ipynb #8c090bc6
 def store_key(**parts, # plain data by name: numbers, strings, None, lists and dictionaries of them
              )->str: # 32 hexadecimal digits
-    "A key for what these parts determine. TypeError for a part that is not plain data, ValueError for NaN."
+    "A key for a result that depends on these parts. TypeError for a part that is not plain data, ValueError for NaN."
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(',', ':'))
     return hashlib.blake2b(text.encode('utf-8'), digest_size=16).hexdigest()
 
@@ -31,7 +31,7 @@ _TABLE = ('CREATE TABLE items '                          # SQLite keeps this tex
 
 
 def _unknown_format(path):
-    "Does the header name a version of the format that SQLite does not know? SQLite then reports a read-only file."
+    "Does the header have an unknown version of the file format? SQLite then reports a read-only file."
     try:
         with open(path, 'rb') as f:
             versions = f.read(20)[18:]          # to write and to read: https://www.sqlite.org/fileformat.html
@@ -40,29 +40,37 @@ def _unknown_format(path):
     return not set(versions) <= {1, 2}
 
 
-_ADVICE = {'full': 'make room', 'readonly': 'it cannot be written to',     # by a part of SQLite's message
-           'unable to open': 'see that its folder is there, and yours',
-           'locked': 'another process holds it for long', 'disk I/O': 'see that there is room on the disk'}
+_ADVICE = {                                             # SQLite's primary error code -> what to do
+    sqlite3.SQLITE_FULL: 'free some space on the disk',
+    sqlite3.SQLITE_READONLY: 'make the file writable',
+    sqlite3.SQLITE_CANTOPEN: 'check that its folder exists and belongs to you',
+    sqlite3.SQLITE_BUSY: 'close the other process that uses it',
+    sqlite3.SQLITE_LOCKED: 'close the other process that uses it',
+    sqlite3.SQLITE_IOERR: 'check the disk and its free space',
+}
+
+
+def _primary_code(error):
+    "SQLite's primary error code. Text that is not UTF-8 has none, since Python finds it: SQLITE_ERROR."
+    return getattr(error, 'sqlite_errorcode', sqlite3.SQLITE_ERROR) & 0xff
+
 
 @contextmanager
 def _database_errors(path):
-    "SQLite's errors, as OSError (disk, permission, lock) or ValueError (damage), with what to do."
+    "Turn SQLite's errors into OSError (disk, permission, lock) or ValueError (damage), with advice."
     def damaged(error):
-        return ValueError(f'{path.name} is damaged or no store ({error}); move it away, and a new one is made')
+        return ValueError(f'{path.name} is damaged or not a store ({error}); move it away, and a new one is made')
     try:
         yield
+    except sqlite3.ProgrammingError:            # a closed store or a key of a wrong type: a mistake of the caller, not damage
+        raise
     except sqlite3.OperationalError as e:
-        # Disk, permission and lock have codes of their own. Text that is not UTF-8 has none: Python finds it, not SQLite.
-        code = getattr(e, 'sqlite_errorcode', sqlite3.SQLITE_ERROR)
-        if code == sqlite3.SQLITE_ERROR or ('readonly' in str(e) and _unknown_format(path)):
+        code = _primary_code(e)
+        has_unknown_format = code == sqlite3.SQLITE_READONLY and _unknown_format(path)
+        if code == sqlite3.SQLITE_ERROR or has_unknown_format:
             raise damaged(e) from e
-        advice = 'try again'
-        for part_of_message, what_to_do in _ADVICE.items():
-            if part_of_message in str(e):
-                advice = what_to_do
-                break
-        raise OSError(f'the store {path.name}: {e}; {advice}, or name another folder in '
-                      'BIASBOOK_CACHE_DIR') from e
+        advice = _ADVICE.get(code, 'try again')
+        raise OSError(f'the store {path.name}: {e}; {advice}, or name another folder in BIASBOOK_CACHE_DIR') from e
     except (sqlite3.DatabaseError, UnicodeDecodeError) as e:
         raise damaged(e) from e
 
@@ -73,7 +81,7 @@ def _make_table(db):
     db.execute('BEGIN IMMEDIATE')
     mark, = db.execute('PRAGMA application_id').fetchone()
     tables, = db.execute('SELECT count(*) FROM sqlite_master').fetchone()
-    is_empty = not mark and not tables                   # if not, another process made the store, or it is another program's
+    is_empty = not mark and not tables                   # else another process made the store, or it belongs to another program
     if is_empty:
         db.execute(f'PRAGMA application_id = {_MARK}')
         db.execute(_TABLE)
@@ -81,7 +89,7 @@ def _make_table(db):
 
 
 def _check_is_store(db, path):
-    "ValueError unless the file has the mark of a store, its table and no more: no trigger, no view."
+    "ValueError unless the file has the mark of a store, its table and nothing else, such as a trigger or a view."
     marks = db.execute('PRAGMA application_id').fetchall()
     tables = db.execute("SELECT sql FROM sqlite_master WHERE name NOT GLOB 'sqlite_*'").fetchall()
     if marks != [(_MARK,)] or tables != [(_TABLE,)]:
@@ -95,13 +103,14 @@ def _use_write_ahead_log(db):
             db.execute('PRAGMA journal_mode = WAL')
             return
         except sqlite3.OperationalError as e:
-            if 'locked' not in str(e) or attempt == 199:
+            is_locked = _primary_code(e) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+            if not is_locked or attempt == 199:
                 raise
             time.sleep(.05)
 
 
 def _connect(path):
-    "A connection to a store that is made if it is not there; ValueError for a database of something else."
+    "A connection to a store, which is created if it does not exist; ValueError for another database."
     path.parent.mkdir(parents=True, exist_ok=True)
     with _database_errors(path):
         db = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
@@ -126,7 +135,7 @@ def _digest(key, value):
 class Store:
     """Bytes by key in one SQLite file: `get(keys)`, `put(items, kind)`, `put_kinds(kinds)`.
 
-    OSError for disk and permission, ValueError for a damaged or foreign file."""
+    OSError for disk and permission, ValueError for a damaged file or another database."""
     closed = False
 
     def __init__(self,
@@ -182,19 +191,19 @@ class Store:
                 raise
 
     def kinds(self):
-        "How many values there are of each kind, and their bytes."
+        "kind -> (number of values, bytes)."
         sql = 'SELECT kind, count(*), sum(length(value)) FROM items GROUP BY kind ORDER BY kind'
         with self._lock, _database_errors(self.path):
             return {kind: (count, size) for kind, count, size in self._db.execute(sql)}
 
     def keys(self, kind):
-        "The keys of all values of this kind, in their order as text; a damaged key, which is no text, is passed over."
+        "The keys of all values of this kind, in alphabetical order, without damaged keys, which are not text."
         sql = "SELECT key FROM items WHERE kind = ? AND typeof(key) = 'text' ORDER BY key"
         with self._lock, _database_errors(self.path):
             return [key for key, in self._db.execute(sql, (kind,))]
 
     def clear(self, kind):
-        "Forget all values of this kind, and give their room back to the disk."
+        "Remove all values of this kind, and give their space back to the disk."
         with self._lock, _database_errors(self.path):
             self._db.execute('DELETE FROM items WHERE kind = ?', (kind,))
             self._db.execute('VACUUM')
@@ -216,6 +225,6 @@ class Store:
         self.close()
 
     def __repr__(self):
-        if not hasattr(self, '_lock'):          # its file was refused
+        if not hasattr(self, '_lock'):          # _connect raised an error
             return 'Store that was not opened'
         return f'{self.path.name}: {"closed" if self.closed else f"{len(self)} values"}'

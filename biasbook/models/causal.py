@@ -18,64 +18,65 @@ from .tokens import check_no_space, pieces
 
 # %% ../../nbs/models/04_causal.ipynb #894bf3bb
 def _left_to_right(model):
-    "Do the logits of four tokens stay the same when the fifth is another one?"
+    "Do the logits of four tokens stay the same when the fifth token changes?"
     torch, _ = import_torch()
     model.eval()
     ids = torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 8, 10]], device=model.device)
     ids %= model.get_input_embeddings().num_embeddings
     with torch.inference_mode():
-        first, second = (model(input_ids=row[None], return_dict=True).logits[0, :4].float() for row in ids)
-    largest = float(first.abs().nan_to_num().max())
+        outputs = [model(input_ids=row[None], return_dict=True) for row in ids]
+    before_fifth = [output.logits[0, :4].float() for output in outputs]
+    largest = float(before_fifth[0].abs().nan_to_num().max())
     relative = 1e-5 if model.dtype == torch.float32 else 1e-2
-    return torch.allclose(first, second, rtol=0, atol=relative * max(1e-9, largest), equal_nan=True)
+    return torch.allclose(*before_fifth, rtol=0, atol=relative * max(1e-9, largest), equal_nan=True)
 
 # %% ../../nbs/models/04_causal.ipynb #16140dc7
 class CausalScorer(Scorer):
     """A causal language model, such as GPT-2: log-probabilities of texts and of continuations, in nats.
 
-    Items are (ids, first); results the log-probabilities of ids[first:]."""
-    _shared: frozenset = frozenset()            # beginnings that several items of a run share
+    An item is (ids, first); its result the log-probabilities of ids[first:]."""
+    _shared: frozenset = frozenset()            # the beginnings that several items of a run share
 
     def __init__(self, checkpoint:Checkpoint, **options):
         if not _left_to_right(checkpoint.model):
-            raise ValueError(f'{checkpoint.name} is not a left-to-right model: it sees later tokens; if it was '
-                             'trained as one, its config.json lacks "is_decoder": true, else open it as masked')
+            raise ValueError(f'{checkpoint.name} is not a left-to-right model: it sees later tokens; if it was trained '
+                             'from left to right, its config.json lacks "is_decoder": true, else open it as masked')
         super().__init__(checkpoint, **options)
 
     def log_probability(self,
                         sentences, # a list of texts
                         *,
-                        bos='auto', # what stands before a text, as for start; None: first token unscored
+                        bos='auto', # the token before a text, as for start; None: no such token, and the first one is not scored
                         unknown='refuse', # or "keep" texts with [UNK]
                        )->Scored:
-        "Log-probability of each text, a term a token; the end of the text is not scored."
+        "Log-probability of each text, with a term for each token. The end of the text is not scored."
         start = self._start_ids(bos)
-        encoded = self._encode(sentences, unknown, special=False, room=len(start))
+        encoded = self.encode(sentences, unknown, special=False, room=len(start))
         check_no_space(self.tokenizer, encoded, special=False)
         for e in encoded:
             if len(e.ids) + len(start) < 2:
-                raise ValueError(f'{shown(e.text, 60)} is one token, and bos=None leaves the first one unscored: '
-                                 'nothing is left')
+                raise ValueError(f'{shown(e.text, 60)} has one token, and bos=None leaves the first token unscored, so '
+                                 'there is nothing to score')
         first = 0 if start else 1
         return self._terms(encoded, start, [first] * len(encoded))
 
     def continuation(self,
-                     prompts, # a list of texts; one string serves for all completions
-                     completions, # what follows each, with the space that is between them
+                     prompts, # a list of texts, or one string for all completions
+                     completions, # the text that follows each prompt, with the space between them
                      *,
                      bos='auto', # as for log_probability
                      unknown='refuse', # or "keep" texts with [UNK]
                     )->Scored:
         """Log-probability of each completion after its prompt.
 
-        ValueError for an empty one, white space at its end, or a token of both."""
+        ValueError for a completion that is empty, ends with white space, or shares a token with its prompt."""
         start = self._start_ids(bos)
         prompts, completions = pair_with_prompts(prompts, completions)
         for prompt, completion in zip(prompts, completions):
             if not completion.strip():
                 raise ValueError(f'the completion of {shown(prompt, 60)} is empty')
         texts = [prompt + completion for prompt, completion in zip(prompts, completions)]
-        encoded = self._encode(texts, unknown, special=False, room=len(start))
+        encoded = self.encode(texts, unknown, special=False, room=len(start))
         check_no_space(self.tokenizer, encoded, special=False, strip=str.rstrip)
         firsts = []                             # the place of the first token of each completion
         for e, prompt, completion in zip(encoded, prompts, completions):
@@ -83,60 +84,63 @@ class CausalScorer(Scorer):
             span = len(prompt) + space, len(prompt) + len(completion.rstrip())
             firsts.append(pieces(e, span)[0])
         if not start and 0 in firsts:
-            raise ValueError('a prompt is empty, and bos=None: its completion has nothing before it')
+            raise ValueError('a prompt is empty, and bos=None, so nothing comes before its completion')
         return self._terms(encoded, start, firsts)
 
     def start(self,
-              bos='auto', # what the tokenizer itself puts first, else its BOS; or a token by name; or None
-             )->str|None: # the token that texts start with, for results to keep
-        "What stands before a text. ValueError for a tokenizer without such a token, or one that is not known."
+              bos='auto', # the token that the tokenizer itself puts first, else its BOS; or a token by name; or None
+             )->str|None: # None for bos=None
+        "The token before a text. ValueError for a tokenizer without such a token, or for a token that it does not know."
         if bos is None:
             return None
         token = self._usual_start() if bos == 'auto' else bos
         if token is None:
-            raise ValueError(f'the tokenizer of {self.name} has no BOS token, so that the first token of a '
-                             'text has nothing before it; name a token (bos="<|endoftext|>"), or leave the '
-                             'first one unscored (bos=None)')
+            raise ValueError(f'the tokenizer of {self.name} has no BOS token, so nothing comes before the first token of '
+                             'a text; name a token (bos="<|endoftext|>"), or leave the '
+                             'first token unscored (bos=None)')
         if token not in self.tokenizer.get_vocab():
-            raise ValueError(f'{token!r} is no token of {self.name}; bos may be "auto", a token, or None')
+            raise ValueError(f'{token!r} is not a token of {self.name}; bos may be "auto", a token, or None')
         return token
 
     def _usual_start(self):
-        "The token that the tokenizer itself puts first, else the one that it calls BOS."
+        "The token that the tokenizer itself puts first, else its BOS."
         encoded = self.tokenizer('a', return_special_tokens_mask=True)
-        if encoded['special_tokens_mask'][0]:
-            return self.tokenizer.convert_ids_to_tokens(encoded['input_ids'][:1])[0]
+        first_is_added = encoded['special_tokens_mask'][0]
+        if first_is_added:
+            [first_token] = self.tokenizer.convert_ids_to_tokens(encoded['input_ids'][:1])
+            return first_token
         return self.tokenizer.bos_token
 
     def _start_ids(self, bos):
-        "The number of the token before a text; none if there is none."
+        "The number of the token before a text, in a tuple; an empty tuple if there is no such token."
         token = self.start(bos)
         return () if token is None else (self.tokenizer.convert_tokens_to_ids(token),)
 
     def _terms(self, encoded, start, firsts):
-        "Log-probabilities of each text's tokens from its place in `firsts` on. A text with many of them takes several items."
+        "Log-probabilities of each text's tokens from its place in `firsts` on. A long text takes several items."
         items = []
         lengths = []
         for e, first_of_text in zip(encoded, firsts):
             ids = (*start, *e.ids)
             first = first_of_text + len(start)
             lengths.append(len(ids) - first)
-            for k in range(first, len(ids), self._most):
-                end = min(k + self._most, len(ids))
-                items.append((ids[:end], k))
+            for first_of_item in range(first, len(ids), self.most_reads):
+                end = min(first_of_item + self.most_reads, len(ids))
+                items.append((ids[:end], first_of_item))
         values = self.score(items)
         return split_scores(np.concatenate(values) if values else [], lengths)
 
     # what Scorer needs
 
     def score(self, items):
-        "As for all scorers, but a beginning that several items share is computed once, if that saves 256 tokens."
-        with self.checkpoint.lock:              # for both steps, before another thread may
-            beginnings = Counter(ids[:first - 1] for ids, first in unique(items)[0])
+        "As for all scorers. A beginning that several items share is computed once, if that saves 256 tokens."
+        with self.checkpoint.lock:              # no other thread may score between the two steps
+            different_items, _ = unique(items)
+            beginnings = Counter(ids[:first - 1] for ids, first in different_items)
             self._shared = frozenset(ids for ids, n in beginnings.items() if (n - 1) * len(ids) >= 256)
             return super().score(items)
 
-    def _cost(self, item):
+    def cost(self, item):
         ids, first = item
         beginning = ids[:first - 1]
         group = beginning if beginning in self._shared else ()
@@ -144,9 +148,9 @@ class CausalScorer(Scorer):
         return Cost(size, reads=len(ids) - first, group=group)
 
     def _past(self, beginning, n):
-        "Keys and values of a beginning, for n texts; None for a model that has none."
+        "The keys and values of a beginning, repeated for n texts; None for a model that gives none."
         model = self.checkpoint.model
-        out = model.base_model(self._tensor([beginning]), use_cache=True, return_dict=True)
+        out = model.base_model(self.to_tensor([beginning]), use_cache=True, return_dict=True)
         past: Any = getattr(out, 'past_key_values', None)
         if isinstance(past, tuple):             # transformers 4
             return tuple(tuple(x.expand(n, *x.shape[1:]) for x in layer) for layer in past)
@@ -155,7 +159,7 @@ class CausalScorer(Scorer):
         past.batch_repeat_interleave(n)
         return past
 
-    def _forward(self, items):
+    def forward(self, items):
         "One forward pass over texts of unequal length, after a beginning that they may share."
         ids_of_first_item, first = items[0]
         beginning = ids_of_first_item[:first - 1]
@@ -171,6 +175,7 @@ class CausalScorer(Scorer):
                 columns.append(k - skipped - 1)             # a token is predicted at the place before it
                 tokens.append(ids[k])
         options = {} if past is None else {'past_key_values': past}
-        out = self._read(rows, columns, tokens, range(len(tokens)), input_ids=self._tensor(padded), **options)
+        answers = self.read_logits(rows, columns, tokens, range(len(tokens)), input_ids=self.to_tensor(padded), **options)
+        logits, norms = answers.T
         lengths = [len(ids) - first for ids, first in items]
-        return np.split(out[:, 0] - out[:, 1], np.cumsum(lengths)[:-1])
+        return np.split(logits - norms, np.cumsum(lengths)[:-1])

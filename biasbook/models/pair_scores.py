@@ -7,16 +7,19 @@ __all__ = ['SCORINGS', 'scoring_of', 'PairScores', 'pair_scores', 'true_scores',
 
 # %% ../../nbs/models/06_pair_scores.ipynb #12e1a298
 from contextlib import contextmanager
+from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
 import numpy as np
 
-from ..core.checks import WrongKind, check_choice, check_same_length, check_texts, shown
+from ..core.checks import WrongKind, check_choice, check_same_length, check_texts, plural, shown
 from ..core.store import store_key
+from .masked import Gap
 from .scorer import Cost, Scorer
-from .tokens import MASK, check_no_space
-from ..results.result import Estimate
+from .tokens import check_no_space
+from ..results.result import Estimate, Result
+from ..stats.estimate import or_nan
 
 # %% ../../nbs/models/06_pair_scores.ipynb #16d095af
 SCORINGS = {'masked': ('shared', 'pll', 'aul', 'aula'), 'causal': ('log-probability',),
@@ -24,9 +27,9 @@ SCORINGS = {'masked': ('shared', 'pll', 'aul', 'aula'), 'causal': ('log-probabil
 
 # %% ../../nbs/models/06_pair_scores.ipynb #0469f3b1
 def scoring_of(model, # from load_model
-               scoring='auto', # of a masked model "shared", "pll", "aul" or "aula"; of others there is one
-              )->str: # its name; "auto" is the first of the model's kind
-    "The score that is asked for. TypeError for what is no language model, ValueError for a score of another kind of model."
+               scoring='auto', # of a masked model "shared", "pll", "aul" or "aula"; other kinds have one score
+              )->str: # the name of a score; for "auto" the first of the model's kind
+    "The name of the score to compute. TypeError if `model` is not a language model, ValueError for a score of another kind."
     if not isinstance(model, Scorer):
         found = f'{type(model).__name__} {str(model)[:40]!r}'
         raise WrongKind('model', 'a language model', found, message='pairs need a language model, such as '
@@ -36,39 +39,47 @@ def scoring_of(model, # from load_model
     return known[0] if scoring == 'auto' else scoring
 
 # %% ../../nbs/models/06_pair_scores.ipynb #81eb1a1a
+class _SharedPlaces(NamedTuple):
+    "The places of the items that two lists share, in the same order."
+    in_first: list # places in the first list
+    in_second: list # places of the same items in the second list
+
+
 def _shared_places(first, second):
-    "The places of the items that two lists share in the same order: those in the first, and those in the second (difflib, as published)."
-    places_in_first: list[int] = []
-    places_in_second: list[int] = []
+    "The items that two lists share in the same order, found by difflib as in the published code."
+    in_first: list[int] = []
+    in_second: list[int] = []
     for block in SequenceMatcher(None, first, second).get_matching_blocks():
-        places_in_first += range(block.a, block.a + block.size)
-        places_in_second += range(block.b, block.b + block.size)
-    return [places_in_first, places_in_second]
+        in_first += range(block.a, block.a + block.size)
+        in_second += range(block.b, block.b + block.size)
+    return _SharedPlaces(in_first, in_second)
 
 # %% ../../nbs/models/06_pair_scores.ipynb #9eec70c8
 def _shared_scores(model, first, second, unknown):
-    "Each text's sum over the tokens that it shares with the other one of its pair: first all of `first`, then all of `second`."
-    firsts = model._encode(first, unknown)
-    seconds = model._encode(second, unknown)
+    "For each text the sum over the tokens that both texts of its pair have: all of `first`, and then all of `second`."
+    firsts = model.encode(first, unknown)
+    seconds = model.encode(second, unknown)
     check_no_space(model.tokenizer, firsts + seconds)
-    gaps_in_firsts = []
-    gaps_in_seconds = []
+    gaps_of_firsts = []
+    gaps_of_seconds = []
     for a, b in zip(firsts, seconds):
-        in_a, in_b = _shared_places(a.ids, b.ids)
-        gaps_in_firsts.append([(i, [i]) for i in in_a if i in a.own])
-        gaps_in_seconds.append([(i, [i]) for i in in_b if i in b.own])
-        if not gaps_in_firsts[-1]:
-            raise ValueError(f'{shown(a.text, 60)} shares no token with the other sentence of its pair, so that '
-                             'scoring="shared" compares nothing; take "pll", or pairs that differ less')
-    return model._sums(firsts + seconds, gaps_in_firsts + gaps_in_seconds)
+        shared = _shared_places(a.ids, b.ids)
+        gaps_of_a = [Gap(place, [place]) for place in shared.in_first if place in a.own]
+        gaps_of_b = [Gap(place, [place]) for place in shared.in_second if place in b.own]
+        if not gaps_of_a:
+            raise ValueError(f'{shown(a.text, 60)} shares no token with the other sentence of its pair, so '
+                             'scoring="shared" has nothing to compare; use "pll", or pairs that differ less')
+        gaps_of_firsts.append(gaps_of_a)
+        gaps_of_seconds.append(gaps_of_b)
+    return model.sum_log_probabilities(firsts + seconds, gaps_of_firsts + gaps_of_seconds)
 
 # %% ../../nbs/models/06_pair_scores.ipynb #1de7e421
 @contextmanager
 def _plain_attention(model):
-    "While it is open, the model computes attention the plain way, the only one that can give the weights out."
+    "While it is open, the model computes attention in the plain (\"eager\") way. The faster ways do not return the weights."
     if not hasattr(model, 'set_attn_implementation'):
         raise ValueError('scoring="aula" needs a newer transformers: pip install -U transformers')
-    before = model.config._attn_implementation
+    before = model.config._attn_implementation      # transformers has no public name for it
     model.set_attn_implementation('eager')
     try:
         yield
@@ -77,35 +88,42 @@ def _plain_attention(model):
 
 # %% ../../nbs/models/06_pair_scores.ipynb #39c0ce48
 class _AttentionScorer(Scorer):
-    "Items are the ids of a text; results (n, 2): log-probability of each visible token, and its attention."
-    _shape = -1, 2
+    "An item is the ids of a text; its result (n, 2): the log-probability of each visible token, and its attention."
+    result_shape = -1, 2
 
-    def _key(self, item):
+    def item_key(self, item):
         return store_key(attended=self.checkpoint.fingerprint, item=item)
 
-    def _cost(self, item):
+    def ids_of(self, item):
+        return item
+
+    def cost(self, item):
         return Cost(len(item), reads=len(item), group=len(item))
 
-    def _forward(self, items):
-        ids = self._tensor(items)               # of one length, as `_cost` says
+    def forward(self, items):
+        ids = self.to_tensor(items)             # items of one batch have the same length, because `cost` groups by it
         with _plain_attention(self.checkpoint.model):
             out = self.checkpoint.model(input_ids=ids, output_attentions=True)
         if not out.attentions or out.attentions[0] is None:
-            raise ValueError(f'{self.checkpoint.name} gives no attention; take scoring="aul"')
+            raise ValueError(f'{self.checkpoint.name} gives no attention; use scoring="aul"')
         log_probabilities = out.logits.float().log_softmax(-1)
         of_own_tokens = log_probabilities.gather(-1, ids[..., None])[..., 0]
         # a layer is (texts, heads, places that attend, places attended to): the mean is over heads and attending places
-        of_layers = [layer.float().mean((1, 2)) for layer in out.attentions]
-        attention = sum(of_layers) / len(of_layers)
-        return list(np.stack([of_own_tokens.cpu().numpy(), attention.cpu().numpy()], -1).astype(float))
+        attention_of_layers = [layer.float().mean((1, 2)) for layer in out.attentions]
+        attention = sum(attention_of_layers) / len(attention_of_layers)
+        results = np.stack([of_own_tokens.cpu().numpy(), attention.cpu().numpy()], -1)
+        return list(results.astype(float))
 
 # %% ../../nbs/models/06_pair_scores.ipynb #33237cca
-def _unmasked_scores(model, texts, weighted, unknown):
-    "For each text: the mean log-probability of its tokens, all visible, weighted by attention or not; and how many they are."
-    if not weighted:
-        scored = model.pseudo_log_likelihood(texts, 'unmasked', unknown=unknown)
-        return scored.total / scored.counts, scored.counts
-    encoded = model._encode(texts, unknown)
+def _unweighted_means(model, texts, unknown):
+    "For each text the mean log-probability of its tokens, all visible; and the numbers of tokens."
+    scored = model.pseudo_log_likelihood(texts, 'unmasked', unknown=unknown)
+    return scored.total / scored.counts, scored.counts
+
+
+def _attention_means(model, texts, unknown):
+    "For each text the mean of log-probability times attention of its tokens, all visible; and the numbers of tokens."
+    encoded = model.encode(texts, unknown)
     check_no_space(model.tokenizer, encoded)
     scorer = _AttentionScorer(model.checkpoint, store=model.store, budget=model.budget, progress=model.progress)
     means = []
@@ -119,7 +137,7 @@ def _unmasked_scores(model, texts, weighted, unknown):
 # %% ../../nbs/models/06_pair_scores.ipynb #c1a2f5ad
 class PairScores(NamedTuple):
     "Scores of both sentences of each pair."
-    first: np.ndarray # (n,) nats; with "aul" and "aula" nats a token
+    first: np.ndarray # (n,) nats; with "aul" and "aula" nats per token
     second: np.ndarray # (n,) likewise
     terms: np.ndarray # (n, 2) how many tokens were scored in each
 
@@ -128,29 +146,33 @@ def pair_scores(model, # from load_model, of any kind
                 first, second, # lists of n texts
                 scoring='auto', # as for scoring_of
                 *,
-                prompts=None, # encoder–decoders: n texts that are answered, or one for all
-                bos='auto', # causal models: what stands before a text, as in their start
+                prompts=None, # for encoder–decoders: n texts that the sentences answer, or one for all
+                bos='auto', # for causal models: the token before a text, as in their start
                 unknown='refuse', # or "keep" texts with [UNK]
                )->PairScores:
-    "How well a model finds both sentences of each pair. ValueError for lists of unequal length or bad texts."
+    "The scores that a model gives both sentences of each pair. ValueError for lists of unequal length or bad texts."
     scoring = scoring_of(model, scoring)
-    if (prompts is not None) != (scoring == 'completion'):
-        raise ValueError(f'prompts are for encoder–decoders, which need them; {model.name} is {model.kind}')
+    if scoring == 'completion' and prompts is None:
+        raise ValueError(f'{model.name} is an encoder–decoder, which scores answers to prompts; give prompts')
+    if scoring != 'completion' and prompts is not None:
+        raise ValueError(f'prompts are for encoder–decoders; leave them out for {model.name}, a {model.kind} model')
     if bos != 'auto' and model.kind != 'causal':
         raise ValueError(f'bos={bos!r} is for causal models; leave it out for {model.name}')
     first = check_texts(first, 'first')
     second = check_texts(second, 'second')
     check_same_length(first=first, second=second)
-    if scoring in ('aul', 'aula'):
-        total, counts = _unmasked_scores(model, first + second, scoring == 'aula', unknown)
+    if scoring == 'aul':
+        scores, counts = _unweighted_means(model, first + second, unknown)
+    elif scoring == 'aula':
+        scores, counts = _attention_means(model, first + second, unknown)
     else:
-        total, counts = _summed_scores(model, first, second, scoring, prompts, bos, unknown)
+        scores, counts = _summed_scores(model, first, second, scoring, prompts, bos, unknown)
     n = len(first)
-    return PairScores(total[:n], total[n:], np.reshape(counts, (2, n)).T)
+    return PairScores(scores[:n], scores[n:], np.reshape(counts, (2, n)).T)
 
 # %% ../../nbs/models/06_pair_scores.ipynb #13e05dbb
 def _summed_scores(model, first, second, scoring, prompts, bos, unknown):
-    "For each text, first all of `first` and then all of `second`: the sum of the score, and the number of its terms."
+    "The score of each text, a sum, and the number of its terms: all of `first`, and then all of `second`."
     texts = first + second
     if scoring == 'shared':
         scored = _shared_scores(model, first, second, unknown)
@@ -170,41 +192,109 @@ def true_scores(language, # a Grammar, of load_grammar
                 *,
                 prompts=None, # for "completion": n of its questions
                )->np.ndarray: # (2, n) scores of the first and of the second sentences, nats
-    "What `pair_scores` would be of a perfect model. ValueError: no sentence of the language, no such score."
+    "The scores that `pair_scores` would give for a perfect model. ValueError for other sentences or another score."
     if scoring == 'completion':
-        return np.array([[language.completion(prompt, text) for prompt, text in zip(prompts, texts)]
-                         for texts in (first, second)])
+        of_first = [language.completion(prompt, text) for prompt, text in zip(prompts, first)]
+        of_second = [language.completion(prompt, text) for prompt, text in zip(prompts, second)]
+        return np.array([of_first, of_second])
     firsts = [language.sentence(text) for text in first]
     seconds = [language.sentence(text) for text in second]
     if scoring == 'log-probability':
-        return np.array([[sentence.logp for sentence in some] for some in (firsts, seconds)])
-    if scoring not in ('shared', 'pll'):
+        of_first = [sentence.logp for sentence in firsts]
+        of_second = [sentence.logp for sentence in seconds]
+    elif scoring == 'pll':
+        of_first = [language.pseudo_log_likelihood(text) for text in first]
+        of_second = [language.pseudo_log_likelihood(text) for text in second]
+    elif scoring == 'shared':
+        of_first = []
+        of_second = []
+        for a, b in zip(firsts, seconds):
+            shared = _shared_places(a.pieces, b.pieces)
+            of_first.append(language.sum_of_pieces(a.pieces, shared.in_first))
+            of_second.append(language.sum_of_pieces(b.pieces, shared.in_second))
+    else:
         raise ValueError(f'a language has no true score {scoring!r}')
-
-    def sum_over(words, places):
-        "The sum of log P(word | the other words of the sentence)."
-        total = 0
-        for k in places:
-            with_gap = [*words[:k], MASK, *words[k + 1:]]
-            total += language.fill(with_gap)[0][words[k]]
-        return total
-
-    totals = []
-    for a, b in zip(firsts, seconds):
-        in_a, in_b = range(len(a.pieces)), range(len(b.pieces))
-        if scoring == 'shared':
-            in_a, in_b = _shared_places(a.pieces, b.pieces)
-        totals.append([sum_over(a.pieces, in_a), sum_over(b.pieces, in_b)])
-    return np.array(totals).reshape(-1, 2).T
+    return np.array([of_first, of_second])
 
 # %% ../../nbs/models/06_pair_scores.ipynb #b97e5755
-def length_estimate(excess, # (n,) by how many tokens the first sentence of each pair is the longer
-                    margins, # (n,) its score less that of the second, nats
-                   )->Estimate: # Pearson's r, NaN where there is none
-    "How far margins go with length, named \"length and margin\"."
+def length_estimate(excess, # (n,) how many tokens the first sentence of each pair has more than the second
+                    margins, # (n,) score of the first sentence less score of the second, nats
+                   )->Estimate: # Pearson's r, NaN for fewer than 3 pairs and for equal margins or lengths
+    "The correlation of margins with the difference in length, named \"length and margin\"."
     x = np.asarray(excess, float)
     y = np.asarray(margins, float)
     if len(x) < 3 or not np.ptp(x) or not np.ptp(y):
         return Estimate('length and margin', float('nan'), method='no r: fewer than 3 pairs, or no differences')
     return Estimate('length and margin', float(np.corrcoef(x, y)[0, 1]),
                     method='r of the margin with the number of tokens that the first sentence is longer')
+
+# %% ../../nbs/models/06_pair_scores.ipynb #d1a90c02
+def preferred_side(excess:float, # by how much the first side is preferred; below 0, the second
+                   first:str, # the name of the first side
+                   second:str, # the name of the second side
+                  )->str:
+    "Which side is preferred, in words; empty if neither is, or if `excess` is NaN."
+    if excess > 0:
+        return f'toward {first} rather than {second}'
+    if excess < 0:
+        return f'toward {second} rather than {first}'
+    return ''
+
+# %% ../../nbs/models/06_pair_scores.ipynb #d1a90c05
+LEAST_CLUSTERS = 6 # for a two-sided p below .05
+
+
+def length_note(length, # an Estimate, of length_estimate
+               )->str:
+    "A note on the correlation of margins with length, if it is large; else empty."
+    if abs(length.value) >= .3:
+        return f'r of margin and length {length.value:.2f}'
+    return ''
+
+
+def few_clusters_note(n:int, # how many clusters
+                      one:str, # the name of a cluster, such as "writer"
+                      many:str='', # its plural; by default with -s
+                     )->str:
+    "A note that clusters are too few for an exact test, if they are; else empty."
+    if n < LEAST_CLUSTERS:
+        return f'{plural(n, one, many)}: under {LEAST_CLUSTERS}, no exact two-sided p can be below .05'
+    return ''
+
+# %% ../../nbs/models/06_pair_scores.ipynb #d1a90c07
+def percent_estimate(share, # an Estimate of a share from 0 to 1, or of its difference from `middle`
+                     name:str='', # of the new estimate; by default the same name
+                     middle:float=0., # what to add before the percentage is taken
+                    )->Estimate:
+    "The estimate of a share in percent, with its interval cut off at 0 and 100."
+    def percent_end(end):
+        if end is None:
+            return None
+        return 100 * min(max(middle + end, 0), 1)
+
+    return replace(share, name=name or share.name, value=100 * (middle + share.value), low=percent_end(share.low),
+                   high=percent_end(share.high))
+
+
+def pairs_result(main, # the Estimate that the result reports: value, interval, p-value and method
+                 *,
+                 direction:str, # as of preferred_side
+                 notes, # a list of clauses; empty ones are left out
+                 meta:dict, # further plain data
+                 **fields, # the other fields of a Result, such as metric, subject, query, null, n, also, details
+                )->Result:
+    "A result with the value, interval and p-value of one estimate."
+    note = '; '.join(clause for clause in notes if clause)
+    return Result(value=main.value, low=or_nan(main.low),
+                  high=or_nan(main.high), pvalue=main.pvalue, method=main.method,
+                  meta={**meta, 'direction': direction, 'note': note}, **fields)
+
+
+def check_result_of(result:Result, # what was given
+                    measure:str, # the name of the measure that should have made it
+                    columns, # the columns that its details must have
+                   )->None:
+    "ValueError for a result of another measure, or for a result without its details."
+    has_columns = result.details is not None and set(columns) <= set(result.details)
+    if not has_columns:
+        raise ValueError(f'expected a result of {measure} with its details, but got {result.metric} of {result.query}')

@@ -15,7 +15,7 @@ from ..core.checks import ALTERNATIVES, check_choice, check_fraction, check_numb
 
 # %% ../../nbs/stats/02_effects.ipynb #94c5c76e
 def check_scores(values, # one number a word
-                 name, # what messages call them
+                 name, # their name in messages
                 )->np.ndarray:
     "The numbers as a vector of floats. ValueError unless they are one or more, in one dimension, and finite."
     try:
@@ -115,7 +115,7 @@ def _nct_cdf(t, df, nc):
 
 
 def _root(f, low, high):
-    "Zero of the decreasing function `f`; the bracket is widened until it holds one"
+    "Zero of the decreasing function `f`; the bracket is widened until it contains the zero"
     from scipy.optimize import brentq
     while f(low) < 0:
         low -= high - low
@@ -140,10 +140,12 @@ def noncentral_t_interval(
     scale = math.sqrt(n * m / (n + m))
     df = n + m - 2
     t = abs(d) * scale
-    sd_of_t = math.sqrt(1 + (d * scale) ** 2 / (2 * df)) # nearly
+    sd_of_t = math.sqrt(1 + (d * scale) ** 2 / (2 * df)) # approximately
 
     def end(probability): # the population's d for which a t as small as this one has this probability
-        return _root(lambda nc: _nct_cdf(t, df, nc) - probability, t - 4 * sd_of_t, t + 4 * sd_of_t) / scale
+        def excess(nc):
+            return _nct_cdf(t, df, nc) - probability
+        return _root(excess, t - 4 * sd_of_t, t + 4 * sd_of_t) / scale
 
     low = end(.5 + confidence_level / 2)
     high = end(.5 - confidence_level / 2)
@@ -153,10 +155,10 @@ def noncentral_t_interval(
 def minimum_detectable_d(
     n, m, # words in each list
     alpha=0.05, # level of the test
-    power=0.8, # probability to find it
+    power=0.8, # probability to detect it
     alternative='greater', # "less" gives the same magnitude
 ) -> float: # in units of Cohen's d
-    """The smallest Cohen's d that a test at level `alpha` finds with probability `power`, for normal scores.
+    """The smallest Cohen's d that a test at level `alpha` detects with probability `power`, for normal scores.
 
     Raises ValueError on `alpha` or `power` outside 0 to 1, `power` not above `alpha`, fewer than 3 words
     or an unknown alternative."""
@@ -171,7 +173,8 @@ def minimum_detectable_d(
     scale = math.sqrt(n * m / (n + m))
     df = n + m - 2
     two_sided = alternative == 'two-sided'
-    edge = float(stats.t.isf(alpha / 2 if two_sided else alpha, df))
+    upper_tail = alpha / 2 if two_sided else alpha
+    edge = float(stats.t.isf(upper_tail, df)) # as critical_value, but exact for a tiny alpha too, where 1 - alpha is 1
 
     def missed_too_often(nc): # P(not significant) for this noncentrality, less what `power` allows
         not_above = _nct_cdf(edge, df, nc)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['INTERVALS', 'critical_value', 't_interval', 'MeanInterval', 'mean_interval', 'wilson_interval', 'jackknife_variance',
-           'satterthwaite', 'jackknife_interval', 'jackknife_intervals', 'estimate_of_change',
+           'satterthwaite', 'jackknife_interval', 'jackknife_intervals', 'correlation_intervals', 'estimate_of_change',
            'variance_with_shared_words', 'mean_change', 'difference_change', 'correlation_change', 'RankedPairs',
            'check_rank_sides', 'rank_correlations_without_each', 'rank_change', 'Answers', 'check_answers',
            'AnswerVariance', 'answer_variance', 'accuracy_change']
@@ -35,7 +35,7 @@ def t_interval(value, # the estimate
                df=math.inf, # degrees of freedom of the standard error
                confidence_level=.95, # of the interval
               )->tuple: # (low, high); NaN without degrees of freedom
-    "The estimate less and plus as many standard errors as the level asks for; Student (1908)."
+    "The estimate minus and plus `critical_value` standard errors; Student (1908)."
     if not df > 0:
         return math.nan, math.nan
     half = critical_value(confidence_level, df) * se
@@ -51,8 +51,8 @@ class MeanInterval(NamedTuple):
 
 def mean_interval(values, # one number a unit
                   confidence_level=.95, # of the interval
-                  positive=False, # can the mean not be below 0? Then the interval is one of its logarithm
-                 )->MeanInterval: # without ends for a single unit, and for equal ones
+                  positive=False, # True for a mean that cannot be negative: the interval is computed for its logarithm
+                 )->MeanInterval: # ends are NaN for a single unit, and for equal units
     "Mean of the units with its t interval."
     n = len(values)
     mean = float(np.mean(values))
@@ -66,12 +66,12 @@ def mean_interval(values, # one number a unit
 
 # %% ../../nbs/stats/03_intervals.ipynb #64736706
 def wilson_interval(share, # between 0 and 1
-                    n, # how many it is a share of; an effective number need not be whole
+                    n, # the number of units; an effective number need not be whole
                     t, # standard errors to either side, as `critical_value` gives: 1.96 for 95 % of independent units
                    )->tuple: # (low, high)
     "Wilson's interval of a share; ValueError on NaN, a share outside 0 to 1 and an `n` of 0; Wilson (1927)"
     if not (0 <= share <= 1 and n > 0 and t >= 0):
-        raise ValueError(f'the share is {share}, n {n} and t {t}: give 0 to 1, above 0, and 0 or more')
+        raise ValueError(f'share must be from 0 to 1, n above 0 and t 0 or more, but share is {share}, n {n} and t {t}')
     middle = share + t * t / (2 * n)
     half = t * math.sqrt(share * (1 - share) / n + (t / (2 * n)) ** 2)
     scale = 1 + t * t / n
@@ -136,7 +136,7 @@ def satterthwaite(variances, # of independent parts of an estimate
 
 def jackknife_interval(theta, # the estimate, on a scale without bounds
                        sets, # one array for each set of units that could have been others: the estimate without each unit of the set
-                       bound=1., # the interval is that of bound * tanh(theta)
+                       bound=1., # the interval is for bound * tanh(theta)
                        confidence_level=.95, # of the interval
                       )->tuple: # (low, high); NaN where the estimate or a replicate is infinite
     "Jackknife interval of an estimate that lies within ±bound; Efron & Stein (1981), Satterthwaite (1946)."
@@ -175,7 +175,7 @@ def jackknife_intervals(
     check_fraction(confidence_level)
     s_x = xa.mean(1) - xb.mean(1)
     s_y = ya.mean(1) - yb.mean(1)
-    weat_effect_size(s_x, s_y, ddof) # refuses NaN, another ddof and equality
+    weat_effect_size(s_x, s_y, ddof) # raises ValueError for NaN, another ddof and equality
     no_interval = math.nan, math.nan
     if min(len(xa), len(ya)) < 4:
         return no_interval, no_interval
@@ -186,15 +186,40 @@ def jackknife_intervals(
     both = jackknife_interval(theta, sets, bound, confidence_level) if len(sets) == 4 else no_interval
     return targets, both
 
+# %% ../../nbs/stats/03_intervals.ipynb #7e40b1a3
+def _fisher_z(r):
+    "atanh(r); infinite, without a warning, for an r that is 1 or -1 up to rounding errors."
+    with np.errstate(divide='ignore'):
+        return np.arctanh(np.clip(np.round(r, 12), -1, 1))
+
+
+def correlation_intervals(r, # the correlation of x and y
+                          x, # one number a word
+                          y, # another number a word
+                          without_others=(), # for each set of other units: the correlation without each unit of the set
+                          names=('words like these', 'words and other units like these'), # of the two intervals
+                          confidence_level=.95, # of the intervals
+                         )->list: # two Estimates of r: the words vary; the other units vary too, if each set has 4 or more
+    "Jackknife intervals of Pearson's r over words; Efron & Stein (1981), Satterthwaite (1946)."
+    without_words = np.array([pearson(np.delete(x, i), np.delete(y, i)) for i in range(len(x))])
+    z = float(_fisher_z(r))
+    z_words = _fisher_z(without_words)
+    z_others = [_fisher_z(without_each) for without_each in without_others]
+    over_words = jackknife_interval(z, [z_words], confidence_level=confidence_level)
+    over_all = (math.nan, math.nan)
+    if z_others and min(len(z_set) for z_set in z_others) >= 4:
+        over_all = jackknife_interval(z, [z_words, *z_others], confidence_level=confidence_level)
+    return [Estimate(name, r, low, high, method='jackknife of atanh(r)')
+            for name, (low, high) in zip(names, (over_words, over_all))]
+
 # %% ../../nbs/stats/03_intervals.ipynb #860bdf16
-def _check_units(confidence_level, **columns):
-    "Columns as arrays, by their names; ValueError unless they are finite, of one length, and 2 or more."
-    check_fraction(confidence_level)
+def _check_units(**columns):
+    "Columns of numbers as arrays, by name; ValueError unless they are finite, of one length, and 2 or more."
     arrays = {name: np.array(list(column), float) for name, column in columns.items()}
-    sizes = {len(array) for array in arrays.values()}
-    if len(sizes) > 1 or min(sizes) < 2:
-        each = ', '.join(f'{len(array)} in {name}' for name, array in arrays.items())
-        raise ValueError(f'each unit needs its number in every column, and there must be 2 or more, but there are {each}')
+    lengths = {len(array) for array in arrays.values()}
+    if len(lengths) > 1 or min(lengths) < 2:
+        given = ', '.join(f'{len(array)} in {name}' for name, array in arrays.items())
+        raise ValueError(f'each unit needs its number in every column, and there must be 2 or more, but there are {given}')
     not_finite = [name for name, array in arrays.items() if not np.isfinite(array).all()]
     if not_finite:
         raise ValueError(f'NaN or infinite numbers in {", ".join(not_finite)}; leave out what could not be measured in both')
@@ -211,39 +236,48 @@ def estimate_of_change(change, # of the estimate
                        variance, # of the change; NaN where there are too few units for one
                        df, # degrees of freedom of the variance
                        confidence_level=.95, # of the interval
-                       p=None, # p-value of the test that `method` names; by default that of t
-                       method='', # how interval and p were got, in words
+                       p=None, # p-value of the test that `method` names; by default the p-value of t
+                       method='', # how interval and p were obtained, in words
+                       why_no_interval='too few units', # the reason if the variance is NaN
                       )->Estimate:
     "The change with its t interval and its p-value."
     from scipy.special import stdtr
     if not math.isfinite(variance):
-        return Estimate('change', change, method='no interval: too few units')
+        return Estimate('change', change, pvalue=p, method=f'no interval: {why_no_interval}')
     se = math.sqrt(max(variance, 0.))
     low, high = t_interval(change, se, df, confidence_level)
-    if p is None and se:
-        p = 2 * float(stdtr(df, -abs(change) / se))
-    elif p is None:
-        p = float(change == 0)
-    return Estimate('change', change, low, high, p, method)
+    if p is not None:
+        pvalue = p
+    elif se:
+        pvalue = 2 * float(stdtr(df, -abs(change) / se))
+    else:
+        pvalue = float(change == 0)
+    return Estimate('change', change, low, high, pvalue, method)
 
 # %% ../../nbs/stats/03_intervals.ipynb #a0fa75f6
 def variance_with_shared_words(parts, # what each pair of words adds to an estimate, less its mean
                                pairs, # the two words of each pair
                               )->float:
-    """Variance of the sum of what the pairs add, where pairs that share a word vary together.
+    """Variance of the sum of `parts`, where pairs that share a word vary together.
 
     Aronow, Samii & Assenova (2015)."""
-    number: dict = {}
+    number_of_word: dict = {}
+    number_of_pair: dict = {}                               # the same two words, in either order, are one pair
+    pair_of_part = []
     for pair in pairs:
         for word in pair:
-            number.setdefault(word, len(number))
-    first = np.array([number[a] for a, _ in pairs])
-    second = np.array([number[b] for _, b in pairs])
-    parts_of_two = parts * (first != second)                # a word paired with itself is counted once
-    sum_of_word = np.bincount(first, parts, len(number)) + np.bincount(second, parts_of_two, len(number))
-    # Squared, the sum of a word has the products of all pairs that share it. The square of a pair is in the sums of both
-    # its words, so it is taken out once. The result may fall below the variance of independent pairs; then that counts.
-    shared = sum_of_word @ sum_of_word - parts_of_two @ parts_of_two
+            number_of_word.setdefault(word, len(number_of_word))
+        pair_of_part.append(number_of_pair.setdefault(frozenset(pair), len(number_of_pair)))
+    first = np.array([number_of_word[a] for a, _ in pairs])
+    second = np.array([number_of_word[b] for _, b in pairs])
+    has_two_words = first != second                         # a word paired with itself is counted once
+    sum_of_word = np.bincount(first, parts, len(number_of_word))
+    sum_of_word += np.bincount(second, parts * has_two_words, len(number_of_word))
+    sum_of_pair = np.bincount(pair_of_part, parts * has_two_words)
+    # The squared sum of a word has the products of all pairs that share it. The square of a pair of two words is in the
+    # sums of both, so it is subtracted once. Negative products can bring the result below the variance of independent
+    # pairs; then we take that variance.
+    shared = sum_of_word @ sum_of_word - sum_of_pair @ sum_of_pair
     independent = parts @ parts
     return max(independent, shared)
 
@@ -253,12 +287,13 @@ def mean_change(before, # one number a word
                 confidence_level=.95, # of the interval
                 pairs=None, # the two words of each unit, where units are pairs of words
                )->Estimate:
-    "Mean change over words or pairs: t interval; sign flips, or t for pairs. ValueError: lengths, NaN, 1 word."
-    units = _check_units(confidence_level, before=before, after=after)
-    before = units['before']
-    after = units['after']
-    n = len(before)
-    changes = _without_rounding(after - before, before, after)
+    """Mean change over words, with a test of sign flips, or over pairs of words, with a t test; both have a t interval.
+
+    Raises ValueError for unequal lengths, NaN and a single word."""
+    check_fraction(confidence_level)
+    units = _check_units(before=before, after=after)
+    changes = _without_rounding(units['after'] - units['before'], units['before'], units['after'])
+    n = len(changes)
     change = float(changes.mean())
     if pairs is None:
         test = sign_flip_pvalue(changes)
@@ -267,7 +302,8 @@ def mean_change(before, # one number a word
         return estimate_of_change(change, variance, n - 1, confidence_level, test.pvalue, method)
     if len(pairs) != n:
         raise ValueError(f'each unit needs its pair of words, but {n} units have {len(pairs)} pairs')
-    variance = variance_with_shared_words((changes - changes.mean()) / math.sqrt(n * (n - 1)), pairs)
+    parts = (changes - changes.mean()) / math.sqrt(n * (n - 1))
+    variance = variance_with_shared_words(parts, pairs)
     return estimate_of_change(change, variance, n - 1, confidence_level, method=f't over {n} pairs that share words')
 
 # %% ../../nbs/stats/03_intervals.ipynb #1ee11011
@@ -276,22 +312,19 @@ def difference_change(before, # (numbers of the first words, numbers of the seco
                       confidence_level=.95, # of the interval
                      )->Estimate:
     "Change of a difference of means: Welch's interval and test of changes. ValueError as for `mean_change`."
-    columns = []
-    changes = []
-    for group_before, group_after in zip(before, after):
-        units = _check_units(confidence_level, before=group_before, after=group_after)
-        columns += units.values()
-        changes.append(units['after'] - units['before'])
-    everything = np.concatenate(columns)
-    first, second = (_without_rounding(change, everything) for change in changes)
-    variances = [x.var(ddof=1) / len(x) for x in (first, second)]
+    check_fraction(confidence_level)
+    groups = [_check_units(before=group_before, after=group_after) for group_before, group_after in zip(before, after)]
+    everything = np.concatenate([column for units in groups for column in units.values()])
+    first, second = (_without_rounding(units['after'] - units['before'], everything) for units in groups)
+    variances = [changes.var(ddof=1) / len(changes) for changes in (first, second)]
     variance, df = satterthwaite(variances, [len(first) - 1, len(second) - 1])
-    return estimate_of_change(float(first.mean() - second.mean()), float(variance), max(df, 1.), confidence_level,
-                              method=f"Welch's t over {len(first)} + {len(second)} words")
+    change = float(first.mean() - second.mean())
+    method = f"Welch's t over {len(first)} + {len(second)} words"
+    return estimate_of_change(change, float(variance), max(df, 1.), confidence_level, method=method)
 
 # %% ../../nbs/stats/03_intervals.ipynb #3e2aad0d
 def _correlations_without_each(x, y):
-    "Pearson's r without each word, of columns with mean 0 and deviation 1; NaN where one is constant then."
+    "Pearson's r without each word, of columns with mean 0 and deviation 1; NaN where a column is then constant."
     n = len(x)
     k = n / (n - 1)
     left_x = 1 - k * x ** 2 / n                         # variances without each word
@@ -301,25 +334,37 @@ def _correlations_without_each(x, y):
     return ((x @ y - k * x * y) / n) / np.sqrt(left_x * left_y)
 
 # %% ../../nbs/stats/03_intervals.ipynb #f9c0a48c
+def _standardized(column):
+    "The numbers with mean 0 and standard deviation 1."
+    return (column - column.mean()) / column.std()
+
+
 def correlation_change(x, # one number a word, the same before and after
-                       before, # what it is correlated with
-                       after, # the same in the other vectors
+                       before, # another number a word
+                       after, # the other number in the other vectors
                        confidence_level=.95, # of the interval
                       )->Estimate:
-    "Change of Pearson's r over words: jackknife (Efron & Stein 1981), sign flips. ValueError: constant column."
-    units = _check_units(confidence_level, x=x, before=before, after=after)
-    x, before, after = units.values()
-    n = len(x)
-    if n < 4 or any(np.ptp(column) == 0 for column in units.values()):
+    """Change of Pearson's r over words, with a jackknife interval (Efron & Stein 1981) and a test of sign flips.
+
+    Raises ValueError for unequal lengths, NaN, fewer than 4 words and a constant column."""
+    check_fraction(confidence_level)
+    columns = _check_units(x=x, before=before, after=after)
+    n = len(columns['x'])
+    if n < 4 or any(np.ptp(column) == 0 for column in columns.values()):
         raise ValueError('a correlation needs 4 words or more, and numbers that differ in each column')
-    z, z_before, z_after = ((column - column.mean()) / column.std() for column in units.values())
-    r_sum = z @ z_after + z @ z_before                  # 2 n times the mean r of before and after
-    adds = (z * (z_after - z_before) - r_sum / (4 * n) * (z_after ** 2 - z_before ** 2)) / n
-    test = sign_flip_pvalue(_without_rounding(adds, z * z_after / n))
-    change = float(pearson(x, after) - pearson(x, before))
-    without = _correlations_without_each(z, z_after) - _correlations_without_each(z, z_before)
-    return estimate_of_change(change, jackknife_variance(without), n - 1, confidence_level, test.pvalue,
-                              f'jackknife over {n} words; {test.method}')
+    z_x, z_before, z_after = (_standardized(column) for column in columns.values())
+    mean_r = (z_x @ z_after + z_x @ z_before) / (2 * n)
+    change_of_product = z_x * (z_after - z_before)
+    change_of_squares = z_after ** 2 - z_before ** 2
+    adds = (change_of_product - mean_r / 2 * change_of_squares) / n
+    test = sign_flip_pvalue(_without_rounding(adds, z_x * z_after / n))
+    r_before = pearson(columns['x'], columns['before'])
+    r_after = pearson(columns['x'], columns['after'])
+    without = _correlations_without_each(z_x, z_after) - _correlations_without_each(z_x, z_before)
+    method = f'jackknife over {n} words; {test.method}'
+    return estimate_of_change(float(r_after - r_before), jackknife_variance(without), n - 1, confidence_level,
+                              test.pvalue, method,
+                              why_no_interval=f'a column is constant without one of the words; {test.method}')
 
 # %% ../../nbs/stats/03_intervals.ipynb #d64ceb4e
 class RankedPairs(NamedTuple):
@@ -334,7 +379,7 @@ def check_rank_sides(x, # one number a pair, such as its cosine
                      pairs, # the two words of each pair
                      confidence_level=.95, # of an interval
                     )->RankedPairs:
-    "Both sides as arrays, pairs as a list. ValueError if they have no correlation, or for the level."
+    "Both sides as arrays, pairs as a list. ValueError if they have no correlation, or for a wrong level."
     check_fraction(confidence_level)
     x = np.array(list(x), float)
     y = np.array(list(y), float)
@@ -352,9 +397,12 @@ def check_rank_sides(x, # one number a pair, such as its cosine
 
 # %% ../../nbs/stats/03_intervals.ipynb #fc340084
 def _ranks_without_each(numbers, ranks, left_out):
-    "The ranks without each of the numbers `left_out`, a row each, less their mean; 0 for the number itself."
-    others = numbers[left_out, None]
-    rows = ranks - (numbers > others) - .5 * (numbers == others) - len(numbers) / 2
+    """The ranks without each of the numbers `left_out`, a row each, less their mean; 0 for the number itself.
+
+    A larger number loses one rank, an equal one half a rank."""
+    left = numbers[left_out, None]
+    mean_rank = len(numbers) / 2                        # of one number fewer
+    rows = ranks - (numbers > left) - .5 * (numbers == left) - mean_rank
     rows[np.arange(len(left_out)), left_out] = 0
     return rows
 
@@ -363,7 +411,7 @@ def rank_correlations_without_each(x, # one number a pair
                                    y, # one number a pair
                                    block=256, # pairs at a time
                                   )->np.ndarray:
-    "Spearman's ρ without each pair; NaN where one side is constant then."
+    "Spearman's ρ without each pair; NaN where one side is then constant."
     from scipy.stats import rankdata
     n = len(x)
     ranks_x, ranks_y = rankdata(x), rankdata(y)
@@ -378,12 +426,14 @@ def rank_correlations_without_each(x, # one number a pair
 
 # %% ../../nbs/stats/03_intervals.ipynb #83b346b6
 def rank_change(ratings, # one number a pair of words, the same before and after
-                before, # their cosines
-                after, # the same in the other vectors
+                before, # another number a pair, such as its cosine
+                after, # the other number in the other vectors
                 pairs, # the two words of each pair
                 confidence_level=.95, # of the interval
                )->Estimate:
-    "Change of Spearman's ρ: jackknife, dyadic variance (Aronow, Samii & Assenova 2015). ValueError: few pairs."
+    """Change of Spearman's ρ, with a jackknife interval and a t test over pairs that share words.
+
+    Aronow, Samii & Assenova (2015). Raises ValueError where `check_rank_sides` does."""
     x_before, y, pairs = check_rank_sides(before, ratings, pairs, confidence_level)
     x_after, _, _ = check_rank_sides(after, ratings, pairs, confidence_level)
     n = len(pairs)
@@ -391,8 +441,9 @@ def rank_change(ratings, # one number a pair of words, the same before and after
     without = rank_correlations_without_each(x_after, y) - rank_correlations_without_each(x_before, y)
     parts = math.sqrt((n - 1) / n) * (without.mean() - without)
     variance = variance_with_shared_words(parts, pairs) if n > 3 else math.nan
+    why_no_interval = 'too few units' if n <= 3 else 'one side is constant without one of the pairs'
     return estimate_of_change(change, variance, n - 2, confidence_level,
-                              method=f'jackknife over {n} pairs that share words')
+                              method=f'jackknife over {n} pairs that share words', why_no_interval=why_no_interval)
 
 # %% ../../nbs/stats/03_intervals.ipynb #4c447ce3
 def _spearman(x, y):
@@ -413,22 +464,24 @@ def check_answers(correct, # for each question, was it answered correctly?
                   sections, # for each question, its section
                   confidence_level=.95, # of an interval
                  )->Answers:
-    "Answers as an array, pairs and sections as lists. ValueError if they do not belong together, or for the level."
+    "Answers as an array, pairs and sections as lists. ValueError for unequal lengths, other answers or a wrong level."
     check_fraction(confidence_level)
     hits = np.array(list(correct), float)
     pairs = list(pairs)
     sections = list(sections)
-    if not len(hits) or not len(hits) == len(pairs) == len(sections) or not np.isin(hits, (0, 1)).all():
-        raise ValueError('each question needs true or false, two pairs and a section, but there are '
-                         f'{len(hits)} answers, {len(pairs)} times two pairs and {len(sections)} sections')
+    if not len(hits) or not len(hits) == len(pairs) == len(sections):
+        raise ValueError('each question needs an answer, its two pairs and a section, but there are '
+                         f'{len(hits)} answers, {len(pairs)} entries of pairs and {len(sections)} sections')
+    if not np.isin(hits, (0, 1)).all():
+        raise ValueError('each answer must be true or false (1 or 0), but some are other numbers')
     return Answers(hits, pairs, sections)
 
 # %% ../../nbs/stats/03_intervals.ipynb #a62a064c
 class AnswerVariance(NamedTuple):
-    "How far a share of questions would vary with other pairs"
+    "The variance of a share of questions, and the number of units that it comes from"
     variance: float # NaN with too few pairs
-    pairs: int # how many there are
-    sections: int # how many there are
+    pairs: int # number of different pairs
+    sections: int # number of sections
 
 
 class _NumberedPairs(NamedTuple):
@@ -439,7 +492,7 @@ class _NumberedPairs(NamedTuple):
 
 
 def _number_pairs(pairs, sections):
-    "The `_NumberedPairs` of questions; the order of the words in a pair does not matter."
+    "The `_NumberedPairs` of the questions. The order of the words in a pair does not matter."
     number_of_pair: dict = {}
     number_of_section: dict = {}
     section_of_pair: list[int] = []
@@ -459,11 +512,11 @@ def answer_variance(hits, # a number for each question, such as 1 for a correct 
                     pairs, # for each question, its two pairs: ((a, b), (c, d))
                     sections, # for each question, its section
                    )->AnswerVariance:
-    "Variance of a mean over questions for other pairs: jackknife over pairs, within sections."
+    "Variance of a mean over questions: jackknife over pairs, within sections."
     first, second, section = _number_pairs(pairs, sections)
     n = len(section)
     questions = len(hits)
-    different = first != second                         # a question about one pair twice counts once for it
+    different = first != second                         # a question with the same pair twice counts once for this pair
     hits_of_pair = np.bincount(first, hits, n) + np.bincount(second, hits * different, n)
     questions_of_pair = np.bincount(first, minlength=n) + np.bincount(second[different], minlength=n)
     pairs_of_section = np.bincount(section)
@@ -481,10 +534,13 @@ def accuracy_change(before, # for each question, was it answered correctly?
                     sections, # for each question, its section
                     confidence_level=.95, # of the interval
                    )->Estimate:
-    "Change of a share of questions for other pairs like these: jackknife within sections. ValueError: lengths."
+    """Change of a share of questions, with a jackknife interval over pairs of words, within sections.
+
+    Raises ValueError where `check_answers` does."""
     before, pairs, sections = check_answers(before, pairs, sections, confidence_level)
     after, _, _ = check_answers(after, pairs, sections, confidence_level)
     changes = after - before
     found = answer_variance(changes, pairs, sections)
     return estimate_of_change(float(changes.mean()), found.variance, found.pairs - found.sections, confidence_level,
-                              method=f'jackknife over {found.pairs} pairs of words')
+                              method=f'jackknife over {found.pairs} pairs of words',
+                              why_no_interval='too few pairs in a section, or one pair is in every question')

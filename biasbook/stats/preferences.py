@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['MarginSigns', 'margin_signs', 'Design', 'design_effect', 'Preference', 'preference_ratio', 'sign_test', 'mean_margin',
-           't_pvalue', 'paired_t', 'preference_estimates', 'paired_preferences']
+           't_pvalue', 'paired_t', 'PreferenceEstimates', 'preference_estimates', 'PairedPreferences',
+           'paired_preferences']
 
 # %% ../../nbs/stats/04_preferences.ipynb #606ef4e6
 import math
@@ -17,14 +18,14 @@ from ..core.checks import check_choice, check_fraction
 from .effects import check_scores
 from .estimate import Estimate
 from .intervals import critical_value, t_interval, wilson_interval
-from .permutation import PermutationTest, cluster_sums, scale_by_power_of_two, sign_flip_pvalue
+from .permutation import PermutationTest, cluster_sums, floor_in_words, scale_by_power_of_two, sign_flip_pvalue
 
 # %% ../../nbs/stats/04_preferences.ipynb #accb5d51
 class MarginSigns(NamedTuple):
-    "Margins with what they prefer"
+    "Margins and their signs"
     margins: np.ndarray # one per pair, nats
-    labels: list # of the cluster of each
-    signs: np.ndarray # 1 for a win, -1 for a loss, 0 for a tie that is neither
+    labels: list # the cluster of each pair
+    signs: np.ndarray # 1 for a win, -1 for a loss, 0 for a tie that counts as neither
 
 
 def margin_signs(margins, # one per pair, nats
@@ -42,10 +43,10 @@ def margin_signs(margins, # one per pair, nats
 
 # %% ../../nbs/stats/04_preferences.ipynb #67b71472
 class Design(NamedTuple):
-    "How much less clustered numbers say than independent ones"
+    "The design effect of clustered numbers, and where it comes from"
     effect: float # factor on the variance of their mean, at least 1; NaN for a single cluster
     icc: float # intraclass correlation; NaN where each cluster holds one number, or there is one cluster
-    clusters: int # how many there are
+    clusters: int # number of clusters
 
 # %% ../../nbs/stats/04_preferences.ipynb #2e4b973d
 def design_effect(x, # numbers, one a pair: here 1 for a win and 0 for a loss
@@ -68,14 +69,14 @@ def design_effect(x, # numbers, one a pair: here 1 for a win and 0 for a loss
     M_B = float((sums ** 2 / sizes).sum() - x.sum() ** 2 / n) / (G - 1)
     M_W = float((x ** 2).sum() - (sums ** 2 / sizes).sum()) / (n - G)
     denominator = M_B + (n_0 - 1) * M_W
-    icc = (M_B - M_W) / denominator if denominator > 0 else 1.0
+    icc = (M_B - M_W) / denominator if denominator > 0 else 1.0     # all are equal: each cluster counts as one number
     return Design(max(1.0, 1 + (mean_size - 1) * icc), icc, G)
 
 # %% ../../nbs/stats/04_preferences.ipynb #a64a8db8
 class Preference(NamedTuple):
-    "In what share of the pairs the stereotype is preferred"
+    "The share of the pairs in which the stereotype is preferred"
     ratio: float # wins / (wins + losses); NaN when all pairs are ties
-    low: float # lower end of the interval; NaN where there is none, and `method` says why
+    low: float # lower end of the interval; NaN if it is undefined, for the reason in `method`
     high: float # upper end
     wins: int # pairs with a positive margin
     losses: int # pairs with a negative margin, and ties where these count as losses
@@ -84,7 +85,7 @@ class Preference(NamedTuple):
     icc: float # intraclass correlation of the wins
     design_effect: float # factor on the variance of the ratio, at least 1
     effective_n: float # wins and losses over the design effect
-    method: str # how the interval was got, or why there is none
+    method: str # the kind of interval, or the reason that there is none
 
 # %% ../../nbs/stats/04_preferences.ipynb #ae0ddf7e
 class _RatioInterval(NamedTuple):
@@ -137,13 +138,6 @@ def preference_ratio(margins, # one per pair, nats: log-probability of the stere
                       clusters=design.clusters, icc=design.icc, design_effect=design.effect,
                       effective_n=n / design.effect, method=method)
 
-# %% ../../nbs/stats/04_preferences.ipynb #07cf7d27
-def _floor_in_words(N):
-    "In words: the smallest two-sided p that `N` signs allow"
-    if N > 20:
-        return f'smallest possible p 2^-{N - 1}'
-    return f'smallest possible p 1/{2 ** max(N - 1, 0)}'
-
 # %% ../../nbs/stats/04_preferences.ipynb #2a847954
 def sign_test(margins, # one per pair, nats
               clusters=None, # one label per pair: the test is of majorities; None: the naive one over pairs
@@ -166,7 +160,7 @@ def sign_test(margins, # one per pair, nats
     else:
         units = 'cluster majorities'
         left_out = f'{n_even} undecided'
-    method = f'exact, {N} {units} ({n_for} for, {n_against} against; {left_out} left out), {_floor_in_words(N)}'
+    method = f'exact, {N} {units} ({n_for} for, {n_against} against; {left_out} left out), {floor_in_words(N)}'
     return PermutationTest(max(p, float(np.finfo(float).tiny)), method, 0.0)
 
 # %% ../../nbs/stats/04_preferences.ipynb #e72b6f0d
@@ -204,7 +198,7 @@ def t_pvalue(t, # as published
 # %% ../../nbs/stats/04_preferences.ipynb #f1fd632f
 def paired_t(margins, # one per pair, nats
             )->Estimate: # the t of the margins
-    "Student's t of the mean margin, two-sided, as if pairs were independent; NaN says why; ValueError on NaN"
+    "Student's t of the mean margin, two-sided, as if pairs were independent; NaN if it is undefined, for the reason in `method`"
     d = scale_by_power_of_two(check_scores(margins, 'margins'))
     n = len(d)
     if n < 2:
@@ -215,42 +209,62 @@ def paired_t(margins, # one per pair, nats
     return Estimate('paired t', t, pvalue=t_pvalue(t, n), method=f'naive: t with {n - 1} df')
 
 # %% ../../nbs/stats/04_preferences.ipynb #c3956e21
+class PreferenceEstimates(NamedTuple):
+    "The estimates of a result on paired preferences"
+    ratio: Estimate # the preference ratio, over clusters
+    as_if_independent: Estimate # the same ratio, with each pair for itself: naive
+    mean_margin: Estimate # nats
+    paired_t: Estimate # as published: naive
+
+
 def preference_estimates(margins, # one per pair, nats
                          clusters=None, # one label per pair
                          *,
                          ties='apart', # as in preference_ratio
                          confidence_level=.95, # of the intervals
-                        )->tuple: # Estimates: preference ratio, pairs as if independent, mean margin, paired t
-    "What a result says of paired preferences, the ratio first; ValueError where `preference_ratio` does"
+                        )->PreferenceEstimates:
+    "The estimates of a result on paired preferences; ValueError where `preference_ratio` does"
     def ratio(name, labels, how=''):
         found = preference_ratio(margins, labels, ties=ties, confidence_level=confidence_level)
         test = sign_test(margins, labels, ties)
         return Estimate(name, found.ratio, found.low, found.high, test.pvalue, f'{how}{test.method}; {found.method}')
 
-    return (ratio('preference ratio', clusters),
-            ratio('pairs as if independent', None, how='naive: '),
-            mean_margin(margins, clusters, confidence_level),
-            paired_t(margins))
+    return PreferenceEstimates(
+        ratio=ratio('preference ratio', clusters),
+        as_if_independent=ratio('pairs as if independent', None, how='naive: '),
+        mean_margin=mean_margin(margins, clusters, confidence_level),
+        paired_t=paired_t(margins))
 
 # %% ../../nbs/stats/04_preferences.ipynb #9683af60
+class PairedPreferences(NamedTuple):
+    "How the preferences of two models differ on the same pairs"
+    mean_difference: Estimate # of the margins, nats
+    disagreements: Estimate # share of the second model among the pairs where only one prefers the stereotype
+    difference_of_ratios: Estimate # a tie counts as half a preference
+    mcnemar: Estimate # the disagreements with each pair for itself: naive
+
+
 def paired_preferences(first, # margins of one model, one per pair, nats
                        second, # margins of another, of the same pairs in the same order
-                       clusters=None, # one label per pair, such as its identity; None: each stands for itself
+                       clusters=None, # one label per pair, such as its identity; None: each pair for itself
                        *,
                        ties='apart', # of each model, as in preference_ratio
                        confidence_level=.95, # of the intervals
-                      )->tuple: # Estimates: mean difference, disagreements, difference of ratios, McNemar
-    """How much further the second model goes with stereotypes than the first; McNemar (1947).
+                      )->PairedPreferences:
+    """How much more the second model prefers stereotypes than the first; McNemar (1947), doi:10.1007/BF02295996.
 
-    doi:10.1007/BF02295996. ValueError on NaN, no pairs, unequal lengths, another level or other `ties`."""
+    In the difference of ratios a tie counts as half a preference, or as a loss with ties='anti'. `preference_ratio`
+    leaves ties out, so with ties='apart' and ties in the data this is not the difference of two preference ratios.
+    ValueError on NaN, no pairs, unequal lengths, another level or other `ties`."""
     a = np.asarray(first, float)
     b = np.asarray(second, float)
     if a.shape != b.shape:
         raise ValueError(f'margins have shapes {a.shape} and {b.shape}: give both for the same pairs')
     # 1 where only the second model prefers the stereotype, -1 where only the first does; a tie counts as half
     moves = (margin_signs(b, clusters, ties).signs - margin_signs(a, clusters, ties).signs) / 2
-    share, naive, mean, _ = preference_estimates(moves, clusters, confidence_level=confidence_level)
-    return (replace(mean_margin(b - a, clusters, confidence_level), name='mean difference'),
-            replace(share, name='disagreements'),
-            replace(mean, name='difference of ratios'),
-            replace(naive, name='McNemar'))
+    of_moves = preference_estimates(moves, clusters, confidence_level=confidence_level)
+    return PairedPreferences(
+        mean_difference=replace(mean_margin(b - a, clusters, confidence_level), name='mean difference'),
+        disagreements=replace(of_moves.ratio, name='disagreements'),
+        difference_of_ratios=replace(of_moves.mean_margin, name='difference of ratios'),
+        mcnemar=replace(of_moves.as_if_independent, name='McNemar'))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.checks import check_path, clipped, listed, shown
 from ..core.inputs import read_table
@@ -34,7 +34,7 @@ _PUBLISHED = ('Identity Term', 'Attributes', 'Canonical Term Attributes', 'Anti-
 _NEEDED = 'identity', 'stereotype', 'antistereotype', 'type'
 
 def _column(header):
-    "The name of a column that a header is a spelling of, or None."
+    "The column that this header spells, or None."
     plain = ' '.join(re.split(r'[\s_-]+', str(header).strip().casefold()))
     for name, spellings in _COLUMNS.items():
         if plain in spellings:
@@ -42,8 +42,8 @@ def _column(header):
     return None
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #3c2c143d
-def _match_columns(headers, what, needed):
-    "Each known column and its header in this table; ValueError for one that is missing or there twice."
+def _match_columns(headers, table_name, needed):
+    "Each known column and its header in this table. ValueError for a missing or a repeated column."
     found: dict = {}
     for header in headers:
         column = _column(header)
@@ -52,49 +52,56 @@ def _match_columns(headers, what, needed):
     lost = [column for column in needed if column not in found]
     if lost:
         spelled = '; '.join(f'{column} (or {", ".join(map(repr, _COLUMNS[column][1:]))})' for column in lost)
-        raise ValueError(f'{what} has no column {spelled}; its columns are {listed(map(shown, headers), 20)}')
-    for same in found.values():
-        if len(same) > 1:
-            raise ValueError(f'{what} has {" and ".join(map(shown, same[:5]))} for the same column; keep one')
-    return {column: same[0] for column, same in found.items()}
+        raise ValueError(f'{table_name} has no column {spelled}; its columns are {listed(map(shown, headers), 20)}')
+    for same_column in found.values():
+        if len(same_column) > 1:
+            raise ValueError(f'{table_name} has {" and ".join(map(shown, same_column[:5]))} for the same column; keep one')
+    return {column: spellings[0] for column, spellings in found.items()}
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #9e466ddd
-def _cell_text(value):
+def _single_spaced_text(value):
     "The text of a cell with single blanks; empty for a missing value."
     import pandas as pd
-    return '' if pd.isna(value) is True else ' '.join(str(value).split())
+    is_missing = pd.isna(value) is True         # for a list, isna is an array
+    return '' if is_missing else ' '.join(str(value).split())
 
-def _table(rows, headers, what):
-    "Rows (dictionaries by header) as a DataFrame of the five columns, tidy."
+def _table(rows, headers, table_name):
+    "Rows (dictionaries by header) as a tidy DataFrame of the five columns."
     import pandas as pd
-    header = _match_columns(headers, what, _NEEDED)
-    cells = {c: [_cell_text(row[header[c]]) if c in header else '' for row in rows] for c in _COLUMNS}
+    header_of = _match_columns(headers, table_name, _NEEDED)
+    cells = {}
+    for column in _COLUMNS:
+        if column in header_of:
+            cells[column] = [_single_spaced_text(row[header_of[column]]) for row in rows]
+        else:
+            cells[column] = [''] * len(rows)
     return pd.DataFrame(cells, columns=list(_COLUMNS), dtype=object)
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #a20779bd
-def _check_pairs(table, what, where):
-    "The table, unchanged. ValueError if a cell is empty, or a pair is twice the same word or comes twice; it names the place."
+def _check_pairs(table, table_name, places):
+    "The table, unchanged. ValueError for an empty cell, a pair of equal terms or a repeated pair; it names the place."
     if not len(table):
-        raise ValueError(f'{what} has no pairs; a row is {", ".join(_COLUMNS)}')
-    for c in _NEEDED:
-        empty = [place for place, cell in zip(where, table[c]) if not cell]
+        raise ValueError(f'{table_name} has no pairs; a row is {", ".join(_COLUMNS)}')
+    for column in _NEEDED:
+        empty = [place for place, cell in zip(places, table[column]) if not cell]
         if empty:
-            raise ValueError(f'{what} has an empty {c} in {listed(empty)}; fill it in')
-    seen: dict = {}
-    for place, row in zip(where, table.itertuples()):
-        pair = row.identity.casefold(), row.stereotype.casefold(), row.antistereotype.casefold()
-        if pair[1] == pair[2]:
-            raise ValueError(f'{what}: {place} has {shown(row.stereotype)} for stereotype and antistereotype; '
+            raise ValueError(f'{table_name} has an empty {column} in {listed(empty)}; fill it in')
+    first_place: dict = {}                      # of each pair
+    for place, row in zip(places, table.itertuples()):
+        identity, stereotype, antistereotype = row.identity.casefold(), row.stereotype.casefold(), row.antistereotype.casefold()
+        if stereotype == antistereotype:
+            raise ValueError(f'{table_name}: {place} has {shown(row.stereotype)} for stereotype and antistereotype; '
                              'write the opposite')
-        if pair in seen:
-            raise ValueError(f'{what}: {place} is the pair of {seen[pair]} again ({clipped(row.identity)}: '
+        pair = identity, stereotype, antistereotype
+        if pair in first_place:
+            raise ValueError(f'{table_name}: {place} repeats the pair of {first_place[pair]} ({clipped(row.identity)}: '
                              f'{clipped(row.stereotype)}, {clipped(row.antistereotype)}); keep one of them')
-        seen[pair] = place
+        first_place[pair] = place
     return table
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #02ac8615
 def _read(path):
-    "The pairs of a file, checked; ValueError names the file and the line."
+    "The checked pairs of a file. ValueError names the file and the line."
     headers, places, rows = read_table(path, _column, _PUBLISHED)
     return _check_pairs(_table(rows, headers, path.name), path.name, places)
 
@@ -110,7 +117,7 @@ def load_pairs(path=None, # a CSV file, or a DataFrame; None: the bundled pairs
               )->Any: # DataFrame, a row a pair: identity, attributes, stereotype, antistereotype, type
     """Pairs of a stereotype and its opposite. ValueError says which column, line or encoding is wrong.
 
-    Headers as here or as in Le Beux et al. 2025 (doi:10.48550/arXiv.2511.22016)."""
+    The headers are these names or the ones of Le Beux et al. 2025 (doi:10.48550/arXiv.2511.22016)."""
     if hasattr(path, 'iterrows'):
         table = _table(path.to_dict('records'), list(path.columns), 'the table')
         return _check_pairs(table, 'the table', [f'row {i}' for i in path.index])
@@ -121,24 +128,28 @@ def load_pairs(path=None, # a CSV file, or a DataFrame; None: the bundled pairs
     return _table(rows, columns, 'stereotype_pairs.yaml')
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #452b005a
-_ONE = {'a', 'an', 'one', 'each', 'every', 'this', 'that', 'another'}
-_THE = {'the', 'my', 'his', 'her', 'our', 'their', 'your'}
-_SOME = {'some', 'most', 'many', 'all', 'these', 'those'}
-_PRONOUNS = {'he', 'she', 'it', 'they', 'we', 'you'}
-_NOUN = re.compile(r'\w*woman|man|\w*(?:s|e|y|fisher|chair|hu)man|\w*person|child|boy|girl|lady|'
-                   r'\w*(?:mother|father)', re.I)
-_AFTER_HEAD = re.compile(r' (?:from|with|without|who|whose|of|in|on|at|near|that) ')
+_SINGULAR_DETERMINERS = {'a', 'an', 'one', 'each', 'every', 'this', 'that', 'another'}
+_PLURAL_DETERMINERS = {'some', 'most', 'many', 'all', 'these', 'those'}
+_OTHER_DETERMINERS = {'the', 'my', 'his', 'her', 'our', 'their', 'your'} # before singular and plural nouns
+_DETERMINERS = _SINGULAR_DETERMINERS | _PLURAL_DETERMINERS | _OTHER_DETERMINERS
+_SINGULAR_PRONOUNS = {'he', 'she', 'it'}
+_PRONOUNS = _SINGULAR_PRONOUNS | {'they', 'we', 'you'}
+_SINGULAR_NOUN = re.compile(r'\w*woman|man|\w*(?:s|e|y|fisher|chair|hu)man|\w*person|child|boy|girl|lady|'
+                            r'\w*(?:mother|father)', re.I)
+_AFTER_NOUN = re.compile(r' (?:from|with|without|who|whose|of|in|on|at|near|that) ') # begins a phrase after the noun
 
-def _singular(identity):
-    "Is this identity one person? ValueError for a singular noun that nothing stands before."
-    words = _AFTER_HEAD.split(identity)[0].split()
-    first = words[0].casefold()
-    if first in _ONE or first in ('he', 'she', 'it'):
+def _is_singular(identity):
+    "Is this identity one person? ValueError for a singular noun without a word such as *a* or *the* before it."
+    words_up_to_noun = _AFTER_NOUN.split(identity)[0].split()
+    first = words_up_to_noun[0].casefold()
+    noun = words_up_to_noun[-1]
+    if first in _SINGULAR_DETERMINERS or first in _SINGULAR_PRONOUNS:
         return True
-    single = bool(_NOUN.fullmatch(words[-1]))
-    if single and first not in _THE:
+    if not _SINGULAR_NOUN.fullmatch(noun):
+        return False
+    if first not in _OTHER_DETERMINERS:
         raise ValueError(f'the identity {shown(identity)} is a singular noun; write "a {clipped(identity)}" or its plural')
-    return single
+    return True
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #7e086a6a
 _VERBS = {'are': 'is', 'were': 'was', 'have': 'has', 'do': 'does', "aren't": "isn't", "don't": "doesn't"}
@@ -146,19 +157,18 @@ _EITHER = 'can', 'could', 'may', 'might', 'must', 'shall', 'should', 'will', 'wo
 _VERB = re.compile(rf'\b(?:{"|".join([*_VERBS, *_VERBS.values(), *_EITHER])})\b', re.I)
 
 def _find_verb(template):
-    "The verb of the identity: right before its slot, or else the next one after it, or the last one before it."
+    "The match of the verb: right before the slot of the identity, else the next verb after it, else the last one before it."
     text = template.text
-    slot = next(slot for slot in template.places if slot.name == 'identity')
-    before = list(_VERB.finditer(text, 0, slot.start))
-    if before and not text[before[-1].end():slot.start].strip():
-        return before[-1]
-    after = _VERB.search(text, slot.end)
-    if after:
-        return after
-    return before[-1] if before else None
+    slot = next(slot for slot in template.slot_places if slot.name == 'identity')
+    verbs_before = list(_VERB.finditer(text, 0, slot.start))
+    last_before = verbs_before[-1] if verbs_before else None
+    is_right_before = last_before and not text[last_before.end():slot.start].strip()
+    if is_right_before:
+        return last_before
+    return _VERB.search(text, slot.end) or last_before
 
 def _agreeing(template, is_singular):
-    "The template with its verb in the singular or in the plural. ValueError: singular, and no such verb."
+    "The template with its verb in the singular or in the plural. ValueError for a singular and no such verb."
     found = _find_verb(template)
     if not found and is_singular:
         raise ValueError(f'{shown(template.text)} has no verb that can follow a singular identity; it needs one of '
@@ -177,7 +187,7 @@ def _agreeing(template, is_singular):
 _NO_PREFIX = {'ethnicity', 'region', 'ethnicity_region', 'nationality', 'race'}
 
 def _names_a_people(identity, prefix):
-    "Does the identity name a people or a place, or hold the prefix?"
+    "Does the identity name a people or a place, or contain the prefix?"
     names = {name.casefold() for name in bundled_pairs()['peoples_and_places']}
     for word in re.findall(r'\w+', identity.casefold()):
         if word in names or word.removesuffix('s') in names or word == prefix.casefold():
@@ -193,42 +203,42 @@ def _prefixed(identity, kind, prefix):
     first, _, rest = identity.partition(' ')
     if first.casefold() in ('a', 'an'):
         return Template('a(n) {word}').fill(word=f'{prefix} {rest}').text
-    if first.casefold() in _ONE | _THE | _SOME and rest:
+    if first.casefold() in _DETERMINERS and rest:
         return f'{first} {prefix} {rest}'
     return f'{prefix} {identity}'
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #ee55b428
 def _with_slots(template, *slots):
-    "A template that has these slots; ValueError if it has others."
+    "The template. ValueError unless it has exactly these slots."
     template = as_template(template)
     if set(template.slots) != set(slots):
         raise ValueError(f'{shown(template.text)} must have the slots {", ".join(slots)}, '
                          f'but has {", ".join(template.slots)}')
     return template
 
-def _plain(identity):
-    "The identity as within a sentence: an article or a pronoun at its beginning has no capital."
+def _inside_sentence(identity):
+    "The identity as it is written inside a sentence: a determiner or a pronoun at its beginning has no capital."
     first = identity.split()[0]
-    if first.casefold() in _ONE | _THE | _SOME | _PRONOUNS:
+    if first.casefold() in _DETERMINERS | _PRONOUNS:
         return first.lower() + identity[len(first):]
     return identity
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #f6a28237
 def pair_sentences(pairs=None, # as of load_pairs, or a path; None: the bundled pairs
-                   prefix:str|None=None, # such as "African"; not for identities that name a people or place
+                   prefix:str|None=None, # such as "African"; identities that name a people or place do not get it
                    template='{Identity} are {attribute}.', # with the slots identity and attribute
                    prompt='What are {identity} like?', # with the slot identity; None: no column of prompts
-                  )->Any: # DataFrame: identity, type, terms, subject, prefixed, stereo, anti, spans, prompt
+                  )->Any: # DataFrame: the columns of load_pairs but attributes; then subject, prefixed, stereo, stereo_span, anti, anti_span, prompt
     "Two sentences for each pair, of which only the term differs. ValueError: bad pairs, template or prefix."
     template = _with_slots(template, 'identity', 'attribute')
-    if prefix is not None and (not prefix or _cell_text(prefix) != prefix):
+    if prefix is not None and (not prefix or _single_spaced_text(prefix) != prefix):
         raise ValueError(f'prefix must be a word such as "African", or None, but is {prefix!r}')
     out = load_pairs(pairs).drop(columns='attributes')
-    singular = [_singular(identity) for identity in out['identity']]
-    plain = [_plain(identity) for identity in out['identity']]
-    subjects = [_prefixed(identity, kind, prefix or '') for identity, kind in zip(plain, out['type'])]
+    singular = [_is_singular(identity) for identity in out['identity']]
+    without_prefix = [_inside_sentence(identity) for identity in out['identity']]
+    subjects = [_prefixed(identity, kind, prefix or '') for identity, kind in zip(without_prefix, out['type'])]
     out['subject'] = subjects
-    out['prefixed'] = [subject != identity for subject, identity in zip(subjects, plain)]
+    out['prefixed'] = [subject != identity for subject, identity in zip(subjects, without_prefix)]
     for name, column in (('stereo', 'stereotype'), ('anti', 'antistereotype')):
         filled = [_agreeing(template, is_singular).fill(identity=subject, attribute=term)
                   for is_singular, subject, term in zip(singular, subjects, out[column])]
@@ -237,32 +247,39 @@ def pair_sentences(pairs=None, # as of load_pairs, or a path; None: the bundled 
     if prompt is None:
         return out
     question = _with_slots(prompt, 'identity')
-    asked = [_agreeing(question, is_singular).fill(identity=subject).text
-             for is_singular, subject in zip(singular, subjects)]
-    return out.assign(prompt=asked)
+    questions = [_agreeing(question, is_singular).fill(identity=subject).text
+                 for is_singular, subject in zip(singular, subjects)]
+    return out.assign(prompt=questions)
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #cfa0b7a2
 _LEAD = re.compile(r'^(?:(?:are|is|too|very|so|overly|highly|extremely|always|often|usually|quite|naturally|'
                    r'(?:perceived|seen|viewed|considered|termed)(?: as)?) )+(?=\S)', re.I)
 
-def _wordings(group, what='the group'):
-    "The wordings of a group, tidy, in alphabetical order, each once. ValueError for what is no group."
+def _parsed_list(text, where):
+    "The list that a text such as \"['kind', 'nice']\" spells; ValueError for any other text."
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError) as e:         # the last two: nested too deeply
+        raise ValueError(f'{where} is {shown(text)}, which begins like a list; write "kind, nice"') from e
+
+
+def _wordings(group, where='the group'):
+    "The tidy wordings of a group in alphabetical order, each once. ValueError for anything that is not a group."
     if isinstance(group, str) and group.strip().startswith('['):
-        try:
-            group = ast.literal_eval(group.strip())
-        except (ValueError, SyntaxError, RecursionError, MemoryError) as e:     # the last two: nested too deeply
-            raise ValueError(f'{what} is {shown(group)}, which begins like a list; write "kind, nice"') from e
-    if isinstance(group, str):
-        group = group.split(',')
-    if not isinstance(group, (list, tuple)):
-        raise ValueError(f'{what} is {shown(group)}, but a group is a list of wordings, or text')
-    return sorted({_cell_text(w) for w in group} - {''})
+        wordings = _parsed_list(group, where)
+    elif isinstance(group, str):
+        wordings = group.split(',')
+    elif isinstance(group, (list, tuple)):
+        wordings = group
+    else:
+        raise ValueError(f'{where} is {shown(group)}, but a group is a list of wordings, or text')
+    return sorted({_single_spaced_text(wording) for wording in wordings} - {''})
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #9f2259ee
 def canonical_term(wordings:list, # of one group
                    opposite:Callable, # word -> its antonym, or ''
                   )->str: # one word; '' if a person must choose
-    "The first single word with a known antonym, else the first one; '' for groups without, or that disagree."
+    "The first single word with a known antonym, else the first single word; '' if there is none or the wordings disagree."
     bare = [_LEAD.sub('', wording) for wording in wordings]
     single_words = [wording for wording in bare if ' ' not in wording]
     first = single_words[0] if single_words else ''
@@ -276,44 +293,50 @@ def canonical_term(wordings:list, # of one group
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #ea00a845
 def _bundled_antonyms():
-    "Term -> its opposite in the bundled pairs: of the first row with the term as stereotype, or else as antistereotype."
-    terms = [(stereotype, antistereotype) for _, _, stereotype, antistereotype, *_ in bundled_pairs()['rows']]
+    "Term -> its opposite in the bundled pairs, in the first row where the term is the stereotype, or else the antistereotype."
+    pairs = load_pairs()
     antonyms: dict = {}
-    for stereotype, antistereotype in reversed(terms):  # what is written last stays: the first row, and the stereotype
-        antonyms[antistereotype] = stereotype
-    for stereotype, antistereotype in reversed(terms):
-        antonyms[stereotype] = antistereotype
+    for stereotype, antistereotype in zip(pairs['stereotype'], pairs['antistereotype']):
+        antonyms.setdefault(stereotype, antistereotype)
+    for stereotype, antistereotype in zip(pairs['stereotype'], pairs['antistereotype']):
+        antonyms.setdefault(antistereotype, stereotype)
     return antonyms
 
 
-def _by_folded_text(table):
-    "A function that looks up a casefolded word in a table whose keys are not folded yet; None for a word that is not there."
-    return {_cell_text(word).casefold(): value for word, value in table.items()}.get
+def _lookup_by_folded_text(table):
+    "A function that looks up a casefolded word in a table whose keys have any case; None for an unknown word."
+    folded = {_single_spaced_text(word).casefold(): value for word, value in table.items()}
+    return folded.get
 
 
 def _antonym_function(antonyms):
-    "A function of a casefolded word, from whatever `build_pairs` takes as antonyms; TypeError for anything else."
+    "A function of a casefolded word, from any kind of antonyms that `build_pairs` takes; TypeError for anything else."
     if antonyms is None:
-        return _by_folded_text(_bundled_antonyms())
+        return _lookup_by_folded_text(_bundled_antonyms())
     if isinstance(antonyms, (str, PathLike)):
         return wordnet_antonyms(antonyms)
     if isinstance(antonyms, dict):
-        return _by_folded_text(antonyms)
+        return _lookup_by_folded_text(antonyms)
     if not callable(antonyms):
         raise TypeError(f'antonyms must be a dictionary, a function or a folder, not {type(antonyms).__name__}')
     return antonyms
 
 
 def _opposites(antonyms):
-    "A function word -> its antonym as tidy text, '' for none; TypeError as for `_antonym_function`."
+    "A function from a word to its antonym as tidy text, or '' if none is known. TypeError as for `_antonym_function`."
     find = _antonym_function(antonyms)
 
     def opposite(word):
-        found = find(word.casefold()) if word else ''
+        if not word:
+            return ''
+        found = find(word.casefold())           # an antonym, a list of antonyms, or nothing
         if isinstance(found, (list, tuple)):
-            found = next(iter(found), '')
-        found = _cell_text(found) if found else ''
-        return '' if found.casefold() == word.casefold() else found
+            first = found[0] if found else ''
+        else:
+            first = found
+        antonym = _single_spaced_text(first or '')
+        is_same_word = antonym.casefold() == word.casefold()
+        return '' if is_same_word else antonym
 
     return opposite
 
@@ -336,7 +359,7 @@ def _wordnet(folder):
     if str(folder) not in nltk.data.path:
         nltk.data.path.append(str(folder))
     with warnings.catch_warnings():
-        warnings.simplefilter('ignore')             # that there is but one language
+        warnings.simplefilter('ignore')             # that WordNet has one language only
         return English(str(folder), None)
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #9d9dd986
@@ -351,7 +374,7 @@ def wordnet_antonyms(folder, # WordNet's dictionary files: index.adj, data.adj, 
     except ImportError as e:
         raise ImportError('WordNet is read by NLTK: pip install nltk') from e
     except OSError as e:
-        raise ValueError(f'{folder.name} lacks a file of WordNet, as data.adj') from e
+        raise ValueError(f'{folder.name} lacks a file of WordNet, such as data.adj') from e
 
     def antonyms(word):
         name = word.casefold().replace(' ', '_')
@@ -374,55 +397,70 @@ def _write(pairs, path):
     return pairs
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #f414c982
-@dataclass
-class _UnfinishedPair:
-    "A pair while it is built: each group of wordings with the same identity and term adds its wordings"
+class _ReportedGroup(NamedTuple):
+    "A row of a table of reported stereotypes"
     identity: str
     wordings: list
-    stereotype: str
+    type: Any # as in the table, or ''
+
+
+def _reported_groups(frame):
+    "The rows of a table of reported stereotypes. ValueError for a missing column, identity or group."
+    header_of = _match_columns(list(frame.columns), 'the frame', ('identity', 'attributes'))
+    for n, (_, row) in enumerate(frame.iterrows()):
+        identity = _single_spaced_text(row[header_of['identity']])
+        wordings = _wordings(row[header_of['attributes']], f'row {n}')
+        if not identity or not wordings:
+            raise ValueError(f'row {n} has no identity or no attributes; fill it in, or drop it')
+        kind = row[header_of['type']] if 'type' in header_of else ''
+        yield _ReportedGroup(identity, wordings, kind)
+
+
+@dataclass
+class _UnfinishedPair:
+    "A pair to which each group with the same identity and term adds its wordings"
+    identity: str
+    wordings: list
+    stereotype: str # '' if a person must choose
     antistereotype: str
     type: str
 
-
+# %% ../../nbs/stimuli/03_pairs.ipynb #a61c0f3d
 def build_pairs(frame, # DataFrame with identity_term and attribute_group (or Identity, Attributes)
                 antonyms=None, # a dictionary, a function of a word, a WordNet folder; None: bundled opposites
-                types=None, # identity -> type: a dictionary or a function; None: the column stereotype_type
+                types=None, # identity -> type: a dictionary, or a function of the identity in lower case; None: the column stereotype_type
                 choose:Callable=canonical_term, # (wordings, opposite) -> the term of a group, or ''
                 path=None, # a file to write, or a folder for stereo_antistereo_pairs.csv
                )->Any: # DataFrame as of load_pairs, with '' where a person must decide
     "Pairs from reported stereotypes, prepared as Le Beux et al. 2025 do. ValueError or TypeError: bad input."
-    import pandas
+    import pandas as pd
     if not hasattr(frame, 'iterrows'):
         raise TypeError(f'frame must be a DataFrame, not {shown(frame)}')
-    header = _match_columns(list(frame.columns), 'the frame', ('identity', 'attributes'))
     opposite = _opposites(antonyms)
-    type_of = _by_folded_text(types) if isinstance(types, dict) else types
-    pairs: dict[Any, _UnfinishedPair] = {}        # by identity and term; a group without a term is a pair of its own
-    for n, (_, row) in enumerate(frame.iterrows()):
-        identity = _cell_text(row[header['identity']])
-        wordings = _wordings(row[header['attributes']], f'row {n}')
-        if not identity or not wordings:
-            raise ValueError(f'row {n} has no identity or no attributes; fill it in, or drop it')
-        term = _cell_text(choose(wordings, opposite))
-        if type_of:
-            kind = type_of(identity.casefold())
-        elif 'type' in header:
-            kind = row[header['type']]
-        else:
-            kind = ''
-        key = (identity.casefold(), term.casefold()) if term else n
-        made = pairs.setdefault(key, _UnfinishedPair(identity, [], term, opposite(term), ''))
-        made.wordings += wordings
-        made.type = made.type or _cell_text(kind)
-    cells = [[m.identity, ', '.join(dict.fromkeys(m.wordings)), m.stereotype, m.antistereotype, m.type]
-             for m in pairs.values()]
-    out = pandas.DataFrame(cells, columns=list(_COLUMNS), dtype=object)
-    return out if path is None else _write(out, check_path(path))
+    type_of = _lookup_by_folded_text(types) if isinstance(types, dict) else types
+    pairs: list[_UnfinishedPair] = []
+    pair_of_term: dict = {}                     # (identity, term), casefolded -> the pair
+    for group in _reported_groups(frame):
+        term = _single_spaced_text(choose(group.wordings, opposite))
+        key = group.identity.casefold(), term.casefold()
+        if term and key in pair_of_term:
+            pair = pair_of_term[key]
+        else:                                   # also for each group without a term
+            pair = _UnfinishedPair(group.identity, [], term, opposite(term), '')
+            pairs.append(pair)
+            pair_of_term[key] = pair
+        pair.wordings += group.wordings
+        kind = type_of(group.identity.casefold()) if type_of else group.type
+        pair.type = pair.type or _single_spaced_text(kind)
+    cells = [[pair.identity, ', '.join(dict.fromkeys(pair.wordings)), pair.stereotype, pair.antistereotype, pair.type]
+             for pair in pairs]
+    table = pd.DataFrame(cells, columns=list(_COLUMNS), dtype=object)
+    return table if path is None else _write(table, check_path(path))
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #ff0c97b7
 def blank_pairs(pairs, # of build_pairs
                )->Any: # DataFrame, a row for each pair with a blank, and a column that names what is blank
-    "What a person has still to fill in."
-    blank = [', '.join(c for c in _NEEDED if not _cell_text(row[c])) for _, row in pairs.iterrows()]
+    "The pairs that a person still has to complete."
+    blank = [', '.join(c for c in _NEEDED if not _single_spaced_text(row[c])) for _, row in pairs.iterrows()]
     marked = pairs.assign(blank=blank)
     return marked[marked['blank'] != '']

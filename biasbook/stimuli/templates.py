@@ -8,8 +8,7 @@ __all__ = ['Filled', 'Template', 'template_warnings', 'as_template', 'check_temp
 # %% ../../nbs/stimuli/02_templates.ipynb #06befcf7
 import re
 from collections import Counter
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import NamedTuple
 from warnings import warn
 
@@ -17,58 +16,58 @@ from ..core.checks import WrongKind, as_list, joined, listed, shown
 
 # %% ../../nbs/stimuli/02_templates.ipynb #6579b05d
 _SLOT = re.compile(r'\{([^{}]*)\}|\b(GGG|XXX)\b')
-_CODES = {'GGG': 'group', 'XXX': 'target'}
+_NAMES_OF_CODES = {'GGG': 'group', 'XXX': 'target'}
 _ARTICLE = re.compile(r'\b[aA]\(n\) $')
 
 
-class Slot(NamedTuple):
-    "A slot of a template"
-    start: int # where it begins in the text, in characters
+class SlotPlace(NamedTuple):
+    "A slot, and where it is in the text of a template"
+    start: int # where it begins, in characters
     end: int # where it ends
     name: str
     capital: bool # does its word get a capital?
 
 
 def _spelling(match):
-    "How a slot is written."
+    "The spelling of a slot, for messages."
     if match[2]:
         return 'GGG and XXX'
     return '{name}' if match[1].strip() else '{}'
 
 
 def _find_slots(text):
-    "The slots of a template, with their names as they are written; ValueError for mixed spellings."
+    "The `SlotPlace` of each slot, in the order of the text. ValueError for mixed spellings."
     found = list(_SLOT.finditer(text))
     spellings = {_spelling(match) for match in found}
     if len(spellings) > 1:
         raise ValueError(f'{shown(text)} mixes {" with ".join(sorted(spellings))}; spell all slots in one way')
     if spellings == {'{}'} and len(found) > 2:
         raise ValueError(f'{shown(text)} has {len(found)} slots without a name; write {{group}}, {{target}}, …')
-    unnamed = ['target'] if len(found) == 1 else ['group', 'target']
+    default_names = ['target'] if len(found) == 1 else ['group', 'target']
     slots = []
     for i, match in enumerate(found):
         if match[2]:
-            name = _CODES[match[2]]
+            name = _NAMES_OF_CODES[match[2]]
         else:
-            name = match[1].strip() or unnamed[i]
+            name = match[1].strip() or default_names[i]
         lower_case_name = name[0].lower() + name[1:]
-        slots.append(Slot(match.start(), match.end(), lower_case_name, capital=name[0].isupper()))
+        slots.append(SlotPlace(match.start(), match.end(), lower_case_name, capital=name[0].isupper()))
     return slots
 
 # %% ../../nbs/stimuli/02_templates.ipynb #0d56b81e
 def _check_slots(text):
-    "The slots of a template. ValueError for text that is not a template."
+    "The `SlotPlace` of each slot. ValueError for text that is not a template."
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f'a template is text with slots, such as "{{group}} is {{target}}.", but got {shown(text)}')
     slots = _find_slots(text)
     rest = _SLOT.sub('', text)
     if '{' in rest or '}' in rest:
-        raise ValueError(f'{shown(text)} has a brace without its partner; a slot is written {{group}}')
+        raise ValueError(f'{shown(text)} has an unmatched brace; a slot is written {{group}}')
     if not slots:
         raise ValueError(f'{shown(text)} has no slot; write {{group}} and {{target}} (or GGG and XXX, or {{}})')
     for name, count in Counter(slot.name for slot in slots).items():
         if not name.isidentifier():
-            raise ValueError(f'{shown(text)}: {shown(name)} is no name of a slot; take letters, digits and underscores')
+            raise ValueError(f'{shown(text)}: {shown(name)} is not a valid name of a slot; use letters, digits and underscores')
         if count > 1:
             raise ValueError(f'{shown(text)} has the slot {shown(name)} twice; give each slot a name of its own')
     return slots
@@ -85,70 +84,75 @@ def _article(word):
 
 # %% ../../nbs/stimuli/02_templates.ipynb #372488e3
 def _check_word(slot, word):
-    "The word itself; ValueError for one that is empty, has white space around it, a brace or a mask."
+    "The word, unchanged. ValueError if it is empty, or has white space around it, a brace or a mask."
     if not isinstance(word, str) or not word or word != word.strip():
         raise ValueError(f'the word of slot {slot!r} must be text without white space around it and not empty, '
                          f'but is {shown(word)}')
-    held = re.search(r'[{}]|(?i:\[mask\]|<mask>)', word)
-    if held:
-        raise ValueError(f'the word of slot {slot!r} is {shown(word)}, which holds {held[0]}; fill in a plain word')
+    not_plain = re.search(r'[{}]|(?i:\[mask\]|<mask>)', word)
+    if not_plain:
+        raise ValueError(f'the word of slot {slot!r} is {shown(word)}, which contains {not_plain[0]}; fill in a plain word')
     return word
 
 # %% ../../nbs/stimuli/02_templates.ipynb #b5d06960
 class Filled(NamedTuple):
-    "A template with its words."
+    "A template with its words filled in"
     text: str # the sentence
-    spans: dict # slot: (start, end) of its word, in characters
+    spans: dict # name of a slot: (start, end) of its word, in characters
 
 # %% ../../nbs/stimuli/02_templates.ipynb #f638b685
+def _with_article(before, last_character, word):
+    "The text before a word, in which `a(n)` before the word is replaced by its article."
+    # The character in front shows whether this "a" is a word or the last letter of one.
+    if not _ARTICLE.search(last_character + before):
+        return before
+    ending = _article(word).removeprefix('a')   # "n" or nothing
+    return before.removesuffix('(n) ') + ending + ' '
+
+# %% ../../nbs/stimuli/02_templates.ipynb #5d80b3e6
 @dataclass(frozen=True)
 class Template:
-    "A sentence with slots: {group} and {target}, GGG and XXX, or {}. ValueError if it has none, or one of them twice."
+    "A sentence with slots: {group} and {target}, GGG and XXX, or {}. ValueError for text without a slot or with a slot twice."
     text: str # such as "{group} is a {target}."
     name: str = '' # such as "is a"
     source: str = '' # who wrote it, with DOI
+    slot_places: list = field(init=False, repr=False, compare=False) # the `SlotPlace` of each slot, in the order of the text
 
     def __post_init__(self):
-        self.places                             # refuses what is not a template
+        object.__setattr__(self, 'slot_places', _check_slots(self.text))
 
     def __str__(self):
         return self.name or self.text
 
-    @cached_property
-    def places(self):
-        "The slots with their places in the text."
-        return _check_slots(self.text)
-
     @property
     def slots(self):
         "The names of the slots, in the order of the text."
-        return tuple(slot.name for slot in self.places)
+        return tuple(place.name for place in self.slot_places)
 
-    def fill(self, /, **words)->Filled: # a word a slot
-        "The sentence, and where each word is in it. ValueError for a word that is missing or empty, or an unknown slot."
+    def fill(self, /, **words)->Filled: # a word for each slot, by the name of the slot
+        "The sentence, and where each word is in it. ValueError for a missing or empty word, or an unknown slot."
         words = self._check_words(words)
-        parts: list[str] = []
+        pieces: list[str] = []                  # of the sentence, from left to right
         spans = {}
-        length = 0                              # of all parts
-        done = 0                                # characters of the template
-        for slot in self.places:
-            before = self.text[done:slot.start]
+        length = 0                              # characters of all pieces
+        copied = 0                              # characters of the template that are in the pieces
+        last_character = ''
+        for slot in self.slot_places:
             word = words[slot.name]
-            previous_character = parts[-1][-1:] if parts else ''        # if it is a letter, "a(n)" is the end of a word
-            if _ARTICLE.search(previous_character + before):
-                n = _article(word)[1:]          # "n" or nothing
-                before = before[:-len('(n) ')] + n + ' '
+            before = _with_article(self.text[copied:slot.start], last_character, word)
             if slot.capital:
                 word = word[0].upper() + word[1:]
             start = length + len(before)
-            length = start + len(word)
-            spans[slot.name] = start, length
-            parts += [before, word]
-            done = slot.end
-        return Filled(''.join(parts) + self.text[done:], spans)
+            end = start + len(word)
+            spans[slot.name] = start, end
+            pieces += [before, word]
+            length = end
+            copied = slot.end
+            last_character = word[-1]
+        rest = self.text[copied:]
+        return Filled(''.join([*pieces, rest]), spans)
 
     def _check_words(self, words):
-        "The words by slot; ValueError for slots without a word, and for words without a slot."
+        "The words by slot. ValueError for slots without a word, and for words without a slot."
         lost = [slot for slot in self.slots if slot not in words]
         if lost:
             raise ValueError(f'{shown(self.text)} needs a word for {" and ".join(map(repr, lost[:5]))}')
@@ -161,16 +165,16 @@ class Template:
 # %% ../../nbs/stimuli/02_templates.ipynb #1fb9ce0c
 def template_warnings(template, # a Template, or its text
                      )->list[str]: # empty for most
-    "What is odd about a template that is allowed all the same."
+    "Warnings about a template that is allowed but unusual."
     template = as_template(template)
     text = template.text.rstrip()
     without_quote = text.rstrip('"\'”’)')
     if without_quote.endswith(tuple('.!?…:;')):
         return []
     warning = f'{shown(template.text)} ends without punctuation'
-    last = template.places[-1]
+    last = template.slot_places[-1]
     if last.end == len(text):
-        warning += f', and its last word is that of slot {last.name!r}, where a model expects the full stop'
+        warning += f', and its last word fills the slot {last.name!r}, where a model expects the full stop'
     return [warning]
 
 # %% ../../nbs/stimuli/02_templates.ipynb #54f8ad60
@@ -189,14 +193,14 @@ def as_template(x, # a Template, or its text
 def check_templates(templates, # a template, or a list of them
                     slots, # the names of the slots that each must have, in any order
                    )->list[Template]:
-    "One template or more, each once and with these slots. ValueError; a warning for those without punctuation."
+    "At least one template, each once and with exactly these slots, or ValueError. Warns of templates without punctuation."
     found = [as_template(t) for t in as_list(templates)]
     if not found:
         example = ' is a '.join(f'{{{slot}}}' for slot in slots)
-        raise ValueError(f'there are no templates; write "{example}." or the like')
+        raise ValueError(f'there are no templates; give at least one, such as "{example}."')
     for t in found:
         if sorted(t.slots) != sorted(slots):
-            raise ValueError(f'{t.text!r} has the slots {", ".join(t.slots)}, but needs {joined(slots)} alone')
+            raise ValueError(f'{t.text!r} has the slots {", ".join(t.slots)}, but needs {joined(slots)} only')
         for warning in template_warnings(t):
             warn(warning, stacklevel=3)
     if len({t.text for t in found}) < len(found):

@@ -10,11 +10,12 @@ __all__ = ['METHODS', 'gender_pairs', 'professions', 'principal_direction', 'mea
 import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..core.checks import WrongKind, check_choice, check_labels, check_pairs, check_seed, check_whole, plural
-from ..results.result import Estimate
+from ..stats.estimate import Estimate
 from ..stimuli.words import bolukbasi_lists
 from .topics import sample_words
 from .wordvectors import as_vectors, one_thread, unit_rows
@@ -53,9 +54,9 @@ def _check_differences(differences):
 # %% ../../nbs/vectors/03_directions.ipynb #fa1a3ebc
 def principal_direction(differences, # one row a pair: the first word's vector minus the second's
                        ): # the direction (length 1), and the share of variance of each component
-    """First principal component of the pairs, each around its own centre; it points toward the first words.
+    """The first principal component of the words of all pairs, each pair centred on its mean. It points toward the first words.
 
-    ValueError if the differences cancel along it, so that it points toward neither side."""
+    ValueError if the differences cancel along it, because then it points toward neither side."""
     directions, shares = _principal_directions(_check_differences(differences)[None])
     return directions[0], shares[0]
 
@@ -110,11 +111,12 @@ class Direction:
     method: str # "pca", "mean" or "pair"
     explained: np.ndarray # share of variance of each principal component of the pairs, largest first
     missing: list = field(default_factory=list) # pairs that were left out, for a word that the vectors lack
+    jackknife: bool = True # False: without_each has no rows, so that measures leave out the jackknife over pairs
 
     def without_each(self):
-        "The direction without each of its pairs, one row a pair; no row with fewer than 4 pairs."
+        "The direction without each of its pairs, one row a pair; no row with fewer than 4 pairs, or without jackknife."
         k, d = self.differences.shape
-        if k < 4:
+        if k < 4 or not self.jackknife:
             return np.empty((0, d))
         return np.array([_direction_of(np.delete(self.differences, i, axis=0), self.method) for i in range(k)])
 
@@ -169,7 +171,8 @@ def bias_direction(vectors, # anything that as_vectors takes
                   )->Direction:
     """A direction from pairs of words (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
 
-    ValueError: an unknown method, words that the vectors lack, pairs that are none or have no direction."""
+    MissingWords for a word that the vectors lack; ValueError for an unknown method, for an empty list of pairs, and for
+    pairs whose differences are zero or cancel."""
     vectors = as_vectors(vectors)
     check_choice(method, 'method', METHODS)
     kept, lost = split_pairs(vectors, gender_pairs() if pairs is None else pairs, on_missing)
@@ -189,7 +192,9 @@ def bias_direction(vectors, # anything that as_vectors takes
 def as_direction(vectors, # WordVectors
                  direction, # a Direction, or None
                 )->Direction:
-    "The direction, by default that of `gender_pairs()`. WrongKind: no `Direction`; ValueError: other vectors."
+    """The direction; by default the direction of `gender_pairs()`.
+
+    WrongKind for anything but a `Direction`, ValueError for a direction with another number of dimensions than the vectors."""
     if direction is None:
         return bias_direction(vectors)
     if not isinstance(direction, Direction):
@@ -223,20 +228,28 @@ def _random_pool(vectors, k, exclude):
     return pool
 
 
+class RandomDirections(NamedTuple):
+    "Directions of random pairs of words."
+    directions: np.ndarray # (n, dimensions), rows of length 1
+    shares: np.ndarray # of variance, for each principal component of the pairs: one row a direction
+
+
 class _Drawn(NamedTuple):
-    "Random directions that some vectors keep, since the measures of an audit share them."
-    key: Any # all that they depend on; directions with another key are drawn anew
-    directions: np.ndarray # (n, dimensions)
-    shares: np.ndarray # of variance, one row a direction
+    "Random directions that are kept, since the measures of an audit share them."
+    key: Any # all that they depend on besides the vectors; directions with another key are drawn anew
+    random: RandomDirections
+
+
+_last_drawn: WeakKeyDictionary = WeakKeyDictionary() # WordVectors: their last `_Drawn`, as long as the vectors are in use
 
 # %% ../../nbs/vectors/03_directions.ipynb #e5909c2b
 def random_directions(vectors, # anything that as_vectors takes
                       direction, # a Direction: as many pairs, by the same method
                       n=100, # how many directions
                       random_state=0, # seed
-                      exclude=(), # words that are not to be drawn: those that are to be measured
-                     ): # (n, dimensions), rows of length 1; the shares of variance, one row a direction
-    """Directions of random pairs among the 10 000 most frequent words. ValueError: too few words, n below 1.
+                      exclude=(), # words that are not drawn, such as the words to measure
+                     )->RandomDirections:
+    """Directions of random pairs among the 10 000 most frequent words. ValueError for too few words, or n below 1.
 
     The first rows are the same for every n. The first 10 000 words of the file count as the most frequent; their
     order does not matter."""
@@ -246,37 +259,43 @@ def random_directions(vectors, # anything that as_vectors takes
     direction = as_direction(vectors, direction)
     k = len(direction.pairs)
     key = (direction.method, k, n, random_state, frozenset(exclude))
-    drawn = getattr(vectors, '_random_directions', None)
+    drawn = _last_drawn.get(vectors)
     if drawn is not None and drawn.key == key:
-        return drawn.directions, drawn.shares
+        return drawn.random
     pool = _random_pool(vectors, k, exclude)
     rng = np.random.default_rng(random_state)
-    found, shares = [], []
+    directions, shares = [], []
     for start in range(0, n, 250):                                    # 6 MB of differences at a time
-        D = np.array([_random_differences(vectors, pool, k, rng) for _ in range(min(250, n - start))])
-        directions, shares_of_variance = _principal_directions(D)          # the shares are wanted for every method
-        if direction.method != 'pca':
-            directions = np.array([mean_direction(differences) for differences in D])
-        found.append(directions)
+        in_block = min(250, n - start)
+        D = np.array([_random_differences(vectors, pool, k, rng) for _ in range(in_block)])
+        principal, shares_of_variance = _principal_directions(D)           # the shares are wanted for every method
+        if direction.method == 'pca':
+            directions.append(principal)
+        else:
+            directions.append(np.array([mean_direction(differences) for differences in D]))
         shares.append(shares_of_variance)
-    drawn = _Drawn(key, np.concatenate(found), np.concatenate(shares))
-    drawn.directions.flags.writeable = False
-    drawn.shares.flags.writeable = False
-    vectors._random_directions = drawn
-    return drawn.directions, drawn.shares
+    random = RandomDirections(np.concatenate(directions), np.concatenate(shares))
+    random.directions.flags.writeable = False                         # they are shared
+    random.shares.flags.writeable = False
+    _last_drawn[vectors] = _Drawn(key, random)
+    return random
 
 # %% ../../nbs/vectors/03_directions.ipynb #7845b7d3
-DIRECTIONS = 2500 # random directions of a measure that is one matrix product: the Monte Carlo error of p is at most .01
-MOST_DIRECTIONS = 200 # of a measure that is slow for each direction: the error is at most .035, and printed if above .01
+DIRECTIONS = 2500 # with so many random directions, the Monte Carlo error of p is at most .01
+MOST_DIRECTIONS = 2 * DIRECTIONS # for a measure that is undefined along some of them
 
-def placebo_directions(vectors, direction, n_placebos, random_state, words=()):
-    "Random directions without these words, one row each; none if no placebos are asked for."
+def placebo_directions(vectors, # anything that as_vectors takes
+                       direction, # a Direction
+                       n_placebos, # how many random directions
+                       random_state, # their seed
+                       words=(), # words that are not drawn
+                      )->np.ndarray:
+    "Random directions without these words, one row each; an empty array for n_placebos = 0."
     check_whole(n_placebos, 'n_placebos', least=0)
     check_seed(random_state)
     if not n_placebos:
         return np.empty((0, len(direction.vector)))
-    directions, _ = random_directions(vectors, direction, n_placebos, random_state, words)
-    return directions
+    return random_directions(vectors, direction, n_placebos, random_state, words).directions
 
 # %% ../../nbs/vectors/03_directions.ipynb #0c233f3f
 def monte_carlo_error(reached, # how many draws reach the value
@@ -287,44 +306,57 @@ def monte_carlo_error(reached, # how many draws reach the value
     return math.sqrt(p * (1 - p) / draws)
 
 # %% ../../nbs/vectors/03_directions.ipynb #55935b6f
-def placebo_estimate(name, others, value, how=' of words'):
-    """A list of one Estimate: the 95 % point of the values `others` along random directions, and p of `value`.
+def placebo_estimate(name, # of the Estimate
+                     others, # the values along random directions, one number each; may be empty
+                     value, # the value along the direction of interest
+                     pairs_of='pairs of words', # what the random directions come from, for the method of the Estimate
+                    )->list: # one Estimate, or none without values
+    """The 95 % point of the values along random directions, and p of `value`.
 
-    p is the share of them that reach `value`, which is counted as one of them. No values: an empty list."""
-    if not len(others):
+    p is the share of values that reach `value`, with `value` itself counted among them."""
+    n = len(others)
+    if not n:
         return []
     if math.isnan(value):
         return [Estimate(name, None, method='the value is undefined, so that nothing can be compared')]
     reached = int((others >= value).sum())
-    error = monte_carlo_error(reached, len(others))
-    return [Estimate(name, float(np.quantile(others, .95)), pvalue=(1 + reached) / (1 + len(others)),
-                     pvalue_error=error,
-                     method=f'{len(others)} directions from random pairs{how}; '
-                            f'the value is their 95 % point, the Monte Carlo error of p {error:.3f}')]
+    p = (1 + reached) / (1 + n)
+    error = monte_carlo_error(reached, n)
+    method = (f'{n} directions from random {pairs_of}; '
+              f'the value is their 95 % point, the Monte Carlo error of p {error:.3f}')
+    return [Estimate(name, float(np.quantile(others, .95)), pvalue=p, pvalue_error=error, method=method)]
 
 # %% ../../nbs/vectors/03_directions.ipynb #d5e301da
-def placebo_values(measure, # directions, one row each -> the value along each, NaN if it is undefined
+def placebo_values(measure, # directions, one row each -> the value along each, NaN where it is undefined
                    vectors, # anything that as_vectors takes
                    direction, # the Direction
                    value, # what is measured along it
-                   n_placebos, # how many random directions; None: as many as p needs, up to `most`
+                   n_placebos, # how many random directions; None: as many as p needs
                    random_state, # their seed
                    most=MOST_DIRECTIONS, # the largest number for None
                    words=(), # that are measured, so that they are not drawn
+                   block=100, # directions that are measured at a time
                   )->np.ndarray: # one number a direction
-    """The values along random directions, for measures that are slow for each direction.
+    """The values along random directions: by default along as many as make the Monte Carlo error of p at most .01.
 
-    Directions are drawn a hundred at a time, until the Monte Carlo error of p is .01 or less, or there are `most`.
-    With `most` large enough, a p near .05 takes some 500 directions, and a p near .5 takes 2500."""
-    n = most if n_placebos is None else n_placebos
-    others = placebo_directions(vectors, direction, n, random_state, words)
-    if n_placebos is not None or math.isnan(value):
-        return measure(others)
+    Blocks of directions are measured until the error is that small. A p near .05 or .95 takes some 500 directions, and
+    a p near .5 takes 2500; more only if the measure is undefined along some of them."""
+    if n_placebos is not None:
+        return measure(placebo_directions(vectors, direction, n_placebos, random_state, words))
+    drawn = placebo_directions(vectors, direction, min(DIRECTIONS, most), random_state, words)
     found = np.empty(0)
-    for start in range(0, most, 100):
-        found = np.concatenate([found, measure(others[start:start + 100])])
-        known = found[np.isfinite(found)]
-        reached = (known >= value).sum()
-        if len(known) and monte_carlo_error(reached, len(known)) <= .01:
+    while len(found) < most:
+        if len(found) == len(drawn):                      # the first rows are the same
+            drawn = placebo_directions(vectors, direction, most, random_state, words)
+        start = len(found)
+        found = np.concatenate([found, measure(drawn[start:start + block])])
+        if math.isnan(value) or _are_enough(found, value):
             break
     return found
+
+
+def _are_enough(found, value):
+    "Is the Monte Carlo error of p at most .01? Undefined values, which are NaN, do not count."
+    known = found[np.isfinite(found)]
+    reached = int((known >= value).sum())
+    return len(known) > 0 and monte_carlo_error(reached, len(known)) <= .01

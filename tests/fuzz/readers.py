@@ -105,7 +105,7 @@ def study_folder(folder, path):
 
 
 def stereoset(folder, path):
-    from biasbook.stimuli.examples import load_stereoset
+    from biasbook.stimuli.benchmarks import load_stereoset
     load_stereoset(path)
 
 
@@ -115,7 +115,7 @@ def seat(folder, path):
 
 
 def crows_pairs(folder, path):
-    from biasbook.chapters.crows_pairs import load_crows_pairs
+    from biasbook.stimuli.benchmarks import load_crows_pairs
     load_crows_pairs(path)
 
 
@@ -135,7 +135,7 @@ def audits(folder, path):
 
 
 def configuration(folder, path):
-    from biasbook.auditing.cli import read_config
+    from biasbook.auditing.config import read_config
     read_config(path)
 
 
@@ -179,9 +179,9 @@ def model_folder(folder, path):
 
 
 def sentence_transformers(folder, path):
-    from biasbook.embedders.local import _sentence_model_files
+    from biasbook.embedders.local import sentence_model_files
     (folder / 'model.safetensors').write_bytes(b'')
-    _sentence_model_files(folder, folder.name)
+    sentence_model_files(folder, folder.name)
 
 
 # -- readers by name --------------------------------------------------------------------------------------------------
