@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.checks import check_choice, check_fraction, check_seed, check_whole, plural
+from ..core.checks import check_choice, check_fraction, check_seed, check_whole
 from .effects import cohen_d, hedges_g, noncentral_t_interval, weat_effect_size
-from .estimate import Estimate
+from .estimate import Estimate, HypothesisTest, Interval, Units, note
 from .intervals import jackknife_variance, t_interval
 from .permutation import permutation_pvalue, sign_flip_pvalue
 
@@ -96,95 +96,91 @@ def word_scores(x, # scores of the first group: a row per word, a column per tem
 
 # %% ../../nbs/stats/05_contrasts.ipynb #dcc18067
 class Contrast(NamedTuple):
-    "The estimates of a contrast, with their test, units and interval in words"
+    "The estimates of a contrast, with their test and units"
     estimates: tuple # Estimates: Cohen d, Hedges g (independent lists only) and raw difference
-    test: str # which relabellings were counted
-    n: str # how many of which units
-    interval: str # the kind of interval for Cohen's d, or the reason that there is none
+    test: HypothesisTest # of the difference of means
+    units: Units # what is compared
 
 # %% ../../nbs/stats/05_contrasts.ipynb #a0b5e693
 class _CohenD(NamedTuple):
     "Cohen's d, or the reason that it is undefined"
     d: float # NaN where it is not defined
-    why_not: str # empty where it is defined
-
-
-class _Interval(NamedTuple):
-    low: float # NaN where there is no interval
-    high: float
-    method: str # the kind of interval, or the reason that there is none
+    why_not: tuple # of Notes; empty where it is defined
 
 
 def _cohen_d(x, y):
     try:
-        return _CohenD(cohen_d(x, y), '')
+        return _CohenD(cohen_d(x, y), ())
     except ValueError as e:
-        return _CohenD(math.nan, f'no d: {e}')
+        return _CohenD(math.nan, (note('no d', reason=str(e)),))
 
 
-def _contrast_of_lists(x, y, confidence_level, units):
+def _contrast_of_lists(x, y, confidence_level, unit, naive):
     "The `Contrast` of two independent lists of scores"
     n, m = len(x), len(y)
     df = n + m - 2
-    test = permutation_pvalue(x, y)
-    tested = f'{test.method}; {n} + {m} {units}'
+    units = Units(counts=(n, m), name=unit)
+    test = replace(permutation_pvalue(x, y), units=units, naive=naive)
 
     d, no_d = _cohen_d(x, y)
     if no_d:
-        of_d = _Interval(math.nan, math.nan, no_d)
-        of_g = Estimate('Hedges g', math.nan, method=no_d)
+        of_d = None
+        of_g = Estimate(name='Hedges g', value=math.nan, notes=no_d)
     else:
-        d_low, d_high = noncentral_t_interval(d, n, m, confidence_level)
-        of_d = _Interval(d_low, d_high, 'noncentral t interval')
-        of_g = Estimate('Hedges g', hedges_g(x, y), method='Cohen d unbiased')
+        low, high = noncentral_t_interval(d, n, m, confidence_level)
+        of_d = Interval.between(low, high, method='noncentral t', over=unit, df=df, units=units,
+                                confidence_level=confidence_level)
+        of_g = Estimate(name='Hedges g', value=hedges_g(x, y))
     if df <= 1:
-        of_g = replace(of_g, method='no g: 4 words are needed')
+        of_g = replace(of_g, notes=(note('too few words for g', n=n + m, needed=4),))
 
     difference = float(x.mean() - y.mean())
     pooled_variance = (x.var() * n + y.var() * m) / max(df, 1)
     se = math.sqrt(pooled_variance * (1 / n + 1 / m))
     low, high = t_interval(difference, se, df, confidence_level)
-    difference_method = f't interval with {df} df' if df > 0 else 'no interval: two words'
-    estimates = (Estimate('Cohen d', d, of_d.low, of_d.high, test.pvalue, f'{tested}; {of_d.method}'),
+    of_difference = Interval.between(low, high, method='t', over=unit, df=df, units=units, confidence_level=confidence_level)
+    no_interval = () if of_difference else (note('too few units'),)
+    estimates = (Estimate(name='Cohen d', value=d, interval=of_d, test=test, notes=no_d),
                  of_g,
-                 Estimate('raw difference', difference, low, high, test.pvalue, f'{tested}; {difference_method}'))
-    return Contrast(estimates, test.method, f'{n} + {m} {units}', of_d.method)
+                 Estimate(name='raw difference', value=difference, interval=of_difference, test=test, notes=no_interval))
+    return Contrast(estimates, test, units)
 
 # %% ../../nbs/stats/05_contrasts.ipynb #e7c5909e
 def _paired_interval(d, x, y, confidence_level):
-    "The delete-one-pair interval of `d`"
+    "The delete-one-pair interval of `d`, or None, and the Notes that say why it is None"
     n = len(x)
     if n < 4:
-        return _Interval(math.nan, math.nan, f'no interval: {n} pairs, 4 are needed')
+        return None, (note('too few for an interval', n=n, needed=4),)
     without = np.array([_cohen_d(np.delete(x, i), np.delete(y, i)).d for i in range(n)])
     if np.isnan(without).any():
-        return _Interval(math.nan, math.nan, 'no interval: without one of the pairs there is no d')
+        return None, (note('no d without one of the pairs'),)
     low, high = t_interval(d, math.sqrt(jackknife_variance(without)), n - 1, confidence_level)
-    return _Interval(low, high, 'delete-one-pair jackknife interval')
+    return Interval.between(low, high, method='jackknife', over='pairs', df=n - 1, confidence_level=confidence_level,
+                            units=Units(counts=(n,), name='pairs')), ()
 
 
-def _contrast_of_pairs(x, y, confidence_level, units):
+def _contrast_of_pairs(x, y, confidence_level, unit, naive):
     "The `Contrast` of two lists of scores whose rows are declared pairs"
     n = len(x)
     gaps = x - y
     equal_but_for_rounding = np.abs(gaps) <= 1e-12 * np.maximum(np.abs(x), np.abs(y))
     gaps[equal_but_for_rounding] = 0
-    test = sign_flip_pvalue(gaps)
-    tested = f'{test.method}; {plural(n, "pair")} of {units}'
+    units = Units(counts=(n,), name=f'pairs of {unit}')
+    test = replace(sign_flip_pvalue(gaps), naive=naive)
 
-    d, no_d = _cohen_d(x, y)
-    if no_d:
-        of_d = _Interval(math.nan, math.nan, no_d)
-    else:
-        of_d = _paired_interval(d, x, y, confidence_level)
+    d, notes = _cohen_d(x, y)
+    of_d = None
+    if not notes:
+        of_d, notes = _paired_interval(d, x, y, confidence_level)
 
     mean = float(gaps.mean())
     se = float(gaps.std()) / math.sqrt(max(n - 1, 1))
     low, high = t_interval(mean, se, n - 1, confidence_level)
-    mean_method = f't interval with {n - 1} df' if n > 1 else 'no interval: one pair'
-    estimates = (Estimate('Cohen d', d, of_d.low, of_d.high, test.pvalue, f'{tested}; {of_d.method}'),
-                 Estimate('raw difference', mean, low, high, test.pvalue, f'{tested}; {mean_method}'))
-    return Contrast(estimates, test.method, f'{plural(n, "pair")} of {units}', of_d.method)
+    of_mean = Interval.between(low, high, method='t', over='pairs', df=n - 1, units=units, confidence_level=confidence_level)
+    no_interval = () if of_mean else (note('one pair', n=n),)
+    estimates = (Estimate(name='Cohen d', value=d, interval=of_d, test=test, notes=notes),
+                 Estimate(name='raw difference', value=mean, interval=of_mean, test=test, notes=no_interval))
+    return Contrast(estimates, test, units)
 
 # %% ../../nbs/stats/05_contrasts.ipynb #a9801a6e
 def measure_contrast(x, # scores of the first group: a row per word, a column per template; NaN: no fit
@@ -202,13 +198,10 @@ def measure_contrast(x, # scores of the first group: a row per word, a column pe
     check_choice(unit, 'unit', ('word', 'sentence'))
     if unit == 'word':
         first, second = word_scores(x, y, paired=paired, adjust=adjust)
-        units = 'words'
     else:
         first, second = (_scores_of(table) for table in _check_tables(x, y, paired))
-        units = 'sentences as if independent'
-    if paired:
-        return _contrast_of_pairs(first, second, confidence_level, units)
-    return _contrast_of_lists(first, second, confidence_level, units)
+    contrast_of = _contrast_of_pairs if paired else _contrast_of_lists
+    return contrast_of(first, second, confidence_level, f'{unit}s', naive=unit == 'sentence')
 
 
 def contrast_estimates(x, # scores of the first group: a row per word, a column per template; NaN: no fit
@@ -239,10 +232,10 @@ class PublishedContrast(NamedTuple):
     d: float # difference of means over the deviation
     size: str # its name by the thresholds
     pvalue: float # share of the shuffles that are as extreme; can be 0
-    band_low: float # 2.5th percentile of the shuffled d: the null band, not an interval for d
-    band_high: float # 97.5th percentile
-    n: tuple # how many scores, (first group, second group)
-    method: str # units, deviation and shuffles in words
+    band: Interval # 2.5th to 97.5th percentile of the shuffled d: the null band, not an interval for d
+    test: HypothesisTest # with the same p-value
+    units: Units # the scores of the two groups
+    deviation: str # "pooled" or "all"
 
 # %% ../../nbs/stats/05_contrasts.ipynb #0ffe85a4
 def published_contrast(x, # scores of the first group: a row per word, a column per template; NaN: no fit
@@ -271,10 +264,13 @@ def published_contrast(x, # scores of the first group: a row per word, a column 
     observed = abs(first.mean() - second.mean())
     as_extreme = np.abs(shuffles.differences) >= observed * (1 - 1e-9)      # equal but for rounding counts
     low, high = np.quantile(shuffles.d, (.025, .975), method='inverted_cdf')
-    method = (f'bluedot_project: {len(first)} + {len(second)} {unit}s as units, {deviation} deviation, '
-              f'k/R over {n_resamples} shuffles; the percentiles are the null band')
-    return PublishedContrast(d, size_in_words(d), pvalue=float(as_extreme.mean()), band_low=float(low),
-                             band_high=float(high), n=(len(first), len(second)), method=method)
+    units = Units(counts=(len(first), len(second)), name=f'{unit}s')
+    pvalue = float(as_extreme.mean())
+    error = math.sqrt(pvalue * (1 - pvalue) / n_resamples)
+    test = HypothesisTest(name='shuffled labels, k / n', pvalue=pvalue, n_resamples=n_resamples, error=error, units=units,
+                          random_state=random_state if isinstance(random_state, int) else None, naive=unit == 'sentence')
+    band = Interval(low=float(low), high=float(high), method='percentiles of shuffled d', over='labels')
+    return PublishedContrast(d, size_in_words(d), pvalue=pvalue, band=band, test=test, units=units, deviation=deviation)
 
 # %% ../../nbs/stats/05_contrasts.ipynb #e37da8e5
 class _Shuffles(NamedTuple):

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.checks import check_fraction
 from .effects import effect_size_bound, pearson, weat_effect_size
-from .estimate import Estimate
+from .estimate import Estimate, HypothesisTest, Interval, Units, note
 from .permutation import sign_flip_pvalue
 
 # %% ../../nbs/stats/03_intervals.ipynb #cd9ef43f
@@ -209,8 +209,11 @@ def correlation_intervals(r, # the correlation of x and y
     over_all = (math.nan, math.nan)
     if z_others and min(len(z_set) for z_set in z_others) >= 4:
         over_all = jackknife_interval(z, [z_words, *z_others], confidence_level=confidence_level)
-    return [Estimate(name, r, low, high, method='jackknife of atanh(r)')
-            for name, (low, high) in zip(names, (over_words, over_all))]
+    estimates = []
+    for name, (low, high) in zip(names, (over_words, over_all)):
+        interval = Interval.between(low, high, method='jackknife of atanh(r)', over=name, confidence_level=confidence_level)
+        estimates.append(Estimate(name=name, value=r, interval=interval))
+    return estimates
 
 # %% ../../nbs/stats/03_intervals.ipynb #860bdf16
 def _check_units(**columns):
@@ -235,24 +238,26 @@ def _without_rounding(differences, *columns):
 def estimate_of_change(change, # of the estimate
                        variance, # of the change; NaN where there are too few units for one
                        df, # degrees of freedom of the variance
+                       *,
+                       units, # Units that vary
+                       method='t', # of the interval: "t", or "jackknife"
                        confidence_level=.95, # of the interval
-                       p=None, # p-value of the test that `method` names; by default the p-value of t
-                       method='', # how interval and p were obtained, in words
-                       why_no_interval='too few units', # the reason if the variance is NaN
+                       test=None, # a HypothesisTest of the change; by default the t test
+                       why_no_interval=note('too few units'), # the reason if the variance is NaN
                       )->Estimate:
-    "The change with its t interval and its p-value."
+    "The change with its t interval and its test."
     from scipy.special import stdtr
     if not math.isfinite(variance):
-        return Estimate('change', change, pvalue=p, method=f'no interval: {why_no_interval}')
+        return Estimate(name='change', value=change, test=test, notes=(why_no_interval,))
     se = math.sqrt(max(variance, 0.))
     low, high = t_interval(change, se, df, confidence_level)
-    if p is not None:
-        pvalue = p
-    elif se:
-        pvalue = 2 * float(stdtr(df, -abs(change) / se))
-    else:
-        pvalue = float(change == 0)
-    return Estimate('change', change, low, high, pvalue, method)
+    interval = Interval.between(low, high, method=method, over=units.name, df=df, units=units,
+                                confidence_level=confidence_level)
+    if test is None:
+        pvalue = 2 * float(stdtr(df, -abs(change) / se)) if se else float(change == 0)
+        name = "Welch's t" if len(units.counts) == 2 else 't'
+        test = HypothesisTest(name=name, pvalue=pvalue, df=df, units=units)
+    return Estimate(name='change', value=change, interval=interval, test=test)
 
 # %% ../../nbs/stats/03_intervals.ipynb #a0fa75f6
 def variance_with_shared_words(parts, # what each pair of words adds to an estimate, less its mean
@@ -298,13 +303,14 @@ def mean_change(before, # one number a word
     if pairs is None:
         test = sign_flip_pvalue(changes)
         variance = float(changes.var(ddof=1) / n)
-        method = f't over {n} units; {test.method}'
-        return estimate_of_change(change, variance, n - 1, confidence_level, test.pvalue, method)
+        return estimate_of_change(change, variance, n - 1, units=Units(counts=(n,), name='words'), test=test,
+                                  confidence_level=confidence_level)
     if len(pairs) != n:
         raise ValueError(f'each unit needs its pair of words, but {n} units have {len(pairs)} pairs')
     parts = (changes - changes.mean()) / math.sqrt(n * (n - 1))
     variance = variance_with_shared_words(parts, pairs)
-    return estimate_of_change(change, variance, n - 1, confidence_level, method=f't over {n} pairs that share words')
+    units = Units(counts=(n,), name='pairs that share words')
+    return estimate_of_change(change, variance, n - 1, units=units, confidence_level=confidence_level)
 
 # %% ../../nbs/stats/03_intervals.ipynb #1ee11011
 def difference_change(before, # (numbers of the first words, numbers of the second words)
@@ -319,8 +325,8 @@ def difference_change(before, # (numbers of the first words, numbers of the seco
     variances = [changes.var(ddof=1) / len(changes) for changes in (first, second)]
     variance, df = satterthwaite(variances, [len(first) - 1, len(second) - 1])
     change = float(first.mean() - second.mean())
-    method = f"Welch's t over {len(first)} + {len(second)} words"
-    return estimate_of_change(change, float(variance), max(df, 1.), confidence_level, method=method)
+    units = Units(counts=(len(first), len(second)), name='words')
+    return estimate_of_change(change, float(variance), max(df, 1.), units=units, confidence_level=confidence_level)
 
 # %% ../../nbs/stats/03_intervals.ipynb #3e2aad0d
 def _correlations_without_each(x, y):
@@ -361,10 +367,9 @@ def correlation_change(x, # one number a word, the same before and after
     r_before = pearson(columns['x'], columns['before'])
     r_after = pearson(columns['x'], columns['after'])
     without = _correlations_without_each(z_x, z_after) - _correlations_without_each(z_x, z_before)
-    method = f'jackknife over {n} words; {test.method}'
-    return estimate_of_change(float(r_after - r_before), jackknife_variance(without), n - 1, confidence_level,
-                              test.pvalue, method,
-                              why_no_interval=f'a column is constant without one of the words; {test.method}')
+    return estimate_of_change(float(r_after - r_before), jackknife_variance(without), n - 1,
+                              units=Units(counts=(n,), name='words'), method='jackknife', test=test,
+                              confidence_level=confidence_level, why_no_interval=note('constant without one of the words'))
 
 # %% ../../nbs/stats/03_intervals.ipynb #d64ceb4e
 class RankedPairs(NamedTuple):
@@ -441,9 +446,9 @@ def rank_change(ratings, # one number a pair of words, the same before and after
     without = rank_correlations_without_each(x_after, y) - rank_correlations_without_each(x_before, y)
     parts = math.sqrt((n - 1) / n) * (without.mean() - without)
     variance = variance_with_shared_words(parts, pairs) if n > 3 else math.nan
-    why_no_interval = 'too few units' if n <= 3 else 'one side is constant without one of the pairs'
-    return estimate_of_change(change, variance, n - 2, confidence_level,
-                              method=f'jackknife over {n} pairs that share words', why_no_interval=why_no_interval)
+    why_no_interval = note('too few units') if n <= 3 else note('constant without one of the pairs')
+    return estimate_of_change(change, variance, n - 2, units=Units(counts=(n,), name='pairs that share words'),
+                              method='jackknife', confidence_level=confidence_level, why_no_interval=why_no_interval)
 
 # %% ../../nbs/stats/03_intervals.ipynb #4c447ce3
 def _spearman(x, y):
@@ -541,6 +546,6 @@ def accuracy_change(before, # for each question, was it answered correctly?
     after, _, _ = check_answers(after, pairs, sections, confidence_level)
     changes = after - before
     found = answer_variance(changes, pairs, sections)
-    return estimate_of_change(float(changes.mean()), found.variance, found.pairs - found.sections, confidence_level,
-                              method=f'jackknife over {found.pairs} pairs of words',
-                              why_no_interval='too few pairs in a section, or one pair is in every question')
+    return estimate_of_change(float(changes.mean()), found.variance, found.pairs - found.sections,
+                              units=Units(counts=(found.pairs,), name='pairs of words'), method='jackknife',
+                              confidence_level=confidence_level, why_no_interval=note('too few pairs in a section'))

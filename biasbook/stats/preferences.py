@@ -16,9 +16,9 @@ import numpy as np
 
 from ..core.checks import check_choice, check_fraction
 from .effects import check_scores
-from .estimate import Estimate
+from .estimate import Estimate, HypothesisTest, Interval, Units, note
 from .intervals import critical_value, t_interval, wilson_interval
-from .permutation import PermutationTest, cluster_sums, floor_in_words, scale_by_power_of_two, sign_flip_pvalue
+from .permutation import cluster_sums, relabelling_test, scale_by_power_of_two, sign_flip_pvalue, smallest_flip_pvalue
 
 # %% ../../nbs/stats/04_preferences.ipynb #accb5d51
 class MarginSigns(NamedTuple):
@@ -76,8 +76,7 @@ def design_effect(x, # numbers, one a pair: here 1 for a win and 0 for a loss
 class Preference(NamedTuple):
     "The share of the pairs in which the stereotype is preferred"
     ratio: float # wins / (wins + losses); NaN when all pairs are ties
-    low: float # lower end of the interval; NaN if it is undefined, for the reason in `method`
-    high: float # upper end
+    interval: Interval | None # None where it is undefined, for a reason in `notes`
     wins: int # pairs with a positive margin
     losses: int # pairs with a negative margin, and ties where these count as losses
     ties: int # pairs with a margin of 0
@@ -85,27 +84,23 @@ class Preference(NamedTuple):
     icc: float # intraclass correlation of the wins
     design_effect: float # factor on the variance of the ratio, at least 1
     effective_n: float # wins and losses over the design effect
-    method: str # the kind of interval, or the reason that there is none
+    notes: tuple # of Notes: why there is no ratio or no interval, and what was done with ties
 
 # %% ../../nbs/stats/04_preferences.ipynb #ae0ddf7e
-class _RatioInterval(NamedTuple):
-    low: float
-    high: float
-    method: str
-
-
 def _ratio_interval(share, n, design, confidence_level):
     "Wilson's interval of a share of `n` pairs, on the effective number of pairs: `n` over the design effect"
     if math.isnan(design.effect):
-        return _RatioInterval(math.nan, math.nan, f'no interval: {n} pairs in one cluster')
+        return None
     if design.clusters == n:
         low, high = wilson_interval(share, n, critical_value(confidence_level))
-        return _RatioInterval(low, high, f'Wilson interval on {n} pairs')
+        return Interval(low=low, high=high, method='Wilson', over='pairs', confidence_level=confidence_level,
+                        units=Units(counts=(n,), name='pairs'))
     df = design.clusters - 1
     effective_n = n / design.effect
     low, high = wilson_interval(share, effective_n, critical_value(confidence_level, df))
-    method = f'Wilson interval on {n} / {design.effect:.2f} = {effective_n:.1f} effective pairs, t with {df} df'
-    return _RatioInterval(low, high, method)
+    return Interval(low=low, high=high, method='Wilson', over='clusters', confidence_level=confidence_level, df=df,
+                    n_effective=effective_n,
+                    units=Units(counts=(n,), name='pairs', clusters=design.clusters, cluster_name='clusters'))
 
 # %% ../../nbs/stats/04_preferences.ipynb #e523c4a6
 def preference_ratio(margins, # one per pair, nats: log-probability of the stereotype less that of its opposite
@@ -123,26 +118,29 @@ def preference_ratio(margins, # one per pair, nats: log-probability of the stere
     decided = signs != 0
     won = signs[decided] > 0
     if not len(won):
-        return Preference(ratio=math.nan, low=math.nan, high=math.nan, wins=0, losses=0, ties=tied, clusters=0,
+        return Preference(ratio=math.nan, interval=None, wins=0, losses=0, ties=tied, clusters=0,
                           icc=math.nan, design_effect=math.nan, effective_n=math.nan,
-                          method=f'no ratio: all {tied} pairs are ties')
+                          notes=(note('all pairs are ties', n=tied),))
     n = len(won)
     wins = int(won.sum())
     design = design_effect(won, [label for label, sign in zip(labels, signs) if sign])
-    low, high, method = _ratio_interval(wins / n, n, design, confidence_level)
+    interval = _ratio_interval(wins / n, n, design, confidence_level)
+    notes = []
+    if interval is None:
+        notes.append(note('one cluster', n=n))
     if tied and ties == 'anti':
-        method += f'; {tied} ties count as losses'
+        notes.append(note('ties count as losses', n=tied))
     elif tied:
-        method += f'; {tied} ties apart'
-    return Preference(ratio=wins / n, low=low, high=high, wins=wins, losses=n - wins, ties=tied,
+        notes.append(note('ties are left out', n=tied))
+    return Preference(ratio=wins / n, interval=interval, wins=wins, losses=n - wins, ties=tied,
                       clusters=design.clusters, icc=design.icc, design_effect=design.effect,
-                      effective_n=n / design.effect, method=method)
+                      effective_n=n / design.effect, notes=tuple(notes))
 
 # %% ../../nbs/stats/04_preferences.ipynb #2a847954
 def sign_test(margins, # one per pair, nats
               clusters=None, # one label per pair: the test is of majorities; None: the naive one over pairs
               ties='apart', # as in preference_ratio
-             )->PermutationTest: # two-sided p-value and method, with majorities for, against and undecided
+             )->HypothesisTest: # two-sided, with the numbers of majorities for, against and undecided
     """Exact two-sided sign test on the majority of each cluster, without those that have none.
 
     Raises ValueError where `preference_ratio` does."""
@@ -154,14 +152,9 @@ def sign_test(margins, # one per pair, nats
     N = n_for + n_against
     one_tail = sum(math.comb(N, k) for k in range(min(n_for, n_against) + 1))
     p = min(1.0, 2 * one_tail / 2 ** N)
-    if clusters is None:
-        units = 'pairs'
-        left_out = f'{n_even} ties'
-    else:
-        units = 'cluster majorities'
-        left_out = f'{n_even} undecided'
-    method = f'exact, {N} {units} ({n_for} for, {n_against} against; {left_out} left out), {floor_in_words(N)}'
-    return PermutationTest(max(p, float(np.finfo(float).tiny)), method, 0.0)
+    units = Units(counts=(N,), name='pairs' if clusters is None else 'cluster majorities')
+    return relabelling_test('sign test', p, n_relabellings=2 ** N, smallest_pvalue=smallest_flip_pvalue(N), units=units,
+                            n_for=n_for, n_against=n_against, n_undecided=n_even)
 
 # %% ../../nbs/stats/04_preferences.ipynb #e72b6f0d
 def mean_margin(margins, # one per pair, nats
@@ -177,13 +170,15 @@ def mean_margin(margins, # one per pair, nats
     mean = float(d.mean())
     residual_sums = cluster_sums(d - mean, labels)      # S_g - n_g times the mean
     n, G = len(d), len(residual_sums)
+    about: dict = {'name': 'mean margin', 'value': mean, 'unit': 'nats', 'test': test}
     if G == 1:
-        unit = 'pair' if clusters is None else 'cluster'
-        return Estimate('mean margin', mean, pvalue=test.pvalue, method=f'{test.method}; no interval: one {unit}')
+        return Estimate(notes=(note('one pair' if clusters is None else 'one cluster', n=n),), **about)
     se = math.sqrt(G / (G - 1)) * math.hypot(*residual_sums) / n
     low, high = t_interval(mean, se, G - 1, confidence_level)
-    units = 'pairs' if clusters is None else 'clusters'
-    return Estimate('mean margin', mean, low, high, test.pvalue, f'{test.method}; t interval over {G} {units}')
+    over = 'pairs' if clusters is None else 'clusters'
+    interval = Interval.between(low, high, method='t', over=over, df=G - 1, confidence_level=confidence_level,
+                                units=Units(counts=(G,), name=over))
+    return Estimate(interval=interval, **about)
 
 # %% ../../nbs/stats/04_preferences.ipynb #87aa9e3c
 def t_pvalue(t, # as published
@@ -198,15 +193,16 @@ def t_pvalue(t, # as published
 # %% ../../nbs/stats/04_preferences.ipynb #f1fd632f
 def paired_t(margins, # one per pair, nats
             )->Estimate: # the t of the margins
-    "Student's t of the mean margin, two-sided, as if pairs were independent; NaN if it is undefined, for the reason in `method`"
+    "Student's t of the mean margin, two-sided, as if pairs were independent; NaN if it is undefined, for the reason in a note"
     d = scale_by_power_of_two(check_scores(margins, 'margins'))
     n = len(d)
     if n < 2:
-        return Estimate('paired t', math.nan, method='no t: one pair')
+        return Estimate(name='paired t', value=math.nan, notes=(note('one pair', n=n),))
     if np.ptp(d) <= 1e-12 * np.abs(d).max():
-        return Estimate('paired t', math.nan, method=f'no t: the {n} margins are equal')
+        return Estimate(name='paired t', value=math.nan, notes=(note('equal margins', n=n),))
     t = float(d.mean() / d.std(ddof=1)) * math.sqrt(n)
-    return Estimate('paired t', t, pvalue=t_pvalue(t, n), method=f'naive: t with {n - 1} df')
+    test = HypothesisTest(name='t', pvalue=t_pvalue(t, n), df=n - 1, units=Units(counts=(n,), name='pairs'), naive=True)
+    return Estimate(name='paired t', value=t, test=test)
 
 # %% ../../nbs/stats/04_preferences.ipynb #c3956e21
 class PreferenceEstimates(NamedTuple):
@@ -224,14 +220,14 @@ def preference_estimates(margins, # one per pair, nats
                          confidence_level=.95, # of the intervals
                         )->PreferenceEstimates:
     "The estimates of a result on paired preferences; ValueError where `preference_ratio` does"
-    def ratio(name, labels, how=''):
+    def ratio(name, labels, naive=False):
         found = preference_ratio(margins, labels, ties=ties, confidence_level=confidence_level)
-        test = sign_test(margins, labels, ties)
-        return Estimate(name, found.ratio, found.low, found.high, test.pvalue, f'{how}{test.method}; {found.method}')
+        test = replace(sign_test(margins, labels, ties), naive=naive)
+        return Estimate(name=name, value=found.ratio, interval=found.interval, test=test, notes=found.notes)
 
     return PreferenceEstimates(
         ratio=ratio('preference ratio', clusters),
-        as_if_independent=ratio('pairs as if independent', None, how='naive: '),
+        as_if_independent=ratio('pairs as if independent', None, naive=True),
         mean_margin=mean_margin(margins, clusters, confidence_level),
         paired_t=paired_t(margins))
 
