@@ -387,7 +387,7 @@ def weat_placebo(vectors, # anything that as_vectors takes
 
 def _share_with_query(reached):
     "The share that reach d, with the query itself counted among them."
-    return (1 + np.count_nonzero(reached)) / (1 + len(reached))
+    return float((1 + np.count_nonzero(reached)) / (1 + len(reached)))
 
 
 def _placebo_estimate(resolved, side, d, alternative, ddof):
