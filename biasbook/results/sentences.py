@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['TESTS', 'SIDES', 'INTERVAL_METHODS', 'NOTES_OF_STATISTICS', 'NOTES_OF_WORDS', 'NOTES_OF_DIRECTIONS', 'NOTES_OF_PAIRS',
-           'NOTES_OF_FILLS', 'NOTES_OF_EMBEDDERS', 'NOTES_OF_SIZES', 'NOTES', 'PLACEBO_SENTENCES', 'number_text',
-           'percent_text', 'units_text', 'test_text', 'p_sentence', 'p_text', 'interval_text', 'ends_text',
-           'Comparison', 'comparison_text', 'note_text', 'notes_text', 'placebo_text', 'result_text', 'capitalized',
-           'subject_result_text']
+           'NOTES_OF_FILLS', 'NOTES_OF_EMBEDDERS', 'NOTES_OF_AUDITS', 'NOTES_OF_SIZES', 'NOTES', 'PLACEBO_SENTENCES',
+           'number_text', 'percent_text', 'units_text', 'test_text', 'p_sentence', 'p_text', 'interval_text',
+           'ends_text', 'Comparison', 'comparison_text', 'note_text', 'notes_text', 'placebo_text', 'result_text',
+           'capitalized', 'subject_result_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
 import math
@@ -331,6 +331,11 @@ NOTES_OF_EMBEDDERS = { # of sentence embedders
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #07bc04e4
+NOTES_OF_AUDITS = { # of changes between two audits
+    'no paired test': 'no interval: this measure has no paired test',
+    'same associations': 'no interval: the associations of all words are the same, so the two audits computed d from them in different '
+                         'ways',
+}
 NOTES_OF_SIZES = { # how large a result is
     'pairs that lean': 'in {percent:.0f} % of pairs of these words, the word from {first} leans more toward {idea} rather than '
                        '{other} than the word from {second}',
@@ -346,7 +351,7 @@ NOTES_OF_SIZES = { # how large a result is
 
 # %% ../../nbs/results/00a_sentences.ipynb #2f974dc0
 NOTES = {**NOTES_OF_STATISTICS, **NOTES_OF_WORDS, **NOTES_OF_DIRECTIONS, **NOTES_OF_PAIRS, **NOTES_OF_FILLS,
-         **NOTES_OF_EMBEDDERS, **NOTES_OF_SIZES}
+         **NOTES_OF_EMBEDDERS, **NOTES_OF_AUDITS, **NOTES_OF_SIZES}
 
 
 def note_text(a_note, # a Note
@@ -357,7 +362,7 @@ def note_text(a_note, # a Note
         return a_note.code
     try:
         return words.format(**a_note.data)
-    except (KeyError, IndexError):                      # a note that was written by hand, without its data
+    except (LookupError, ValueError, TypeError, AttributeError):     # a note that was written by hand, without its data
         return a_note.code
 
 
