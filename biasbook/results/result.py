@@ -239,8 +239,26 @@ def _result_from_earlier(data):
     words = meta.get('words') or {}
     missing = meta.get('missing') or []
     now['words'] = {'used': words if isinstance(words, dict) else {'words': words}, 'missing': {'words': missing} if missing else {}}
+    now['comparison'] = _comparison_from_earlier(meta)
+    seed = meta.get('seed')
+    if isinstance(seed, int) and not isinstance(seed, bool):
+        now['random_state'] = seed
+        if 'test' in now:
+            now['test']['random_state'] = seed
     now['meta'] = {key: value for key, value in meta.items() if key not in ('words', 'missing', 'interval', 'direction', 'note')}
     return now
+
+
+def _comparison_from_earlier(meta):
+    "The fields of a Comparison from the names that earlier versions kept: two groups and two ideas, or a property and two ideas."
+    names = meta.get('names')
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return None
+    if len(names) == 4:
+        return {'kind': 'difference', 'groups': names[:2], 'ideas': names[2:]}
+    if len(names) == 2 and isinstance(meta.get('property'), str):
+        return {'kind': 'correlation', 'groups': [meta['property']], 'ideas': names}
+    return None
 
 # %% ../../nbs/results/00_result.ipynb #9b9cbfc2
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
