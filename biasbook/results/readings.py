@@ -192,7 +192,7 @@ def practical_size(result, # a Result
     if {'association', 'property'} <= columns and len(d):
         property, ideas = (c.groups[0], c.ideas) if kind == 'correlation' else ('the property', ('A', 'B'))
         return _size_of_correlation(d, result, property, ideas)
-    if {'association', 'set'} <= columns and d['set'].nunique() == 2:
+    if {'association', 'set'} <= columns and len(set(d['set'])) == 2:
         groups, ideas = (c.groups, c.ideas) if kind == 'difference' else (tuple(dict.fromkeys(d['set'])), ('A', 'B'))
         return _size_of_difference(d, groups, ideas)
     return Size()

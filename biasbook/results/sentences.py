@@ -161,7 +161,8 @@ def interval_text(interval, # an Interval, or None
     if interval.over:
         text += f' over {interval.over}'
     if interval.n_effective is not None:
-        text += f', {interval.n_effective:.1f} effective {interval.units.name}'
+        units = 'units' if interval.units is None else interval.units.name
+        text += f', {interval.n_effective:.1f} effective {units}'
     if interval.df is not None and math.isfinite(interval.df):
         text += f', {interval.df:.3g} degrees of freedom'
     return text
