@@ -121,15 +121,18 @@ def p_sentence(test, # a HypothesisTest, or None
 # %% ../../nbs/results/00a_sentences.ipynb #815fcb21
 INTERVAL_METHODS = { # method of an Interval -> its words
     't': 't interval',
+    't of the logarithm': 't interval of the logarithm',
     'jackknife': 'jackknife',
     'jackknife of atanh(r)': 'jackknife of atanh(r)',
     'jackknife of atanh(d / bound)': 'jackknife of atanh(d / its bound)',
+    'jackknife of atanh(2 share - 1)': 'jackknife of atanh(2 share − 1)',
     'jackknife of the logarithm': 'jackknife of the logarithm',
     'Wilson': 'Wilson interval',
     'noncentral t': 'noncentral t interval, for normal scores',
     'Fisher z': 'Fisher z interval',
     'Bonett & Wright': 'variance (1 + ρ²/2) / (n − 3) of atanh ρ, Bonett & Wright 2000',
     'percentiles of shuffled d': 'percentiles of d over shuffled labels: a null band, no interval for d',
+    'percentile of shuffled counts': 'from 0 to the percentile of the shuffles: a null band, no interval for the count',
     'range': 'range',
 }
 
@@ -178,7 +181,7 @@ class Comparison:
 
 _PARTS = { # kind -> how many groups, and how many ideas, it may have
     'difference': ((2,), (2,)), 'correlation': ((1,), (2,)), 'lean': ((1,), (2,)), 'preference': ((0, 1), (2,)),
-    'clusters': ((0,), (2,)), 'change': ((2,), (0,))}
+    'clusters': ((0,), (2,)), 'change': ((2,), (0,)), 'wordings': ((2,), (2,))}
 
 # %% ../../nbs/results/00a_sentences.ipynb #b0dda6b4
 _PLURALS = {'words', 'names', 'terms', 'sentences', 'flowers', 'insects', 'instruments', 'weapons', 'diseases', 'occupations',
@@ -244,12 +247,23 @@ def _change(c, sign, mark):
     return f'{what} {how} from {mark(before)} to {mark(after)}'
 
 
+def _wordings(c, sign, mark):
+    first, second = c.groups
+    idea, other = map(mark, c.ideas)
+    if sign == 0:
+        return f'the wordings “{first}” and “{second}” give scores as far toward {idea} (rather than {other})'
+    if sign < 0:
+        first, second = second, first
+    return f'the wording “{first}” gives scores further toward {idea} (rather than {other}) than “{second}” does'
+
+
 COMPARISONS = { # kind of a Comparison -> its sentence, from the Comparison, the sign of the value, and the mark of names
     'difference': _difference, # of two groups, by how far they lean toward one idea rather than the other
     'correlation': _correlation, # of a property (its only group) with how far words lean
     'lean': _lean, # of one group
     'preference': _preference, # of a subject, between two kinds of sentences
     'clusters': _clusters, # of words, whose two sides are the ideas
+    'wordings': _wordings, # of two wordings of a sentence, the same targets in both
     'change': _change, # of a value (named by `of`) from one subject to another
 }
 
@@ -297,6 +311,30 @@ NOTES_OF_PAIRS = { # of sentence pairs
 
 # %% ../../nbs/results/00a_sentences.ipynb #903a2159
 NOTES_OF_FILLS = { # of mask filling
+    'given templates': 'conditional on these templates',
+    'given targets': 'conditional on these targets',
+    'given wordings': 'conditional on these wordings',
+    'prior of the published code': 'the prior is read where the published code reads it, which is the wrong place',
+    'unequal pieces': '{a} and {b} are of {pieces_a} and {pieces_b} pieces: their gaps are not the same',
+    'no punctuation': '{template!r} ends without punctuation',
+    'no punctuation after a slot': '{template!r} ends without punctuation, and its last word fills the slot {slot!r}, where a '
+                                   'model expects the full stop',
+    'mixed targets': 'for a mixed list of targets, 0 is not what an unbiased model would have: compare two lists with '
+                     'fill_bias_difference, or use occupation_gap',
+    'one target': 'no interval and no p-value: one target',
+    'one target in a list': 'no interval and no p-value: a list has only one target',
+    'not for all targets': 'no interval and no p-value: some of the targets lack this number',
+    'signs differ': 'signs differ for {n} of {total}: {words}',
+    'no signs differ': 'signs differ for 0 of {total}',
+    'no spread': 'no ratio: one target, or all alike',
+    'share at the end of its scale': 'no interval: the share is 0 or 1, or not defined, with or without one of the targets',
+    'no order': 'no order: the scores differ between wordings only',
+    'test of the shared part': 'the p-value is of the part shared by templates',
+    'one attribute': 'no attribute part and no p-value: one attribute',
+    'one template': 'no p-value: one template',
+    'lengths of group words': 'the number of masks reveals the length of the group word, and the lengths differ: {lengths}',
+    'small expected counts': '{n} of {total} fills have an expected count below 5',
+    'too few terms for exact tests': '{first} + {second} terms are too few for exact tests',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #e1c0097c
