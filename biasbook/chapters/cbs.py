@@ -77,7 +77,12 @@ def _mean_over_attributes(name, values, level, positive=False):
     n = len(values)
     method = 't of the logarithm' if positive else 't'
     interval = Interval.between(low, high, method=method, over='attributes', df=n - 1, units=_attributes(n), confidence_level=level)
-    notes = () if interval else (note('too few units'),)
+    if interval:
+        notes: tuple = ()
+    elif n == 1:
+        notes = (note('one attribute'),)
+    else:
+        notes = (note('attributes alike'),)
     return Estimate(name=name, value=mean, unit='nats²', interval=interval, notes=notes)
 
 # %% ../../nbs/02c_cbs.ipynb #ddd745dc
@@ -108,15 +113,13 @@ def cbs_scores(corrected, # (templates, attributes, groups): log-probability les
     if A > 1:
         each = (own ** 2).sum(-1).mean(0) * A / ((A - 1) * (G - 1))
         also.append(_mean_over_attributes('attribute part', each, confidence_level, positive=True))
-    else:
-        notes.append(note('one attribute'))
     if A > 1 and T > 1:
         alike = _alike(own, n_resamples, random_state)
         shared = _mean_over_attributes('part shared by templates', alike.products, confidence_level)
         also.append(replace(shared, test=alike.test))
         test = alike.test
         notes.append(note('test of the shared part'))
-    elif T == 1:
+    elif A > 1:
         notes.append(note('one template'))
     also += _ranges(x)
     return Result(metric='CBS', subject='arrays', query='groups × attributes', value=main.value, interval=main.interval,

@@ -229,7 +229,7 @@ def disco_scores(fills, # for each template, for each term a list of its fills
     interval = Interval.between(max(low, 0.), high, method='t', over='templates', df=n_templates - 1, units=units,
                                 confidence_level=confidence_level)
     if interval is None:
-        notes.append(note('too few units'))
+        notes.append(note('one template for an interval') if n_templates == 1 else note('templates alike'))
     return Result(metric='DisCo', subject='arrays', query=' / '.join(names), value=value, interval=interval,
                   test=shuffled.test, units=units, notes=tuple(notes), confidence_level=confidence_level,
                   random_state=random_state, also=(shuffled.by_chance, *_other_counts(details, n_templates, alpha)),

@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['TESTS', 'SIDES', 'INTERVAL_METHODS', 'NOTES_OF_STATISTICS', 'NOTES_OF_WORDS', 'NOTES_OF_DIRECTIONS', 'NOTES_OF_PAIRS',
-           'NOTES_OF_FILLS', 'NOTES_OF_EMBEDDERS', 'NOTES', 'PLACEBO_SENTENCES', 'number_text', 'percent_text',
-           'units_text', 'test_text', 'p_sentence', 'interval_text', 'ends_text', 'Comparison', 'comparison_text',
-           'note_text', 'notes_text', 'placebo_text', 'result_text', 'capitalized', 'subject_result_text']
+           'NOTES_OF_FILLS', 'NOTES_OF_EMBEDDERS', 'ESTIMATES', 'NOTES', 'PLACEBO_SENTENCES', 'number_text',
+           'percent_text', 'units_text', 'test_text', 'p_sentence', 'interval_text', 'ends_text', 'Comparison',
+           'comparison_text', 'note_text', 'notes_text', 'placebo_text', 'result_text', 'capitalized',
+           'subject_result_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
 import math
@@ -187,7 +188,7 @@ _PARTS = { # kind -> how many groups, and how many ideas, it may have
 
 # %% ../../nbs/results/00a_sentences.ipynb #b0dda6b4
 _PLURALS = {'words', 'names', 'terms', 'sentences', 'flowers', 'insects', 'instruments', 'weapons', 'diseases', 'occupations',
-            'professions', 'jobs', 'adjectives', 'people', 'targets'}
+            'professions', 'jobs', 'adjectives', 'people', 'targets', 'traits', 'skills'}
 
 
 def _group(name, of):
@@ -341,15 +342,39 @@ NOTES_OF_FILLS = { # of mask filling
     'share at the end of its scale': 'no interval: the share is 0 or 1, or not defined, with or without one of the targets',
     'no order': 'no order: the scores differ between wordings only',
     'test of the shared part': 'the p-value is of the part shared by templates',
-    'one attribute': 'no attribute part and no p-value: one attribute',
+    'one attribute': 'no interval, no attribute part and no p-value: one attribute',
+    'attributes alike': 'no interval: all attributes have the same value',
     'one template': 'no p-value: one template',
     'lengths of group words': 'the number of masks reveals the length of the group word, and the lengths differ: {lengths}',
+    'one template for an interval': 'no interval: one template',
+    'templates alike': 'no interval: all templates have the same count',
     'small expected counts': '{n} of {total} fills have an expected count below 5',
     'too few terms for exact tests': '{first} + {second} terms are too few for exact tests',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #e1c0097c
 NOTES_OF_EMBEDDERS = { # of sentence embedders
+}
+
+# %% ../../nbs/results/00a_sentences.ipynb #62bdf031
+ESTIMATES = { # name of an Estimate -> what it is
+    'raw fill bias': 'fill bias before its prior is subtracted',
+    'target fill bias': 'log-odds of the target after the group words',
+    'range over templates': 'smallest and largest value of a template',
+    'templates flipped': 'mean over templates, whose signs are flipped',
+    'spread': 'standard deviation after over that before, 1 if equal',
+    'signs that differ': 'share of targets whose sign differs',
+    'between targets': 'share of the variance',
+    'between wordings': 'share of the variance',
+    'targets × wordings': 'share of the variance',
+    'reliability of one wording': 'of the order of targets, from 0 to 1',
+    'reliability of the mean of all wordings': 'of the order of targets, from 0 to 1',
+    'attribute part': 'variance without the mean of each group word',
+    'part shared by templates': 'mean over pairs of templates, 0 for noise alone',
+    'range without a group word': 'smallest and largest value without a group word',
+    'gender shuffled': 'what chance gives: mean and 95 % of the shuffles',
+    "Fisher's exact test": "Fisher's exact test in place of χ²",
+    'corrected within templates': 'Bonferroni over the fills of a template',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #2f974dc0
