@@ -336,7 +336,7 @@ NOTES_OF_DIRECTIONS = { # of measures along a direction, clusters, debiasing and
     'share of the similarity': '{percent} % of their similarity is gone without the direction',
     'similarity not smaller': 'none of their similarity is gone without the direction',
     'similarity is 0': 'undefined: the similarity of the words is 0, and β is a share of it',
-    'similarity near 0': 'the similarity, {similarity}, is near 0, so that a share of it is unstable',
+    'similarity near 0': 'the similarity, {similarity:z.3f}, is near 0, so that a share of it is unstable',
     'sizes of clusters': 'the clusters have {first} and {second} words',
     'chosen in': 'the words were chosen in {vectors}',
     'sides in': 'sides are those in {vectors}',
