@@ -179,7 +179,7 @@ class Comparison:
 
 _PARTS = { # kind -> how many groups, and how many ideas, it may have
     'difference': ((2,), (2,)), 'correlation': ((1,), (2,)), 'lean': ((1,), (2,)), 'preference': ((0, 1), (2,)),
-    'clusters': ((0,), (2,)), 'classifier': ((0,), (2,)), 'neighbors': ((0,), (2,)), 'agreement': ((2,), (2,)),
+    'clusters': ((0,), (2,)), 'classifier': ((0, 1), (2,)), 'neighbors': ((0,), (2,)), 'agreement': ((2,), (2,)),
     'ratings': ((0,), (0,)), 'change': ((2,), (0,))}
 
 # %% ../../nbs/results/00a_sentences.ipynb #b0dda6b4
@@ -249,7 +249,8 @@ def _change(c, sign, mark):
 def _classifier(c, sign, mark):
     idea, other = map(mark, c.ideas)
     how = {-1: 'less often than', 0: 'exactly as often as', 1: 'more often than'}[sign]
-    return f'a classifier tells the {c.of} of {idea} from those of {other} {how} chance'
+    classifier = c.groups[0] if c.groups else 'classifier'
+    return f'a {classifier} tells the {c.of} of {idea} from those of {other} {how} chance'
 
 
 def _neighbors(c, sign, mark):
@@ -282,7 +283,7 @@ COMPARISONS = { # kind of a Comparison -> its sentence, from the Comparison, the
     'lean': _lean, # of one group
     'preference': _preference, # of a subject, between two kinds of sentences
     'clusters': _clusters, # of words, whose two sides are the ideas
-    'classifier': _classifier, # of words, whose two sides are the ideas
+    'classifier': _classifier, # as clusters; its only group is the kind of classifier
     'neighbors': _neighbors, # of how far words lean with how many of their neighbours do
     'agreement': _agreement, # of how far words lean in two subjects, the groups
     'ratings': _ratings, # of pairs of words, with what people say
@@ -329,7 +330,7 @@ NOTES_OF_DIRECTIONS = { # of measures along a direction, clusters, debiasing and
     'no counterpart of random directions': 'random directions have no counterpart in {vectors}',
     'vectors changed for each direction': 'each random direction is measured in vectors that were changed for it',
     'vectors not changed for random directions': 'random directions are measured in vectors that were not changed for them',
-    'first seed': 'along random directions with the first seed only',
+    'first seed': 'with the first seed only',
     'words lean toward': '{n} of {of} words lean toward {name}',
     'too few words for an interval': 'no interval: {n} words, and {needed} are needed',
     'interval over words alone': 'the interval is over words alone: one over pairs needs {needed} pairs or more',
@@ -343,10 +344,9 @@ NOTES_OF_DIRECTIONS = { # of measures along a direction, clusters, debiasing and
     'fitted to words of the test': 'this may be wrong, mostly too low, since {vectors} was fitted to {n} of these {of} words',
     'gender kept': 'debiasing kept the gender of {n} of these {of} words; leave them out with exclude=',
     'fitted to words': 'debiasing was fitted to {n} of these {of} words',
-    'classifier': '{classifier}, {folds} folds, mean over {dealings} dealings of the words into folds',
     'same order without one of the pairs': 'no interval: without one of the pairs the order is the same',
-    'pairs left out': '{n} pairs left out, since {n_words} words are missing: {words}',
-    'words in another case': 'of these in another case, found with case="ignore": {words}',
+    'pairs left out': '{n} pairs left out, since {n_words} words are missing',
+    'words in another case': 'missing words that are there in another case, found with case="ignore": {words}',
     'pairs rated twice': 'rated twice, and both kept: {pairs}',
     'questions left out': '{n} questions left out, since {n_words} words are missing',
     'answer is c': 'with the inputs allowed, the answer is c in {n} of {of}',
@@ -440,14 +440,14 @@ def result_text(r, # a Result
                )->str:
     "A result in sentences; it does not name the subject."
     digits = r.meta.get('digits', 2)
-    direction = comparison_text(r.comparison, r.value, r.null, mark) or r.query
+    direction = capitalized(comparison_text(r.comparison, r.value, r.null, mark)) or r.query
     value = f'{r.metric} = {number_text(r.value, digits)}'
     ends = ends_text(r.interval, digits)
     if ends:
         value += f' ({ends})'
     numbers = [value, p_sentence(r.test)]
     main = ', '.join(part for part in numbers if part)
-    sentences = [f'{capitalized(direction)}: {main}.']
+    sentences = [f'{direction}: {main}.']
     sentences += [placebo_text(e) for e in r.also if e.name in PLACEBO_SENTENCES]
     notes = notes_text(r.notes)
     if notes:
