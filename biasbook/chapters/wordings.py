@@ -77,19 +77,19 @@ def _spread(x, y, level):
     n = len(x)
     everything = np.arange(n)
     if n < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Estimate(name='spread', value=None, notes=(note('no spread'),))
+        return Estimate(name='relative spread', value=None, notes=(note('no spread'),))
     whole = _log_ratio(x, y, everything)
     without_each = [np.delete(everything, i) for i in everything]
     differ_without_each = all(np.ptp(x[kept]) > 0 and np.ptp(y[kept]) > 0 for kept in without_each)
     if n < 4:
-        return Estimate(name='spread', value=math.exp(whole), notes=(note('too few for an interval', n=n, needed=4),))
+        return Estimate(name='relative spread', value=math.exp(whole), notes=(note('too few for an interval', n=n, needed=4),))
     if not differ_without_each:
-        return Estimate(name='spread', value=math.exp(whole), notes=(note('constant without one of the words'),))
+        return Estimate(name='relative spread', value=math.exp(whole), notes=(note('constant without one of the words'),))
     variance = (n - 1) * np.var([_log_ratio(x, y, kept) for kept in without_each])
     log = estimate_of_change(whole, variance, n - 2, units=_targets(n), method='jackknife of the logarithm',
                              confidence_level=level)
     ratio, low, high = np.exp(np.array([log.value, log.low, log.high], float)).tolist()
-    return Estimate(name='spread', value=ratio, interval=replace(log.interval, low=low, high=high), test=log.test)
+    return Estimate(name='relative spread', value=ratio, interval=replace(log.interval, low=low, high=high), test=log.test)
 
 def _other_signs(x, y, level):
     "Share of targets whose signs differ, with Wilson's interval."
