@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import __version__
+from .. import __version__
 from .weat import weat_direction
 from ..core.checks import check_choice, check_flag, check_fraction, check_whole, look_up
 from ..embedders.client import ProviderError
