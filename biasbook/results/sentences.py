@@ -332,6 +332,8 @@ NOTES_OF_WORDS = { # of measures of word vectors
     'too few words for topics': 'these vectors have {n} words of letters, and topic lists are made from {needed} or more',
     'one word has no coherence': 'a list of one word has no coherence to match',
     'too few topic lists': '{n} topic lists of {size} words cohere within {tolerance:.2f} of {coherence:.2f}, and {needed} are needed',
+    'vectors of one name': 'both results are of vectors with the name {name}',
+    'no word moves d': 'no word moves d by more than rounding, {rounding:.0e} in a cosine',
     'too few unrelated pairs': '{n} pairs of topic lists are unrelated, and {needed} are needed',
 }
 
