@@ -225,7 +225,8 @@ def _direct_result(subject, direction, found, means, k, options):
     spread = _by_direction(means.spread, k)
     n = len(found.words)
     intervals = _direct_intervals(bias, means.first_square, n, options.confidence_level)
-    widest = _widest_interval(*intervals, n)
+    of_words, of_both = intervals
+    widest = _widest_interval(of_words, of_both, n)
     null = 0.
     if len(bias.random):
         null = float(np.median(bias.random))

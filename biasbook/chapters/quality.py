@@ -299,7 +299,7 @@ def similarity_table(vectors, # anything that as_vectors takes
     datasets = check_list(datasets, 'datasets', 'sets of rated pairs', '["rg65"]', least=1)
     results = [word_similarity(vectors, dataset, **options) for dataset in datasets]
     return pd.DataFrame([{'dataset': r.query, 'rho': r.value, 'low': r.low, 'high': r.high, 'p': r.pvalue,
-                          'covered': r.n, 'pairs': r.units.asked,
+                          'covered': r.n, 'pairs': len(r.details),
                           'missing_words': len(r.missing)} for r in results])
 
 # %% ../../nbs/01b_quality.ipynb #feae1a2e
@@ -511,10 +511,10 @@ def _coverage(vectors, table, case):
     row_of = _word_rows(vectors, words, case)
     lost = [w for w in words if w not in row_of]
     n = int(table['covered'].sum())
-    notes = (note('answer is c', n=int((table['free_is'] == 'c').sum()), of=n),)
+    notes = [note('answer is c', n=int((table['free_is'] == 'c').sum()), of=n)]
     if lost:
-        notes = (note('questions left out', n=len(table) - n, n_words=len(lost)), *notes)
-    return {'units': Units(counts=(n,), name='questions', asked=len(table)), 'notes': notes,
+        notes.insert(0, note('questions left out', n=len(table) - n, n_words=len(lost)))
+    return {'units': Units(counts=(n,), name='questions', asked=len(table)), 'notes': tuple(notes),
             'words': Words(used={'words': list(row_of)}, missing={'words': lost})}
 
 # %% ../../nbs/01b_quality.ipynb #55ef9fb5

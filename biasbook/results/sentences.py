@@ -6,7 +6,7 @@
 __all__ = ['TESTS', 'SIDES', 'INTERVAL_METHODS', 'NOTES_OF_STATISTICS', 'NOTES_OF_WORDS', 'NOTES_OF_DIRECTIONS', 'ESTIMATES',
            'NOTES_OF_PAIRS', 'NOTES_OF_FILLS', 'NOTES_OF_EMBEDDERS', 'NOTES', 'PLACEBO_SENTENCES', 'number_text',
            'percent_text', 'units_text', 'test_text', 'p_sentence', 'interval_text', 'ends_text', 'Comparison',
-           'comparison_text', 'note_text', 'notes_text', 'placebo_text', 'result_text', 'capitalized',
+           'comparison_text', 'note_text', 'notes_text', 'estimate_text', 'placebo_text', 'result_text', 'capitalized',
            'subject_result_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
@@ -393,6 +393,8 @@ NOTES_OF_DIRECTIONS = { # of measures along a direction, clusters, debiasing and
     'sides of the vectors before': 'no p: sides are those of the vectors before',
     'no projection left': 'no projection is left that could correlate',
     '1 by definition': '1 before by definition',
+    'query': '{query}',
+    'words left out': 'without {words}',
     'not measured': 'not measured: {reason}',
 }
 
@@ -495,6 +497,12 @@ def notes_text(notes, # Notes
               )->str:
     "The words of several notes, with semicolons between them."
     return '; '.join(note_text(a_note) for a_note in notes)
+
+
+def estimate_text(e, # an Estimate, or a Result
+                 )->str:
+    "How the interval and the p-value of an estimate were computed, and its notes, with semicolons between them."
+    return '; '.join(part for part in (interval_text(e.interval), test_text(e.test), notes_text(e.notes)) if part)
 
 # %% ../../nbs/results/00a_sentences.ipynb #8e713c14
 PLACEBO_SENTENCES = { # name of the estimate -> its sentence
