@@ -13,13 +13,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.checks import MissingWords, TooFewWords, check_choice, check_flag, check_list, listed, plural
-from ..results.result import Estimate, Result, library_versions
-from ..stats.effects import cohen_d, effect_size_bound, noncentral_t_interval, weat_effect_size
+from ..core.checks import (ALTERNATIVES, MissingWords, TooFewWords, check_choice, check_flag, check_list, listed,
+                                  plural)
+from ..results.result import Result, Words, library_versions
+from ..results.sentences import Comparison
+from ..stats.effects import (cohen_d, effect_size_bound, minimum_detectable_d, noncentral_t_interval,
+                                    weat_d_of_cohen_d, weat_effect_size)
+from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import INTERVALS, jackknife_intervals
-from ..stats.permutation import permutation_pvalue
+from ..stats.permutation import is_as_extreme, permutation_pvalue
 from ..stimuli.words import Query, as_query, weat_queries
-from ..vectors.topics import draws_error, draws_for_p, given_list, topic_pool
+from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list, topic_pool
 from ..vectors.wordvectors import WordVectors, as_vectors, named_cosines, one_thread
 
 # %% ../../nbs/00_weat.ipynb #0b3cad0f
@@ -39,21 +43,7 @@ class _Cosines(NamedTuple):
     yb: np.ndarray # of Y with B
 
 
-def _two_sided_estimate(s_x, s_y, d):
-    "d with its two-sided p."
-    test = permutation_pvalue(s_x, s_y, 'two-sided')
-    return Estimate('two-sided', d, pvalue=test.pvalue, method=test.method)
-
-
-def _interval_estimates(d, intervals):
-    "d with each of the two intervals."
-    estimates = []
-    for name, (low, high) in zip(INTERVALS, intervals):
-        estimates.append(Estimate(name, d, low, high, method='jackknife of atanh(d / its bound)'))
-    return estimates
-
-
-def _cohen_estimates(s_x, s_y, confidence_level):
+def _cohen_estimates(s_x, s_y, units, confidence_level):
     "A list of one estimate, Cohen's d; an empty list where each set has one score for all its words: d would divide by 0."
     d = weat_effect_size(s_x, s_y)
     bound = effect_size_bound(len(s_x), len(s_y))
@@ -61,43 +51,56 @@ def _cohen_estimates(s_x, s_y, confidence_level):
         return []
     c = cohen_d(s_x, s_y)
     low, high = noncentral_t_interval(c, len(s_x), len(s_y), confidence_level)
-    return [Estimate('Cohen d', c, low, high, method='pooled deviation; noncentral t, normal scores')]
+    interval = Interval.between(low, high, method='noncentral t', over='target words', confidence_level=confidence_level,
+                                units=units)
+    return [Estimate(name='Cohen d', value=c, interval=interval)]
 
 
 def _sum_estimates(cos, s_x, s_y):
-    "The sums s(X, Y, A, B) over targets, and s(A, B, X, Y) over attributes."
+    "The sums s(X, Y, A, B) over targets, as in the paper, and s(A, B, X, Y) over attributes."
     target_sum = s_x.sum() - s_y.sum()
     s_a = cos.xa.mean(0) - cos.ya.mean(0)
     s_b = cos.xb.mean(0) - cos.yb.mean(0)
     attribute_sum = s_a.sum() - s_b.sum()
-    return [Estimate('target sum', float(target_sum), method='s(X, Y, A, B) of the paper'),
-            Estimate('attribute sum', float(attribute_sum), method='the same with the roles exchanged')]
+    return [Estimate(name='target sum', value=float(target_sum)),
+            Estimate(name='attribute sum', value=float(attribute_sum))]
 
 # %% ../../nbs/00_weat.ipynb #63705034
-class _NamedInterval(NamedTuple):
-    name: str # one of INTERVALS: what varies
-    low: float # NaN where there is none
-    high: float
-
-    def is_known(self):
-        return math.isfinite(self.low) and math.isfinite(self.high)
+_LEAST_FOR_JACKKNIFE = 4 # words in a set
 
 
-def _widest_interval(intervals):
-    "The last known interval of INTERVALS, which lets more words vary; the last of all if none is known."
-    named = [_NamedInterval(name, low, high) for name, (low, high) in zip(INTERVALS, intervals)]
-    known = [interval for interval in named if interval.is_known()]
-    return known[-1] if known else named[-1]
+class _Intervals(NamedTuple):
+    "The intervals of d, in the order of INTERVALS; None where there is none."
+    over_targets: Interval | None
+    over_both: Interval | None # attribute words vary as well
+
+    @property
+    def widest(self):
+        "The interval that lets more words vary; None if there is none."
+        return self.over_targets if self.over_both is None else self.over_both
 
 
-def _interval_note(interval, smallest):
-    "A clause for a result without an interval, or with the narrower interval only; '' for other results."
-    if interval.is_known():
-        return '' if interval.name == INTERVALS[-1] else f'the interval is for {interval.name}'
-    if smallest < 4:
-        return f'no interval: the smaller target set has {smallest} words and the jackknife needs 4'
-    return ('no interval: without some word each target set has one score for all its words, so that d is at its '
-            'bound and the jackknife has no variance to go by')
+def _intervals(cos, ddof, confidence_level):
+    "The jackknife intervals of d."
+    n_targets = len(cos.xa), len(cos.ya)
+    n_attributes = cos.xa.shape[1], cos.xb.shape[1]
+    targets = Units(counts=n_targets, name='target words')
+    both = Units(counts=n_targets + n_attributes, name='target and attribute words')
+    ends_over_targets, ends_over_both = jackknife_intervals(*cos, ddof, confidence_level)
+    return _Intervals(*(Interval.between(*ends, method='jackknife of atanh(d / bound)', over=units.name,
+                                         confidence_level=confidence_level, units=units)
+                        for ends, units in ((ends_over_targets, targets), (ends_over_both, both))))
+
+
+def _interval_notes(intervals, smallest):
+    "Why a result has no interval, or only the narrower one; empty for other results. `smallest` is the smaller target set."
+    if intervals.over_both is not None:
+        return ()
+    if intervals.over_targets is not None:
+        return (note('attribute words are held fixed'),)
+    if smallest < _LEAST_FOR_JACKKNIFE:
+        return (note('too few target words', n=smallest, needed=_LEAST_FOR_JACKKNIFE),)
+    return (note('d at its bound without a word'),)
 
 # %% ../../nbs/00_weat.ipynb #30ba9b2b
 def _word_frame(cos, s_x, s_y):
@@ -115,7 +118,7 @@ def weat_arrays(X, # vectors of the first target words, one row a word
                 A, # vectors of the first attribute words
                 B, # vectors of the second attribute words
                 *,
-                alternative='greater', # "greater" is the paper's test; "less" or "two-sided"
+                alternative='two-sided', # "greater" is the paper's test, "less" the other side
                 ddof=1, # of the standard deviation in d: 1 as in the paper, 0 as in some libraries
                 confidence_level=.95, # of the intervals
                )->Result: # value d; details has one row a target word, targets of X first
@@ -129,17 +132,17 @@ def weat_arrays(X, # vectors of the first target words, one row a word
     s_x = cos.xa.mean(1) - cos.xb.mean(1)
     s_y = cos.ya.mean(1) - cos.yb.mean(1)
     d = weat_effect_size(s_x, s_y, ddof)
-    test = permutation_pvalue(s_x, s_y, alternative)
-    intervals = jackknife_intervals(*cos, ddof, confidence_level)
-    widest = _widest_interval(intervals)
-    return Result('WEAT d', 'arrays', 'X/Y × A/B', d, low=widest.low, high=widest.high,
-                  confidence_level=confidence_level, pvalue=test.pvalue, alternative=alternative, method=test.method,
-                  n=f'{n_x} + {n_y} target words',
-                  also=(_two_sided_estimate(s_x, s_y, d), *_interval_estimates(d, intervals),
-                        *_cohen_estimates(s_x, s_y, confidence_level), *_sum_estimates(cos, s_x, s_y)),
-                  details=_word_frame(cos, s_x, s_y),
-                  meta={'ddof': ddof, 'interval': widest.name, 'note': _interval_note(widest, min(n_x, n_y)),
-                        'versions': library_versions()})
+    units = Units(counts=(n_x, n_y), name='target words')
+    test = replace(permutation_pvalue(s_x, s_y, alternative), units=units)
+    intervals = _intervals(cos, ddof, confidence_level)
+    of_intervals = [Estimate(name=name, value=d, interval=interval) for name, interval in zip(INTERVALS, intervals)]
+    smallest_cohen_d = minimum_detectable_d(n_x, n_y, alternative='two-sided')
+    return Result(metric='WEAT d', subject='arrays', query='X/Y × A/B', value=d, interval=intervals.widest, test=test, units=units,
+                  comparison=Comparison(kind='difference', groups=('X', 'Y'), ideas=('A', 'B')),
+                  notes=_interval_notes(intervals, min(n_x, n_y)),
+                  detectable=weat_d_of_cohen_d(smallest_cohen_d, n_x, n_y, ddof), confidence_level=confidence_level,
+                  also=(*of_intervals, *_cohen_estimates(s_x, s_y, units, confidence_level), *_sum_estimates(cos, s_x, s_y)),
+                  details=_word_frame(cos, s_x, s_y), meta={'ddof': ddof, 'versions': library_versions()})
 
 # %% ../../nbs/00_weat.ipynb #bd66994e
 def _partners(query, missing):
@@ -174,9 +177,19 @@ def _too_few_words(subject, query, letter, kept, gone):
 
 # %% ../../nbs/00_weat.ipynb #ba1f66be
 class QueryWords(NamedTuple):
-    "The words of a query that a subject has."
-    sets: dict # the words of X, Y, A and B that are there
-    missing: list # the words that are left out: those that are not there, and with "drop-pairs" their partners
+    "The words of a query that a subject has, and those that are left out."
+    words: Words # of X, Y, A and B; missing are also, with "drop-pairs", the partners of words that the subject lacks
+    notes: tuple # which words are left out because of their partners
+
+    @property
+    def sets(self):
+        "The words of X, Y, A and B that are there, by letter."
+        return self.words.used
+
+    @property
+    def missing(self):
+        "The words that are left out, of all four sets."
+        return self.words.all_missing
 
 
 def select_query(subject, # vectors, or anything with `missing`, `name` and `in`
@@ -190,27 +203,26 @@ def select_query(subject, # vectors, or anything with `missing`, `name` and `in`
         found = f'{query.name}: {plural(len(missing), "word")} not in {subject.name}: {listed(missing, 20)}'
         raise MissingWords(missing, subject.name, f"{found}; pass on_missing='drop' to go on without them, or "
                            "'drop-pairs' to drop their partners too")
-    if missing and on_missing == 'drop-pairs':
-        missing = missing + _partners(query, set(missing))
-    sets = {}
+    partners = _partners(query, set(missing)) if missing and on_missing == 'drop-pairs' else []
+    left_out = {*missing, *partners}
+    used, gone = {}, {}
     for letter in 'XYAB':
         words = getattr(query, letter)
-        kept = [word for word in words if word not in missing]
+        used[letter] = [word for word in words if word not in left_out]
+        gone[letter] = [word for word in words if word in left_out]
         least = query.min_words if letter in 'XY' else 1
-        if len(kept) < least:
-            gone = [word for word in words if word in missing]
-            raise _too_few_words(subject, query, letter, kept, gone)
-        sets[letter] = kept
-    return QueryWords(sets, missing)
+        if len(used[letter]) < least:
+            raise _too_few_words(subject, query, letter, used[letter], gone[letter])
+    notes = (note('partners are left out', words=listed(partners, 20)),) if partners else ()
+    return QueryWords(Words(used=used, missing=gone), notes)
 
 # %% ../../nbs/00_weat.ipynb #a89db5e4
 class _Resolved(NamedTuple):
     "A query and the vectors of its words, looked up once for all that is computed from them."
     vectors: WordVectors
     query: Query
-    sets: dict # the words of X, Y, A and B
-    rows: dict # their vectors, one row a word
-    missing: list # the words that are left out
+    selected: QueryWords
+    rows: dict # the vectors of the words of X, Y, A and B, one row a word
 
 
 def _resolve(vectors, query, on_missing):
@@ -219,7 +231,7 @@ def _resolve(vectors, query, on_missing):
     query = as_query(query)
     selected = select_query(vectors, query, on_missing)
     rows = {letter: vectors.select(words).nonzero().rows for letter, words in selected.sets.items()}
-    return _Resolved(vectors, query, selected.sets, rows, selected.missing)
+    return _Resolved(vectors, query, selected, rows)
 
 # %% ../../nbs/00_weat.ipynb #d2d58216
 def weat_direction(d, # the effect size
@@ -238,7 +250,7 @@ def weat_direction(d, # the effect size
 def weat(vectors, # WordVectors, or a dict, a gensim KeyedVectors, a (words, matrix) pair, a path or a name
          query, # a Query, or the name of a published test, "weat1" … "weat10"
          *,
-         alternative='greater', # "greater" is the paper's test; the two-sided p is in the result as well
+         alternative='two-sided', # "greater" is the paper's test, "less" the other side
          ddof=1, # of the standard deviation in d
          confidence_level=.95, # of the intervals
          on_missing='raise', # words that the vectors lack: "raise", "drop", or "drop-pairs"
@@ -249,20 +261,22 @@ def weat(vectors, # WordVectors, or a dict, a gensim KeyedVectors, a (words, mat
     ValueError for missing words, too few words, and vectors without direction or spread."""
     placebo = check_flag(placebo, 'placebo')
     resolved = _resolve(vectors, query, on_missing)
-    query, sets = resolved.query, resolved.sets
+    query, selected = resolved.query, resolved.selected
     r = weat_arrays(**resolved.rows, alternative=alternative, ddof=ddof, confidence_level=confidence_level)
     x, y, a, b = query.names
     details = r.details.copy()
-    details.insert(0, 'word', sets['X'] + sets['Y'])
+    details.insert(0, 'word', selected.sets['X'] + selected.sets['Y'])
     details['set'] = details['set'].map({'X': x, 'Y': y})
-    meta = dict(r.meta, name=query.name, source=query.source, battery=query.battery, names=list(query.names),
-                direction=weat_direction(r.value, x, y, a, b), missing=resolved.missing, words=sets)
-    placebos = [_placebo_estimate(resolved, side, r.value, ddof) for side in SIDES] if placebo else []
-    return replace(r, subject=resolved.vectors.name, query=query.label, details=details, meta=meta,
-                   also=(*r.also, *placebos))
+    placebos = [_placebo_estimate(resolved, side, r.value, alternative, ddof) for side in SIDES] if placebo else []
+    return replace(r, subject=resolved.vectors.name, query=query.label,
+                   units=replace(r.units, asked=len(query.X) + len(query.Y)),
+                   comparison=Comparison(kind='difference', groups=(x, y), ideas=(a, b)),
+                   words=selected.words, notes=(*r.notes, *selected.notes), also=(*r.also, *placebos), details=details,
+                   meta=dict(r.meta, name=query.name, source=query.source, battery=query.battery, names=list(query.names)))
 
 # %% ../../nbs/00_weat.ipynb #0543ed7d
 SIDES = ('placebo', 'placebo attributes')
+_TESTS = {'placebo': 'unrelated topics', 'placebo attributes': 'unrelated attributes'} # names of their tests
 
 # %% ../../nbs/00_weat.ipynb #0a85d9da
 def _effect_sizes(scores, n, ddof):
@@ -298,7 +312,7 @@ class PlaceboReference:
     effect_sizes: np.ndarray # one d a pair of lists
     draw: np.ndarray # the number of the draw that each pair comes from
     pairs: list # the pairs of `TopicList`s, in the same order
-    method: str # how many lists and pairs, and their coherence; or why there are none
+    topics: MatchedDraws # all lists with their coherence; or why there are none
 
 
 def _effect_sizes_of_draw(draw, side, fixed, ddof):
@@ -308,32 +322,29 @@ def _effect_sizes_of_draw(draw, side, fixed, ddof):
     return _effect_sizes_of_attributes(draw.first, draw.second, draw.pairs, fixed, ddof)
 
 
-def _reference_of_draws(draws, side, fixed, ddof, method):
+def _reference_of_draws(topics, side, fixed, ddof):
     "The reference of these draws of topic lists."
     effect_sizes, draw_numbers, pairs = [], [], []
-    for number, draw in enumerate(draws):
+    for number, draw in enumerate(topics.draws):
         effect_sizes.append(_effect_sizes_of_draw(draw, side, fixed, ddof))
         draw_numbers.append(np.full(len(draw.pairs), number))
         pairs += [(draw.first[i], draw.second[j]) for i, j in draw.pairs]
-    return PlaceboReference(np.concatenate(effect_sizes), np.concatenate(draw_numbers), pairs, method)
-
-
-def _are_as_large(effect_sizes, d):
-    "Which of them are as far from 0 as d?"
-    return np.abs(effect_sizes) >= abs(d) - 1e-12
+    return PlaceboReference(np.concatenate(effect_sizes), np.concatenate(draw_numbers), pairs, topics)
 
 # %% ../../nbs/00_weat.ipynb #1913cea6
 def placebo_reference(vectors, # anything that as_vectors takes
                       query, # a Query or the name of a published test
                       side='placebo', # "placebo" replaces X and Y, "placebo attributes" A and B
                       *,
+                      alternative='two-sided', # as in weat: the share that reaches d decides how many draws are needed
                       on_missing='raise', # as in weat
                       ddof=1, # as in weat
                      )->PlaceboReference:
     "d of unrelated topic lists in place of one side of a query. ValueError as for `weat`, or another `side`."
     resolved = _resolve(vectors, query, on_missing)
     check_choice(side, 'side', SIDES)
-    return _reference(resolved, side, _query_effect_size(resolved, ddof), ddof)
+    check_choice(alternative, 'alternative', ALTERNATIVES)
+    return _reference(resolved, side, _query_effect_size(resolved, ddof), alternative, ddof)
 
 
 def _query_effect_size(resolved, ddof):
@@ -342,51 +353,54 @@ def _query_effect_size(resolved, ddof):
     return weat_effect_size(association(X, A, B), association(Y, A, B), ddof)
 
 
-def _reference(resolved, side, d, ddof):
+def _reference(resolved, side, d, alternative, ddof):
     "d of topic lists, in as many draws as make the Monte Carlo error of their share that reaches d at most .01."
-    given = {letter: given_list(resolved.sets[letter], resolved.rows[letter]) for letter in 'XYAB'}
+    given = {letter: given_list(resolved.selected.sets[letter], resolved.rows[letter]) for letter in 'XYAB'}
     if side == 'placebo':
         own, fixed = [given['X'], given['Y']], [given['A'], given['B']]
     else:
         own, fixed = [given['A'], given['B']], [given['X'], given['Y']]
 
     def reaches(draw):
-        return _are_as_large(_effect_sizes_of_draw(draw, side, fixed, ddof), d)
+        return is_as_extreme(_effect_sizes_of_draw(draw, side, fixed, ddof), d, alternative)
 
-    found = draws_for_p(topic_pool(resolved.vectors), own, fixed, resolved.query.words, reaches)
-    if not found.draws:
-        return PlaceboReference(np.empty(0), np.empty(0, int), [], found.why_none)
-    return _reference_of_draws(found.draws, side, fixed, ddof, found.method)
+    topics = draws_for_p(topic_pool(resolved.vectors), own, fixed, resolved.query.words, reaches)
+    if not topics.draws:
+        return PlaceboReference(np.empty(0), np.empty(0, int), [], topics)
+    return _reference_of_draws(topics, side, fixed, ddof)
 
 # %% ../../nbs/00_weat.ipynb #9fc75840
 def weat_placebo(vectors, # anything that as_vectors takes
                  query, # a Query or the name of a published test
                  side='placebo', # "placebo" replaces X and Y, "placebo attributes" A and B
                  *,
+                 alternative='two-sided', # as in weat: |d| of the topics against |d| of the query
                  on_missing='raise', # as in weat
                  ddof=1, # as in weat
-                )->Estimate: # value: the 95 % point of |d| over topic pairs; pvalue None where there are too few
+                )->Estimate: # value: the 95 % point of |d| over topic pairs; no test where there are too few
     "How often do unrelated topic lists reach an effect size as large as the query's? ValueError as for `weat`."
     resolved = _resolve(vectors, query, on_missing)
     check_choice(side, 'side', SIDES)
-    return _placebo_estimate(resolved, side, _query_effect_size(resolved, ddof), ddof)
+    check_choice(alternative, 'alternative', ALTERNATIVES)
+    return _placebo_estimate(resolved, side, _query_effect_size(resolved, ddof), alternative, ddof)
 
 
 def _share_with_query(reached):
     "The share that reach d, with the query itself counted among them."
-    return (1 + np.count_nonzero(reached)) / (1 + len(reached))
+    return float((1 + np.count_nonzero(reached)) / (1 + len(reached)))
 
 
-def _placebo_estimate(resolved, side, d, ddof):
+def _placebo_estimate(resolved, side, d, alternative, ddof):
     "How often topic lists on this side reach d."
-    reference = _reference(resolved, side, d, ddof)
-    if not reference.pairs:
-        return Estimate(side, None, method=reference.method)
-    reached = _are_as_large(reference.effect_sizes, d)
-    by_draw = [_share_with_query(reached[reference.draw == number]) for number in np.unique(reference.draw)]
-    return Estimate(side, float(np.quantile(np.abs(reference.effect_sizes), .95)),
-                    pvalue=float(_share_with_query(reached)), pvalue_error=draws_error(reached, reference.draw),
-                    method=f'{reference.method}; between draws p is {min(by_draw):.3f} to {max(by_draw):.3f}')
+    reference = _reference(resolved, side, d, alternative, ddof)
+    topics = reference.topics
+    if not topics.draws:
+        return Estimate(name=side, value=None, notes=(topics.why_none,))
+    reached = is_as_extreme(reference.effect_sizes, d, alternative)
+    test = HypothesisTest(name=_TESTS[side], pvalue=_share_with_query(reached), alternative=alternative,
+                          n_resamples=len(reached), error=draws_error(reached, reference.draw),
+                          units=Units(counts=topics.n_lists, name='topic lists'), n_draws=len(topics.draws), random_state=0)
+    return Estimate(name=side, value=float(np.quantile(np.abs(reference.effect_sizes), .95)), test=test)
 
 # %% ../../nbs/00_weat.ipynb #11dea6a7
 def weat_battery(vectors, # anything that as_vectors takes

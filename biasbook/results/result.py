@@ -152,7 +152,7 @@ _CHECKS = { # class -> field -> the check of its saved value, and whether it may
                      'relative_error': (_check_not_infinite, True), 'error': (_check_not_infinite, True),
                      'smallest_pvalue': (_check_p, True), 'df': (_check_not_infinite, True), 'n_for': (_check_count, True),
                      'n_against': (_check_count, True), 'n_undecided': (_check_count, True),
-                     'random_state': (_check_count, True), 'naive': (_check_truth, False)},
+                     'n_draws': (_check_count, True), 'random_state': (_check_count, True), 'naive': (_check_truth, False)},
     Interval: {'low': (_check_not_infinite, False), 'high': (_check_not_infinite, False), 'method': (_check_label, False),
                'over': (_check_label, False), 'confidence_level': (check_fraction, True), 'df': (_check_not_infinite, True),
                'n_effective': (_check_not_infinite, True)},

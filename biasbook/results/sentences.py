@@ -79,6 +79,8 @@ def test_text(test, # a HypothesisTest, or None
         clauses.append(f'{test.n_for} for and {test.n_against} against')
         if test.n_undecided:
             clauses.append(f'{test.n_undecided} undecided and left out')
+    if test.n_draws is not None:
+        clauses.append(f'{format_count(test.n_draws)} draws of topic lists')
     if test.smallest_pvalue is not None and test.smallest_pvalue > .001:
         clauses.append(f'smallest possible p {format_p(test.smallest_pvalue)}')
     if test.naive:
@@ -285,6 +287,15 @@ NOTES_OF_STATISTICS = { # code of a Note -> its words
 
 # %% ../../nbs/results/00a_sentences.ipynb #5dc9622d
 NOTES_OF_WORDS = { # of measures of word vectors
+    'too few target words': 'no interval: the smaller target set has {n} words, and the jackknife needs {needed}',
+    'd at its bound without a word': 'no interval: without some word each target set has one score for all its words, so that d is '
+                                     'at its bound and the jackknife has no variance to go by',
+    'attribute words are held fixed': 'the interval takes the attribute words as they are',
+    'partners are left out': 'left out because the word at the same place in the other list is missing: {words}',
+    'too few words for topics': 'these vectors have {n} words of letters, and topic lists are made from {needed} or more',
+    'one word has no coherence': 'a list of one word has no coherence to match',
+    'too few topic lists': '{n} topic lists of {size} words cohere within {tolerance:.2f} of {coherence:.2f}, and {needed} are needed',
+    'too few unrelated pairs': '{n} pairs of topic lists are unrelated, and {needed} are needed',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #2d26d304

@@ -49,7 +49,8 @@ class HypothesisTest(_OnlyWhatIsKnown):
     n_for: int | None = None # units that go one way, of a sign test
     n_against: int | None = None # units that go the other way
     n_undecided: int | None = None # units that go no way, which the test leaves out
-    random_state: int | None = None # seed of the draws
+    n_draws: int | None = None # draws of topic lists that the resamples come from, of a comparison with unrelated topics
+    random_state: int | None = None # seed of the draws, the first one of several
     naive: bool = False # whether units that depend on each other are taken as independent
 
     @property
