@@ -201,7 +201,8 @@ def _detectable(units, unit):
     "The smallest d that two independent lists of words show with 80 % power; None for pairs and for sentences."
     if unit == 'sentence' or len(units.counts) != 2 or units.total < 3:
         return None
-    return minimum_detectable_d(*units.counts, alternative='two-sided')
+    n, m = units.counts
+    return minimum_detectable_d(n, m, alternative='two-sided')
 
 # %% ../../nbs/04_embedding_api.ipynb #5d60bbeb
 def _other_choice(name, choice, scores, options, unit='word'):
