@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import __version__
+from .. import __version__
 from .wefat import Associations
 from ..core.checks import (
     MissingWords, TooFewWords, as_list, check_choice, check_fraction, check_labels, check_words, listed, shown)

@@ -102,8 +102,12 @@ def _main_clause(test):
     if test.n_resamples is not None:
         return f'{format_count(test.n_resamples)} {words}'
     if test.df is not None:
-        return f'{words} with {test.df:.3g} degrees of freedom'
+        return f'{words} with {_degrees_of_freedom(test.df)}'
     return words
+
+
+def _degrees_of_freedom(df):
+    return '1 degree of freedom' if df == 1 else f'{df:.3g} degrees of freedom'
 
 # %% ../../nbs/results/00a_sentences.ipynb #f6b15fdd
 SIDES = {'two-sided': 'two-sided', 'greater': 'one-sided', 'less': 'one-sided (less)'} # alternative -> words before "p"
@@ -128,10 +132,10 @@ INTERVAL_METHODS = { # method of an Interval -> its words
     'jackknife of atanh(d / bound)': 'jackknife of atanh(d / its bound)',
     'jackknife of the logarithm': 'jackknife of the logarithm',
     'Wilson': 'Wilson interval',
-    'noncentral t': 'noncentral t interval, for normal scores',
+    'noncentral t': 'noncentral t interval for normal scores',
     'Fisher z': 'Fisher z interval',
     'Bonett & Wright': 'variance (1 + ρ²/2) / (n − 3) of atanh ρ, Bonett & Wright 2000',
-    'percentiles of shuffled d': 'percentiles of d over shuffled labels: a null band, no interval for d',
+    'percentiles of shuffled d': 'null band, no interval for d: percentiles of d',
     'range': 'range',
 }
 
@@ -147,7 +151,7 @@ def interval_text(interval, # an Interval, or None
     if interval.n_effective is not None:
         text += f', {interval.n_effective:.1f} effective {interval.units.name}'
     if interval.df is not None and math.isfinite(interval.df):
-        text += f', {interval.df:.3g} degrees of freedom'
+        text += f', {_degrees_of_freedom(interval.df)}'
     return text
 
 
@@ -270,16 +274,17 @@ def comparison_text(comparison, # a Comparison, or None
 # %% ../../nbs/results/00a_sentences.ipynb #03ee2ee2
 NOTES_OF_STATISTICS = { # code of a Note -> its words
     'too few units': 'no interval: too few units',
-    'too few for an interval': 'no interval: {n} of the units, and {needed} are needed',
+    'too few for an interval': 'no interval: it needs {needed} units and has {n}',
     'constant without one of the words': 'no interval: a column is constant without one of the words',
     'constant without one of the pairs': 'no interval: one side is constant without one of the pairs',
     'too few pairs in a section': 'no interval: too few pairs in a section, or one pair is in every question',
     'all pairs are ties': 'no ratio: all {n} pairs are ties',
     'one cluster': 'no interval: all {n} pairs are in one cluster',
     'one pair': 'no interval: one pair',
+    'no t of one pair': 'no t: one pair',
     'equal margins': 'no t: all {n} margins are equal',
-    'ties count as losses': '{n} ties count as losses',
-    'ties are left out': '{n} ties are left out',
+    'ties count as losses': 'ties, which count as losses: {n}',
+    'ties are left out': 'ties, which are left out: {n}',
     'no d': 'no d: {reason}',
     'no d without one of the pairs': 'no interval: without one of the pairs there is no d',
     'too few words for g': 'no g: {n} words, and {needed} are needed',
@@ -295,6 +300,13 @@ NOTES_OF_WORDS = { # of measures of word vectors
     'too few words for topics': 'these vectors have {n} words of letters, and topic lists are made from {needed} or more',
     'one word has no coherence': 'a list of one word has no coherence to match',
     'too few topic lists': '{n} topic lists of {size} words cohere within {tolerance:.2f} of {coherence:.2f}, and {needed} are needed',
+    'r at its bound without a word': 'no interval: r, or r without one of the words, is at its bound',
+    'too few attribute words': 'no interval: the smaller set of attribute words has {n}, and the jackknife needs {needed}',
+    'd at its bound without an attribute word': 'no interval: d, or d without one of the attribute words, is at its bound',
+    'attribute words are missing': 'without these attribute words: {words}',
+    'words in common': 'over the {n} of {asked} occupations that every subject of the comparison has',
+    'vectors of one name': 'both results are of vectors with the name {name}',
+    'no word moves d': 'no word moves d by more than rounding, {rounding:.0e} in a cosine',
     'too few unrelated pairs': '{n} pairs of topic lists are unrelated, and {needed} are needed',
 }
 
