@@ -474,6 +474,14 @@ NOTES_OF_FILLS = { # of mask filling
 
 # %% ../../nbs/results/00a_sentences.ipynb #e1c0097c
 NOTES_OF_EMBEDDERS = { # of sentence embedders
+    'size of d': "a {size} d by Cohen's thresholds, in deviations of {units}",
+    'null band, no interval': 'no interval: the published procedure has a null band instead',
+    'one template left out': 'smallest and largest value without one of {n} templates',
+    'other templates only': 'over words; sentences of the same template are not compared',
+    'common mean taken off': 'over words; the mean of all vectors of this contrast is taken off',
+    'sentences as units': 'sentences as if independent, so there is no p-value and no interval',
+    'embedded anew': 'change of the raw difference if all vectors change as those of {n} sentences did when they were embedded anew',
+    'sentences of one word': 'sentences of one word are counted as independent, which they are not',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #2f974dc0
