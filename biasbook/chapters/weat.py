@@ -7,7 +7,6 @@ __all__ = ['SIDES', 'association', 'weat_arrays', 'QueryWords', 'select_query', 
            'placebo_reference', 'weat_placebo', 'weat_battery']
 
 # %% ../../nbs/00_weat.ipynb #0ccfe894
-import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
