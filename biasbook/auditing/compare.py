@@ -44,8 +44,12 @@ class _Stimulus(NamedTuple):
 def _stimuli(r):
     "The words and texts that a result was measured with, sorted, so that two results can be compared."
     found = []
+    in_details = set()
+    if r.details is not None and 'word' in r.details:
+        in_details = set(map(str, r.details['word']))
     for name, words in r.words.used.items():
-        found += [_Stimulus((name,), str(word)) for word in words]
+        if not in_details.issuperset(words):    # these follow from the details; earlier versions saved some of them only there
+            found += [_Stimulus((name,), str(word)) for word in words]
     columns = [c for c in _COLUMNS_OF_STIMULI if r.details is not None and c in r.details]
     if columns:
         for text, *rest_of_row in r.details[columns].itertuples(index=False, name=None):
