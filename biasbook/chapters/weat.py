@@ -85,10 +85,10 @@ def _intervals(cos, ddof, confidence_level):
     n_attributes = cos.xa.shape[1], cos.xb.shape[1]
     targets = Units(counts=n_targets, name='target words')
     both = Units(counts=n_targets + n_attributes, name='target and attribute words')
-    ends_over_targets, ends_over_both = jackknife_intervals(*cos, ddof, confidence_level)
-    return _Intervals(*(Interval.between(*ends, method='jackknife of atanh(d / bound)', over=units.name,
-                                         confidence_level=confidence_level, units=units)
-                        for ends, units in ((ends_over_targets, targets), (ends_over_both, both))))
+    ends_over_targets, ends_over_both = jackknife_intervals(cos.xa, cos.xb, cos.ya, cos.yb, ddof, confidence_level)
+    about: dict = {'method': 'jackknife of atanh(d / bound)', 'confidence_level': confidence_level}
+    return _Intervals(over_targets=Interval.between(*ends_over_targets, over=targets.name, units=targets, **about),
+                      over_both=Interval.between(*ends_over_both, over=both.name, units=both, **about))
 
 
 def _interval_notes(intervals, smallest):
@@ -263,12 +263,13 @@ def weat(vectors, # WordVectors, or a dict, a gensim KeyedVectors, a (words, mat
     query, selected = resolved.query, resolved.selected
     r = weat_arrays(**resolved.rows, alternative=alternative, ddof=ddof, confidence_level=confidence_level)
     x, y, a, b = query.names
+    n_x, n_y = len(selected.sets['X']), len(selected.sets['Y'])
     details = r.details.copy()
     details.insert(0, 'word', selected.sets['X'] + selected.sets['Y'])
     details['set'] = details['set'].map({'X': x, 'Y': y})
     placebos = [_placebo_estimate(resolved, side, r.value, alternative, ddof) for side in SIDES] if placebo else []
     return replace(r, subject=resolved.vectors.name, query=query.label,
-                   units=replace(r.units, asked=len(query.X) + len(query.Y)),
+                   units=Units(counts=(n_x, n_y), name='target words', asked=len(query.X) + len(query.Y)),
                    comparison=Comparison(kind='difference', groups=(x, y), ideas=(a, b)),
                    words=selected.words, notes=(*r.notes, *selected.notes), also=(*r.also, *placebos), details=details,
                    meta=dict(r.meta, name=query.name, source=query.source, battery=query.battery, names=list(query.names)))
