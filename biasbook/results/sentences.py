@@ -497,7 +497,7 @@ def note_text(a_note, # a Note
         return a_note.code
     try:
         return words.format(**a_note.data)
-    except (KeyError, IndexError):                      # a note that was written by hand, without its data
+    except (KeyError, IndexError, ValueError, TypeError):       # a note that was written by hand, without its data or with others
         return a_note.code
 
 
