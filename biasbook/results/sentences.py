@@ -474,6 +474,14 @@ NOTES_OF_FILLS = { # of mask filling
 
 # %% ../../nbs/results/00a_sentences.ipynb #e1c0097c
 NOTES_OF_EMBEDDERS = { # of sentence embedders
+    'size of d': "a {size} d by Cohen's thresholds, in deviations of {units}",
+    'null band, no interval': 'no interval: the published procedure has a null band instead',
+    'one template left out': 'smallest and largest value without one of {n} templates',
+    'other templates only': 'over words; sentences of the same template are not compared',
+    'common mean taken off': 'over words; the mean of all vectors of this contrast is taken off',
+    'sentences as units': 'sentences as if independent, so there is no p-value and no interval',
+    'embedded anew': 'change of the raw difference if all vectors change as those of {n} sentences did when they were embedded anew',
+    'sentences of one word': 'sentences of one word are counted as independent, which they are not',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #2f974dc0
@@ -489,7 +497,7 @@ def note_text(a_note, # a Note
         return a_note.code
     try:
         return words.format(**a_note.data)
-    except (KeyError, IndexError):                      # a note that was written by hand, without its data
+    except (KeyError, IndexError, ValueError, TypeError):       # a note that was written by hand, without its data or with others
         return a_note.code
 
 
@@ -512,6 +520,10 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
     'placebo spread': 'They spread the words as much in {share} of cases.',
 }
 
+_COUNTED = { # alternative -> a sentence on the placebos that are counted
+    'two-sided': '', 'greater': ' Only values that are as large or larger are counted.',
+    'less': ' Only values that are as small or smaller are counted.'}
+
 
 def placebo_text(estimate, # an Estimate whose name is a key of PLACEBO_SENTENCES
                 )->str:
@@ -522,7 +534,8 @@ def placebo_text(estimate, # an Estimate whose name is a key of PLACEBO_SENTENCE
     share = percent_text(estimate.test.pvalue)
     if estimate.test.is_bound:
         share = f'at most {share}'
-    return PLACEBO_SENTENCES[estimate.name].format(share=share)
+    sentence = PLACEBO_SENTENCES[estimate.name].format(share=share)
+    return sentence + _COUNTED[estimate.test.alternative]
 
 # %% ../../nbs/results/00a_sentences.ipynb #263a5185
 def result_text(r, # a Result
