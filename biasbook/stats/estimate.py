@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass, field, fields
 
 # %% ../../nbs/stats/01_estimate.ipynb #485d6938
+@dataclass(frozen=True, repr=False)
 class _OnlyWhatIsKnown:
     "A repr that shows the fields that differ from their defaults."
     def __repr__(self):

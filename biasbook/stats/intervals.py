@@ -328,7 +328,7 @@ def difference_change(before, # (numbers of the first words, numbers of the seco
     variance, df = satterthwaite(variances, [len(first) - 1, len(second) - 1])
     change = float(first.mean() - second.mean())
     units = Units(counts=(len(first), len(second)), name='words')
-    return estimate_of_change(change, float(variance), max(df, 1.), units=units, confidence_level=confidence_level)
+    return estimate_of_change(change, float(variance), float(max(df, 1.)), units=units, confidence_level=confidence_level)
 
 # %% ../../nbs/stats/03_intervals.ipynb #3e2aad0d
 def _correlations_without_each(x, y):
