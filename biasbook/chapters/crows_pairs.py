@@ -83,19 +83,19 @@ def _score_of_direction(d, direction, name, level):
     return percent_estimate(estimates.ratio, name)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #e211b692
-def _comparison(preference, losses):
+def _comparison(preference, losses, among):
     """What the percentage compares, or None where its side of 50 is that of the ties, which it counts as losses.
 
     With three wins, three losses and a tie it is below 50, but the model prefers neither side."""
     balance = np.sign(preference.wins - losses)
     if np.sign(preference.ratio - .5) != balance:
         return None
-    return Comparison(kind='preference', ideas=('more stereotyping sentences', 'less stereotyping sentences'), of='sentences')
+    return Comparison(kind='preference', ideas=('the more stereotyping sentence', 'the less stereotyping sentence'), of=among)
 
 
 def _notes(meta, main, writers, length, compares):
     "The notes of a result."
-    notes = [*notes_without_ties(main)]
+    notes = list(notes_without_ties(main))
     if not compares:
         notes.append(note('wins and losses', wins=meta['wins'], losses=meta['losses']))
     if meta['data']:
@@ -107,8 +107,8 @@ def _notes(meta, main, writers, length, compares):
     return (*notes, *length_notes(length), *few_clusters_notes(writers, _UNITS))
 
 # %% ../../nbs/03a_crows_pairs.ipynb #7aef3dca
-def _result(d, subject, query, meta, level):
-    "The result of scored pairs, all of them or a part."
+def _result(d, subject, query, among, meta, level):
+    "The result of scored pairs, all of them or a part; `among` names them in its sentence."
     who = d['anon_writer'].tolist()
     writers = len(set(who))
     signs = d['winner'].map(_SIGN)
@@ -123,7 +123,7 @@ def _result(d, subject, query, meta, level):
             percent_estimate(of_margins.ratio, 'metric without rounding and ties'),
             percent_estimate(of_margins.as_if_independent), of_margins.mean_margin, of_margins.paired_t, length)
     losses = int((d['winner'] == 'less').sum())
-    comparison = _comparison(preference, losses)
+    comparison = _comparison(preference, losses, among)
     meta = {**meta, 'unknown': int(d['unknown'].sum()), 'wins': preference.wins, 'losses': losses, 'ties': preference.ties}
     units = Units(counts=(len(d),), name='pairs', clusters=writers, cluster_name=_UNITS.clusters)
     return pairs_result(percent_estimate(share), metric='CrowS-Pairs metric', subject=subject, query=query, null=50.,
@@ -151,7 +151,8 @@ def crows_pairs(model, # from load_model, masked or causal
     meta = {'kind': model.kind, 'scoring': scoring, 'decimals': 3 if scoring == 'shared' else None,
             'data': 'pairs/crows_pairs_anonymized.csv' if data is None else '',
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
-    return _result(d, model.name, plural(len(d), 'pair'), meta, confidence_level)
+    query = plural(len(d), 'pair')
+    return _result(d, model.name, query, query, meta, confidence_level)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #f3c0a438
 def crows_by_type(result, # of crows_pairs
@@ -159,5 +160,8 @@ def crows_by_type(result, # of crows_pairs
     "The result of each type of bias: one family for Holm's adjustment. ValueError for a result of another measure."
     check_result_of(result, 'crows_pairs', ['bias_type', 'winner', 'unknown'])
     meta = {**result.meta, 'battery': f'types of bias, {result.meta["scoring"]}'}
-    return [_result(of_type.reset_index(drop=True), result.subject, kind, meta, result.confidence_level)
-            for kind, of_type in result.details.groupby('bias_type', sort=False)]
+    results = []
+    for kind, of_type in result.details.groupby('bias_type', sort=False):
+        among = f'{plural(len(of_type), "pair")} of the type {kind}'
+        results.append(_result(of_type.reset_index(drop=True), result.subject, kind, among, meta, result.confidence_level))
+    return results

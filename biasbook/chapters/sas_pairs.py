@@ -119,7 +119,7 @@ def _notes(meta, ratio, main, also, n_pairs):
     "The notes of a result."
     by_name = {e.name: e for e in also}
     all_ties = ratio.wins + ratio.losses == 0
-    notes = [*notes_without_ties(main)]
+    notes = list(notes_without_ties(main))
     if 'corrected ratio' in by_name:
         notes.append(_corrected_note(by_name['corrected ratio'], n_pairs))
     notes += length_notes(by_name['length and margin'])
@@ -141,8 +141,8 @@ def _corrected_note(corrected, n_pairs):
     return note('corrected ratio', ratio=corrected.value, p=format_test_p(corrected.test))
 
 # %% ../../nbs/03_sas_pairs.ipynb #00b258a5
-def _result(d, subject, query, meta, level):
-    "The result of scored pairs."
+def _result(d, subject, query, among, meta, level):
+    "The result of scored pairs; `among` names them in its sentence."
     who = [identity.casefold() for identity in d['identity']]
     ties = 'anti' if meta['compat'] else 'apart'
     estimates = named_estimates(d['margin'], who, _UNITS, ties=ties, confidence_level=level)
@@ -153,7 +153,7 @@ def _result(d, subject, query, meta, level):
     meta = {**meta, 'wins': ratio.wins, 'losses': losses, 'ties': ratio.ties}
     units = Units(counts=(len(d),), name='pairs', clusters=len(set(who)), cluster_name=_UNITS.clusters)
     return pairs_result(estimates.ratio, metric='preference ratio', subject=subject, query=query, null=.5, units=units,
-                        comparison=Comparison(kind='preference', ideas=('stereotypes', 'antistereotypes'), of='sentences'),
+                        comparison=Comparison(kind='preference', ideas=('stereotypes', 'antistereotypes'), of=among),
                         notes=_notes(meta, ratio, estimates.ratio, also, len(d)), meta=meta,
                         detectable=detectable_share(estimates.ratio.test), confidence_level=level, also=also, details=d)
 
@@ -189,7 +189,7 @@ def sas_pairs(model, # from load_model, of any kind
     query = plural(len(d), 'pair')
     if prefix:
         query += f' with {prefix}'
-    return _result(d[_KEPT], model.name, query, meta, confidence_level)
+    return _result(d[_KEPT], model.name, query, query, meta, confidence_level)
 
 # %% ../../nbs/03_sas_pairs.ipynb #4824fa13
 def sas_by_type(result, # of sas_pairs
@@ -197,8 +197,11 @@ def sas_by_type(result, # of sas_pairs
     "The result of each type of identity: one family for Holm's adjustment. ValueError for a result of another measure."
     check_result_of(result, 'sas_pairs', _KEPT)
     meta = {**result.meta, 'battery': f'types of identity, {result.meta["scoring"]}'}
-    return [_result(of_type.reset_index(drop=True), result.subject, str(kind), meta, result.confidence_level)
-            for kind, of_type in result.details.groupby('type', sort=False)]
+    results = []
+    for kind, of_type in result.details.groupby('type', sort=False):
+        among = f'{plural(len(of_type), "pair")} of the type {kind}'
+        results.append(_result(of_type.reset_index(drop=True), result.subject, str(kind), among, meta, result.confidence_level))
+    return results
 
 # %% ../../nbs/03_sas_pairs.ipynb #1ffbc2db
 def ratios_plot(results, # of sas_pairs

@@ -263,6 +263,8 @@ def name_units(estimate, # an Estimate of biasbook.stats.preferences
     for a_note in estimate.notes:
         if a_note.code == 'one cluster':
             a_note = note('pairs of one cluster', **a_note.data, pairs=names.pairs, cluster=names.cluster)
+        elif a_note.code == 'all pairs are ties':
+            a_note = note('nothing but ties', **a_note.data, pairs=names.pairs)
         notes.append(a_note)
     return replace(estimate, interval=interval, test=test, notes=tuple(notes))
 

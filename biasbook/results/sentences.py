@@ -224,11 +224,12 @@ def _lean(c, sign, mark):
 def _preference(c, sign, mark):
     subject = c.groups[0] if c.groups else 'the model'
     preferred, other = map(mark, c.ideas)
+    among = '' if c.of == Comparison.of else f' among {c.of}'      # if it says which sentences
     if sign == 0:
-        return f'{subject} prefers neither {preferred} nor {other}'
+        return f'{subject} prefers neither {preferred} nor {other}{among}'
     if sign < 0:
         preferred, other = other, preferred
-    return f'{subject} prefers {preferred} to {other}'
+    return f'{subject} prefers {preferred} to {other}{among}'
 
 
 def _clusters(c, sign, mark):
@@ -304,14 +305,15 @@ NOTES_OF_DIRECTIONS = { # of measures along a direction, clusters, debiasing and
 
 # %% ../../nbs/results/00a_sentences.ipynb #bd4f34b5
 NOTES_OF_PAIRS = { # of sentence pairs
-    'pairs of one cluster': 'no interval: all {n} {pairs} are of one {cluster}',
+    'pairs of one cluster': 'no interval: all {pairs} are of one {cluster}',
+    'nothing but ties': 'no ratio: all {pairs} are ties ({n})',
     'few clusters': '{clusters}: with fewer than {needed}, no exact two-sided p can be below .05',
     'too few pairs for r': 'no r: {n} pairs, and {needed} are needed',
     'equal margins or lengths': 'no r: all margins or all differences in length are equal',
     'margin falls with length': 'the longer sentence of a pair tends to score lower (r of margin and difference in length −{size:.2f})',
     'margin rises with length': 'the longer sentence of a pair tends to score higher (r of margin and difference in length {size:.2f})',
     'corrected ratio': 'after the baseline is subtracted, the ratio is {ratio:.2f} (p = {p})',
-    'no corrected ratio': 'no ratio after the baseline is subtracted: all {n} pairs are ties',
+    'no corrected ratio': 'no ratio after the baseline is subtracted: all pairs are ties ({n})',
     'ties are not counted': 'ties, which are left out: {n}',
     'ties as published': 'ties count as antistereotypes, as published',
     'scores as published': 'scores are n / (n − 1) too large, as published',
@@ -331,7 +333,7 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'different scales': 'scores by {first} and by {second} are on different scales',
     'different tokenizers': 'the tokenizers differ, so scores are sums over different tokens',
     'agreements are left out': 'pairs in which the models agree, which are left out: {n}',
-    'no disagreements': 'no share: the models agree in all {n} pairs',
+    'no disagreements': 'no share: the models agree in all {pairs} ({n})',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #903a2159
