@@ -97,7 +97,7 @@ def measured(vectors):
             'occupation gap': [gap.value, gap.low, gap.high],
             'direct bias': [direct_bias(vectors, professions(), on_missing='drop', **few).value, direct_bias(vectors, **few).null],
             'indirect bias': [indirect_bias(vectors, 'nurse', 'doctor', **few).value],
-            'neighbors': [near.value, near.low, near.null],
+            'neighbors': [near.value, near.low, near.estimate('median of random directions').value],
             'clusters': [cluster_bias(vectors, **few).value], 'probe': [probe_accuracy(vectors, **few).value],
             'similarity': [word_similarity(vectors, 'ws353').value],
             'analogies': analogy_answers(vectors, questions)['answer'].tolist(),

@@ -24,7 +24,8 @@ from .weat import weat
 from .what_remains import bias_correlation, chance_accuracy, cluster_bias, neighbor_bias, probe_accuracy
 from ..core.checks import (MissingWords, check_choice, check_fraction, check_list, check_pairs, check_seed, check_whole,
                                   check_words, is_number, listed)
-from ..stats.estimate import Estimate, or_nan
+from ..results.sentences import estimate_text, notes_text, units_text
+from ..stats.estimate import Estimate, note, or_nan
 from ..stats.intervals import accuracy_change, correlation_change, difference_change, mean_change, rank_change
 from ..stimuli.questions import analogy_questions
 from ..stimuli.words import as_query, bolukbasi_lists
@@ -456,9 +457,9 @@ class Case:
         return bias_direction(self.after, d.pairs, d.method, names=d.names)
 
     def seen(self, words):
-        "A note if debiasing was fitted to some of these words, else ''."
-        k = len(self.fitted.intersection(words))
-        return f'debiasing was fitted to {k} of these {len(words)} words' if k else ''
+        "Notes: one if debiasing was fitted to some of these words, else none."
+        n = len(self.fitted.intersection(words))
+        return (note('fitted to words', n=n, of=len(words)),) if n else ()
 
 # %% ../../nbs/05_debias.ipynb #42ab0f69
 class _Measured(NamedTuple):
@@ -480,7 +481,10 @@ def _measured(result):
     placebos = estimates.get('placebo directions')
     if placebos is None:
         return _Measured(result.value, low, high)
-    return _Measured(result.value, low, high, result.null, or_nan(placebos.pvalue), or_nan(placebos.pvalue_error))
+    error = math.nan if placebos.test is None else placebos.test.error
+    median = estimates.get('median of random directions')
+    random = result.null if median is None else median.value          # the null of a direct bias is this median
+    return _Measured(result.value, low, high, random, or_nan(placebos.pvalue), error)
 
 
 # The kinds of rows:
@@ -490,12 +494,12 @@ STANDARDIZED = 'standardized' # as these, but the share that is left of it has n
 USE = 'use' # what vectors are good for: the more is left, the better
 
 
-def _row(kind, measure, of, measured, change=None, null=0., note=''):
+def _row(kind, measure, of, measured, change=None, null=0., notes=()):
     "A row of the table: a measure before and after debiasing, and its change, as far as they exist."
     before = measured[0] if measured else _Measured()
     after = measured[1] if len(measured) > 1 else _Measured()
     if change is None:
-        change = Estimate('change', math.nan)
+        change = Estimate(name='change', value=math.nan)
     row = {'measure': measure, 'of': of, 'null': null}
     for when, measured_then in (('before', before), ('after', after)):
         row[when] = measured_then.value
@@ -505,8 +509,8 @@ def _row(kind, measure, of, measured, change=None, null=0., note=''):
     row['change_low'] = or_nan(change.low)
     row['change_high'] = or_nan(change.high)
     row['p'] = or_nan(change.pvalue)
-    row['method'] = change.method
-    row['note'] = note
+    row['method'] = estimate_text(change)
+    row['note'] = notes_text(notes)
     row['kind'] = kind
     return row
 
@@ -516,7 +520,7 @@ def _none_left(change, values):
     has_after = len(values) > 1
     if not has_after or np.abs(values[-1]).max() >= 1e-6:
         return change
-    return replace(change, low=None, high=None, pvalue=None, method='none is left of any word, by construction')
+    return replace(change, interval=None, test=None, notes=(note('none left by construction'),))
 
 
 def _paired(measure_change, columns, *more):
@@ -524,15 +528,15 @@ def _paired(measure_change, columns, *more):
     return measure_change(*columns, *more) if len(columns) > 1 else None
 
 
-def _without_p(change, method, variance_factor=1.):
+def _without_p(change, variance_factor=1.):
     """The change without its p, and with its variance multiplied by a factor.
 
     The p is invalid, since the sides are those of the vectors before."""
-    if change is None or change.low is None:
+    if change is None or change.interval is None:
         return change
     half_width = math.sqrt(variance_factor) * (change.high - change.low) / 2
-    return replace(change, low=change.value - half_width, high=change.value + half_width, pvalue=None,
-                   method=f'{method}; no p: sides are those of the vectors before')
+    interval = replace(change.interval, low=change.value - half_width, high=change.value + half_width)
+    return replace(change, interval=interval, test=None, notes=(*change.notes, note('sides of the vectors before')))
 
 # %% ../../nbs/05_debias.ipynb #51e6d703
 def direct_row(compared): # from case; returns a row of compare_debiasing
@@ -540,7 +544,7 @@ def direct_row(compared): # from case; returns a row of compare_debiasing
     direction = compared.along()
     results = _direct_bias_of_each(compared, [direction, direction])
     return _row(ALONG, 'direct bias', f'{len(compared.words)} words', [_measured(r) for r in results],
-                _direct_change(compared, results), note=compared.seen(compared.words))
+                _direct_change(compared, results), notes=compared.seen(compared.words))
 
 # %% ../../nbs/05_debias.ipynb #6e60de3f
 def own_direct_row(compared): # from case; returns a row of compare_debiasing
@@ -553,7 +557,7 @@ def own_direct_row(compared): # from case; returns a row of compare_debiasing
         over_words = result.estimate(DIRECT_INTERVALS[0])               # without one pair the direction may be a very different one
         measured.append(_measured(result)._replace(low=or_nan(over_words.low), high=or_nan(over_words.high)))
     return _row(ALONG, 'direct bias, own direction', f'{len(compared.words)} words', measured,
-                _direct_change(compared, results), note=compared.seen(compared.words))
+                _direct_change(compared, results), notes=compared.seen(compared.words))
 
 
 def _direct_bias_of_each(compared, directions):
@@ -581,7 +585,7 @@ def indirect_row(compared, pairs):
     measured = [_Measured(or_nan(mean.value), or_nan(mean.low), or_nan(mean.high)) for mean in means]
     change = _none_left(_paired(mean_change, sizes, compared.level, pairs), sizes)
     words = {w for pair in pairs for w in pair}
-    return _row(ALONG, 'indirect bias', f'{len(pairs)} pairs of words', measured, change, note=compared.seen(words))
+    return _row(ALONG, 'indirect bias', f'{len(pairs)} pairs of words', measured, change, notes=compared.seen(words))
 
 # %% ../../nbs/05_debias.ipynb #08fea836
 def cluster_row(compared): # from case; returns a row of compare_debiasing
@@ -591,8 +595,9 @@ def cluster_row(compared): # from case; returns a row of compare_debiasing
     change = None
     if len(results) > 1:
         before, after_debiasing = results
-        change = Estimate('change', after_debiasing.value - before.value, method='no interval: clusters are of all words at once')
-    return _row(ASSOCIATION, 'clustering accuracy', results[0].n, [_measured(r) for r in results], change,
+        change = Estimate(name='change', value=after_debiasing.value - before.value,
+                          notes=(note('clusters of all words at once'),))
+    return _row(ASSOCIATION, 'clustering accuracy', f'{results[0].n} words', [_measured(r) for r in results], change,
                 chance_accuracy(results[0].meta['n']))
 
 # %% ../../nbs/05_debias.ipynb #bb11c715
@@ -603,8 +608,8 @@ def probe_row(compared, kind):
     correct = [r.details['correct'] for r in results]
     change = _paired(mean_change, correct, compared.level)
     # the classifiers of the folds share training words, so that n words count as three quarters of n
-    change = _without_p(change, f't over {len(correct[0])} units', variance_factor=4 / 3)
-    return _row(ASSOCIATION, f'classifier accuracy, {kind}', f'{results[0].n}, held out', [_measured(r) for r in results],
+    change = _without_p(change, variance_factor=4 / 3)
+    return _row(ASSOCIATION, f'classifier accuracy, {kind}', f'{results[0].n} words, held out', [_measured(r) for r in results],
                 change, .5)
 
 # %% ../../nbs/05_debias.ipynb #d0535ce5
@@ -616,9 +621,9 @@ def neighbor_row(compared): # from case; returns a row of compare_debiasing
     projection = results[0].details['projection']
     shares = [r.details['share'] for r in results]
     change = _paired(partial(correlation_change, projection), shares, compared.level)
-    change = _without_p(change, f'jackknife over {len(projection)} words')
+    change = _without_p(change)
     return _row(ASSOCIATION, 'neighbour correlation', f'{len(compared.words)} words', [_measured(r) for r in results], change,
-                note=compared.seen(compared.words))
+                notes=compared.seen(compared.words))
 
 # %% ../../nbs/05_debias.ipynb #c37d8946
 def correlation_row(compared): # from case; returns a row of compare_debiasing
@@ -627,27 +632,24 @@ def correlation_row(compared): # from case; returns a row of compare_debiasing
         return None
     own = compared.own()
     measured = [_Measured(1.)]
-    note = 'no projection is left that could correlate'
+    notes = (note('no projection left'),)
     if np.ptp(project(compared.after, compared.words, own)) >= 1e-5:
         result = bias_correlation(compared.before, compared.after, compared.words, compared.direction, after_direction=own,
                                   n_placebos=0, confidence_level=compared.level)
         measured.append(_measured(result))
-        note = '1 before by definition'
-        seen = compared.seen(compared.words)
-        if seen:
-            note += f'; {seen}'
-    return _row(STANDARDIZED, 'correlation of projections', f'{len(compared.words)} words', measured, note=note)
+        notes = (note('1 by definition'), *compared.seen(compared.words))
+    return _row(STANDARDIZED, 'correlation of projections', f'{len(compared.words)} words', measured, notes=notes)
 
 # %% ../../nbs/05_debias.ipynb #6bfd9086
 def weat_row(compared, query):
     "WEAT d of a query or of the published test of this name."
     results = _weat_of_each(compared, query)
-    lost = results[0].meta['missing']
-    note = results[0].query
+    lost = results[0].missing
+    notes = [note('query', query=results[0].query)]
     if lost:
-        note += f', without {listed(lost, 8)}'
-    return _row(STANDARDIZED, f'WEAT d, {results[0].meta["name"]}', results[0].n, [_measured(r) for r in results],
-                _paired(compare_weat, results), note=note)
+        notes.append(note('words left out', words=listed(lost, 8)))
+    return _row(STANDARDIZED, f'WEAT d, {results[0].meta["name"]}', units_text(results[0].units), [_measured(r) for r in results],
+                _paired(compare_weat, results), notes=notes)
 
 
 def _weat_of_each(compared, query):
@@ -659,12 +661,12 @@ def _weat_of_each(compared, query):
 def weat_difference_row(compared, query):
     "The difference of mean associations that WEAT standardizes."
     results = _weat_of_each(compared, query)
-    k = len(results[0].meta['words']['X'])
+    k = len(results[0].words.used['X'])
     associations = [r.details['association'].to_numpy() for r in results]
     x_and_y = [(s[:k], s[k:]) for s in associations]
     measured = [_Measured(float(x.mean() - y.mean())) for x, y in x_and_y]
     change = _paired(difference_change, x_and_y, compared.level)
-    return _row(ASSOCIATION, f'WEAT difference, {results[0].meta["name"]}', results[0].n, measured, change)
+    return _row(ASSOCIATION, f'WEAT difference, {results[0].meta["name"]}', units_text(results[0].units), measured, change)
 
 # %% ../../nbs/05_debias.ipynb #0da2d748
 def similarity_row(compared, dataset):
@@ -676,7 +678,7 @@ def similarity_row(compared, dataset):
         before, after = rated
         pairs = list(zip(before['word'], before['other']))
         change = rank_change(before['rating'], before['cosine'], after['cosine'], pairs, compared.level)
-    return _row(USE, f'similarity, {results[0].query}', results[0].n, [_measured(r) for r in results], change)
+    return _row(USE, f'similarity, {results[0].query}', units_text(results[0].units), [_measured(r) for r in results], change)
 
 # %% ../../nbs/05_debias.ipynb #0e2f710e
 def analogy_row(compared, questions):
@@ -705,7 +707,7 @@ def rows_table(compared, # from case
         try:
             row = measure(compared)
         except ValueError as e:
-            row = _row('', name, '', [], note=f'not measured: {e}')
+            row = _row('', name, '', [], notes=(note('not measured', reason=str(e)),))
         if row is not None:
             found.append(row)
     return pd.DataFrame(found)

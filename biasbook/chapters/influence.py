@@ -14,8 +14,10 @@ import numpy as np
 
 from .weat import weat
 from ..core.checks import check_fraction, check_list, is_whole, listed
-from ..results.result import Estimate, Result, format_p
+from ..results.result import Result
+from ..results.sentences import SIDES, Comparison
 from ..stats.effects import weat_effect_size
+from ..stats.estimate import Estimate, Interval, Units, format_p, note
 from ..stats.intervals import jackknife_variance, satterthwaite, t_interval
 from ..stats.permutation import permutation_pvalue, sign_flip_pvalue
 from ..stimuli.words import as_query, weat_queries
@@ -37,7 +39,7 @@ def _measure(vectors, query, level, options):
     check_fraction(level, 'level', usual=.05)
     vectors = as_vectors(vectors)
     result = weat(vectors, query, placebo=False, **options)
-    sets = {letter: list(words) for letter, words in result.meta['words'].items()}
+    sets = {letter: list(words) for letter, words in result.words.used.items()}
     rows = {letter: vectors[words] for letter, words in sets.items()}
     cosines = {target + attribute: cosine(rows[target], rows[attribute]) for target in 'XY' for attribute in 'AB'}
     return _MeasuredQuery(result, sets, cosines)
@@ -99,7 +101,8 @@ def leave_one_out(vectors, # anything that as_vectors takes
             rows.append({'word': word, 'set': name, 'd': without.d, 'change': without.d - result.value, 'p': without.p,
                          'flips_sign': without.d * result.value < 0, 'crosses': crosses})
     table = pd.DataFrame(rows).sort_values('change', key=lambda c: -c.abs(), kind='stable', ignore_index=True)
-    table.attrs.update(subject=result.subject, query=result.query, d=result.value, p=result.pvalue, level=level,
+    table.attrs.update(subject=result.subject, query=result.query, d=result.value, p=result.pvalue,
+                       alternative=result.alternative, level=level,
                        kept=kept, rows=len(rows))
     return table
 
@@ -144,7 +147,8 @@ def influence_sentence(table, # from leave_one_out, with all rows
     if len(table) != of_all['rows']:
         raise ValueError(f'the table has {len(table)} of its {of_all["rows"]} rows, but the sentence needs '
                          'all words; pass it as leave_one_out returned it')
-    clauses = [f'{of_all["query"]} in {of_all["subject"]}: d = {of_all["d"]:.2f}, p = {format_p(of_all["p"])}',
+    clauses = [f'{of_all["query"]} in {of_all["subject"]}: d = {of_all["d"]:.2f}, '
+               f'{SIDES[of_all["alternative"]]} p = {format_p(of_all["p"])}',
                _about_sign(table)]
     about_level = _about_level(table, of_all)
     if about_level:
@@ -261,7 +265,7 @@ def list_agreement(vectors, # anything that as_vectors takes
         words = {word for query in queries for word in query.words}
         editions_of: dict = {}                  # a word that the vectors lack: the editions with this word
         for edition, result in zip(editions, results):
-            for word in result.meta['missing']:
+            for word in result.missing:
                 editions_of.setdefault(word, []).append(edition)
         missing: dict = {}                      # names of editions, as a text: the missing words of exactly these editions
         for word, its_editions in editions_of.items():
@@ -317,24 +321,25 @@ def _change(before, after, ddof):
 
 
 def _change_interval(before, after, ddof, confidence_level):
-    "Jackknife interval of the change over target words, each left out of both; NaN with fewer than 4 in a set."
-    if min(len(before.x), len(before.y)) < 4:
-        return math.nan, math.nan
-    without_x = [_change(before.without_x(i), after.without_x(i), ddof) for i in range(len(before.x))]
-    without_y = [_change(before.without_y(i), after.without_y(i), ddof) for i in range(len(before.y))]
+    "Jackknife interval of the change over target words, each left out of both; None with fewer than 4 in a set."
+    n_x, n_y = len(before.x), len(before.y)
+    if min(n_x, n_y) < 4:
+        return None
+    without_x = [_change(before.without_x(i), after.without_x(i), ddof) for i in range(n_x)]
+    without_y = [_change(before.without_y(i), after.without_y(i), ddof) for i in range(n_y)]
     replicates = [np.array(without_x), np.array(without_y)]
     variance, df = satterthwaite([jackknife_variance(r) for r in replicates], [len(r) - 1 for r in replicates])
-    return t_interval(_change(before, after, ddof), math.sqrt(variance), max(df, 1), confidence_level)
+    df = max(df, 1)
+    low, high = t_interval(_change(before, after, ddof), math.sqrt(variance), df, confidence_level)
+    return Interval.between(low, high, method='jackknife', over='target words', confidence_level=confidence_level, df=df,
+                            units=Units(counts=(n_x, n_y), name='target words'))
 
 # %% ../../nbs/00a_influence.ipynb #0e1164e3
 def _fault(result):
     "Why a WEAT result cannot be compared, or ''."
-    words, details = result.meta['words'], result.details
-    if not isinstance(words, dict):
+    words, details = result.words.used, result.details
+    if not all(words.get(letter) for letter in 'XYAB'):
         return 'it has no words of X, Y, A and B'
-    for letter in 'XYAB':
-        if not isinstance(words.get(letter), (list, tuple)) or not words[letter]:
-            return 'it has no words of X, Y, A and B'
     if not is_whole(result.meta.get('ddof')):
         return 'it has no ddof'
     lost = [column for column in ('word', 'set', 'association') if column not in details]
@@ -351,8 +356,8 @@ def _fault(result):
 def _check_comparable(a, b):
     "ValueError unless these are WEAT results of the same query, measured alike."
     for result in (a, b):
-        is_weat = getattr(result, 'metric', '') == 'WEAT d'
-        if not is_weat or 'words' not in result.meta or result.details is None:
+        is_weat = isinstance(result, Result) and result.metric == 'WEAT d'
+        if not is_weat or not result.words.used or result.details is None:
             raise ValueError(f'compare_weat takes two results of weat, with words and details, but got {result!r}')
         fault = _fault(result)
         if fault:
@@ -363,7 +368,7 @@ def _check_comparable(a, b):
         raise ValueError(f'the results have confidence_level {a.confidence_level} and {b.confidence_level}; '
                          'measure both with the same')
     for letter in 'XYAB':
-        words, others = a.meta['words'][letter], b.meta['words'][letter]
+        words, others = a.words.used[letter], b.words.used[letter]
         if set(words) != set(others):
             only_a = listed([word for word in words if word not in others], 4) or 'none'
             only_b = listed([word for word in others if word not in words], 4) or 'none'
@@ -376,21 +381,22 @@ def _further_changes(a, b, before, after):
     "Both effect sizes, and the change of the difference of mean associations."
     difference_before = float(before.x.mean() - before.y.mean())
     difference_after = float(after.x.mean() - after.y.mean())
-    return (Estimate('d, a', a.value, a.low, a.high, a.pvalue, f'{a.metric} in {a.subject}'),
-            Estimate('d, b', b.value, b.low, b.high, b.pvalue, f'{b.metric} in {b.subject}'),
-            Estimate('difference of means', difference_after - difference_before,
-                     method='change of the raw difference of means'))
+    return (Estimate(name='d, a', value=a.value, interval=a.interval, test=a.test, notes=a.notes),
+            Estimate(name='d, b', value=b.value, interval=b.interval, test=b.test, notes=b.notes),
+            Estimate(name='difference of means', value=difference_after - difference_before))
 
 
-def _change_meta(a, b, moved):
-    "The meta of a change, with its direction and notes. `moved`: does any word move d by more than rounding?"
+def _change_notes(a, b, before, moved):
+    "The notes of a change. `moved`: does any word move d by more than rounding?"
     notes = []
+    smallest = min(len(before.x), len(before.y))
+    if smallest < 4:
+        notes.append(note('too few target words', n=smallest, needed=4))
     if a.subject == b.subject:
-        notes.append(f'both results are of vectors with the name {a.subject}')
+        notes.append(note('vectors of one name', name=a.subject))
     if not moved:
-        notes.append(f'no word moves d by more than rounding, {_ROUNDING:.0e} in a cosine')
-    meta = {key: a.meta.get(key) for key in ('name', 'battery', 'names', 'words', 'ddof', 'missing', 'versions')}
-    return {**meta, 'direction': f'd goes from {a.value:.2f} to {b.value:.2f}', 'note': '; '.join(notes)}
+        notes.append(note('no word moves d', rounding=_ROUNDING))
+    return tuple(notes)
 
 # %% ../../nbs/00a_influence.ipynb #8a6d23d2
 def compare_weat(a, # a Result of weat
@@ -403,7 +409,7 @@ def compare_weat(a, # a Result of weat
     p from sign flips of paired contributions, interval from a jackknife over target words. ValueError if
     the two differ in words, ddof or confidence level, or are not results of `weat`."""
     _check_comparable(a, b)
-    words, ddof = a.meta['words'], a.meta['ddof']
+    words, ddof = a.words.used, a.meta['ddof']
     score_a = a.details.set_index('word')['association']
     score_b = b.details.set_index('word')['association']
     before = _TargetScores(score_a.loc[words['X']].to_numpy(), score_a.loc[words['Y']].to_numpy())
@@ -411,18 +417,22 @@ def compare_weat(a, # a Result of weat
     contributions = _contributions(before, after, ddof)
     moved = contributions.any()
     test = sign_flip_pvalue(contributions, alternative=alternative)
+    n_moving = int(np.count_nonzero(contributions))
+    test = replace(test, units=Units(counts=(n_moving,), name='target words that move d'))
     value = b.value - a.value
-    low, high = _change_interval(before, after, ddof, a.confidence_level)
+    interval = _change_interval(before, after, ddof, a.confidence_level)
     if not moved:
         value = 0.
-        low, high = (0., 0.) if math.isfinite(low) else (math.nan, math.nan)
+        interval = None if interval is None else replace(interval, low=0., high=0.)
     details = a.details[['word', 'set']].assign(
         association_a=before.joined(), association_b=after.joined(), difference=after.joined() - before.joined(),
         contribution=contributions)
-    return Result('change of WEAT d', f'{a.subject} → {b.subject}', a.query, value, low=low, high=high,
-                  confidence_level=a.confidence_level, pvalue=test.pvalue, alternative=alternative,
-                  method=test.method, n=f'{a.n}, each in both', also=_further_changes(a, b, before, after), details=details,
-                  meta=_change_meta(a, b, moved))
+    kept = {key: a.meta.get(key) for key in ('name', 'battery', 'names', 'ddof', 'versions')}
+    return Result(metric='change of WEAT d', subject=f'{a.subject} → {b.subject}', query=a.query, value=value,
+                  interval=interval, test=test, units=Units(counts=(len(before.x), len(before.y)), name='target words'),
+                  comparison=Comparison(kind='change', groups=(a.subject, b.subject), of=f'the WEAT d of {a.query}'),
+                  words=a.words, notes=_change_notes(a, b, before, moved), confidence_level=a.confidence_level,
+                  also=_further_changes(a, b, before, after), details=details, meta=kept)
 
 # %% ../../nbs/00a_influence.ipynb #00601108
 def in_common(query, # a Query or the name of a published test

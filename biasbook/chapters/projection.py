@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.checks import TooFewWords, as_words, check_choice, check_fraction, check_number, check_pairs, listed
-from ..stats.estimate import or_nan
-from ..results.result import Estimate, Result, library_versions
+from ..results.result import Result, Words, library_versions
+from ..stats.estimate import Estimate, Interval, Units, note
 from ..stats.intervals import critical_value, satterthwaite
 from ..vectors.directions import (DIRECTIONS, as_direction, bias_direction, gender_pairs,
                                          placebo_directions, placebo_estimate, professions)
@@ -62,14 +62,15 @@ def direct_bias_score(cosines, # of words with a direction, one row a word
 # %% ../../nbs/01_projection.ipynb #0881eee5
 DIRECT_INTERVALS = ('words like these, these pairs', 'words and pairs like these')
 
-def _log_interval(value, variances, dfs, confidence_level):
-    "(low, high) around a value above zero, from variances of its logarithm (Satterthwaite 1946); NaN if these are unknown."
+def _log_interval(value, variances, dfs, confidence_level, over):
+    "The Interval around a value above zero, from variances of its logarithm (Satterthwaite 1946); None if these are unknown."
     has_variance = np.isfinite(variances).all() and sum(variances) > 0
     if not value > 0 or not has_variance:
-        return math.nan, math.nan
+        return None
     variance, df = satterthwaite(variances, dfs)
     half = critical_value(confidence_level, df) * math.sqrt(variance)
-    return value * math.exp(-half), value * math.exp(half)
+    return Interval.between(value * math.exp(-half), value * math.exp(half), method='jackknife of the logarithm', over=over,
+                            df=float(df), confidence_level=confidence_level)
 
 # %% ../../nbs/01_projection.ipynb #93725a2f
 class _Means(NamedTuple):
@@ -129,21 +130,19 @@ def _direct_intervals(bias, mean_square, n, confidence_level):
         words_variance = (mean_square - value ** 2) / (n - 1) / value ** 2
     if k and value > 0:
         pairs_variance = (k - 1) * np.log(without_each).var()
-    of_words = _log_interval(value, [words_variance], [n - 1], confidence_level)
-    of_both = _log_interval(value, [words_variance, pairs_variance], [n - 1, max(k - 1, 1)], confidence_level)
-    return [Estimate(name, float(value), low, high, method='jackknife of the logarithm')
-            for name, (low, high) in zip(DIRECT_INTERVALS, (of_words, of_both))]
+    of_words = _log_interval(value, [words_variance], [n - 1], confidence_level, 'words')
+    of_both = _log_interval(value, [words_variance, pairs_variance], [n - 1, max(k - 1, 1)], confidence_level,
+                            'words and pairs')
+    return [Estimate(name=name, value=float(value), interval=interval)
+            for name, interval in zip(DIRECT_INTERVALS, (of_words, of_both))]
 
 
 def _leaning(projections, names):
-    "A clause that says toward which of the two names most words lean."
+    "A Note that says toward which of the two names most words lean."
     n = len(projections)
     n_up = int((projections > 0).sum())
-    if 2 * n_up >= n:
-        name, leaning = names[0], n_up
-    else:
-        name, leaning = names[1], n - n_up
-    return f'a larger value means that words lean more, to either side; {leaning} of {n} words lean toward {name}'
+    name, leaning = (names[0], n_up) if 2 * n_up >= n else (names[1], n - n_up)
+    return note('words lean toward', n=leaning, of=n, name=name)
 
 # %% ../../nbs/01_projection.ipynb #087010eb
 def direct_bias(vectors, # anything that as_vectors takes
@@ -168,7 +167,7 @@ def direct_bias(vectors, # anything that as_vectors takes
     exclude = () if words is None else found.words
     others = placebo_directions(vectors, direction, n_placebos, random_state, exclude)
     means = _means_along(found.words, found.rows, np.vstack([direction.vector, without_each, others]), c)
-    options = {'c': c, 'confidence_level': confidence_level, 'seed': int(random_state)}
+    options = _Options(c, confidence_level, int(random_state))
     return _direct_result(vectors.name, direction, found, means, len(without_each), options)
 
 # %% ../../nbs/01_projection.ipynb #ffd8cbc0
@@ -190,12 +189,33 @@ def select_words(vectors, # WordVectors
     return found
 
 # %% ../../nbs/01_projection.ipynb #70a1c9b4
-def _direct_estimates(intervals, bias, spread):
+class _Options(NamedTuple):
+    "Options of a direct bias."
+    c: float
+    confidence_level: float
+    random_state: int
+
+
+def _direct_estimates(intervals, bias, spread, random_state):
     "All estimates: the two intervals, the spread, and the comparisons of both with random directions."
-    spread_estimate = Estimate('spread', float(spread.own), method='standard deviation of the projections over words')
-    return (*intervals, spread_estimate,
-            *placebo_estimate('placebo directions', bias.random, bias.own),
-            *placebo_estimate('placebo spread', spread.random, spread.own))
+    return (*intervals, Estimate(name='spread', value=float(spread.own)),
+            *placebo_estimate('placebo directions', bias.random, bias.own, 'greater', random_state),
+            *placebo_estimate('placebo spread', spread.random, spread.own, 'greater', random_state))
+
+
+class _Widest(NamedTuple):
+    "The widest interval that there is, and why there is no wider one."
+    interval: Interval | None
+    notes: tuple # of Notes
+
+
+def _widest_interval(of_words, of_both, n):
+    "The interval in which pairs vary too, if there is one; else that over words."
+    if of_words.interval is None:
+        return _Widest(None, (note('too few words for an interval', n=n, needed=4),))
+    if of_both.interval is None:
+        return _Widest(of_words.interval, (note('interval over words alone', needed=4),))
+    return _Widest(of_both.interval, ())
 
 # %% ../../nbs/01_projection.ipynb #ff731cef
 def _direct_result(subject, direction, found, means, k, options):
@@ -204,33 +224,22 @@ def _direct_result(subject, direction, found, means, k, options):
     bias = _by_direction(means.bias, k)
     spread = _by_direction(means.spread, k)
     n = len(found.words)
-    intervals = _direct_intervals(bias, means.first_square, n, options['confidence_level'])
+    intervals = _direct_intervals(bias, means.first_square, n, options.confidence_level)
     of_words, of_both = intervals
-    if of_words.low is None:
-        shown, note = of_words, 'no interval: it needs 4 words or more'
-    elif of_both.low is None:
-        shown, note = of_words, 'the interval is over words alone: an interval over pairs needs 4 or more pairs'
-    else:
-        shown, note = of_both, ''
+    widest = _widest_interval(of_words, of_both, n)
     null = 0.
     if len(bias.random):
         null = float(np.median(bias.random))
-    meta = {'name': 'direct bias',
-            'battery': 'direct bias',
-            'interval': shown.name,
-            'direction': _leaning(means.projections, direction.names),
-            'note': note,
-            'digits': 4,
-            'names': list(direction.names),
-            'pairs': [list(pair) for pair in direction.pairs],
-            'method': direction.method,
-            'missing': found.missing,
-            'versions': library_versions(),
-            'c': options['c'],
-            'seed': options['seed']}
-    return Result('direct bias', subject, f'{n} words × {"/".join(direction.names)}', float(bias.own), null=null,
-                  low=or_nan(shown.low), high=or_nan(shown.high), confidence_level=options['confidence_level'], n=f'{n} words',
-                  also=_direct_estimates(intervals, bias, spread),
+    meta = {'name': 'direct bias', 'battery': 'direct bias', 'digits': 4, 'names': list(direction.names),
+            'pairs': [list(pair) for pair in direction.pairs], 'method': direction.method, 'c': options.c,
+            'versions': library_versions()}
+    return Result(metric='direct bias', subject=subject, query=f'{n} words × {"/".join(direction.names)}',
+                  value=float(bias.own), null=null, interval=widest.interval,
+                  units=Units(counts=(n,), name='words', asked=n + len(found.missing)),
+                  words=Words(used={'words': found.words}, missing={'words': found.missing}),
+                  notes=(_leaning(means.projections, direction.names), *widest.notes),
+                  confidence_level=options.confidence_level, random_state=options.random_state,
+                  also=_direct_estimates(intervals, bias, spread, options.random_state),
                   details=pd.DataFrame({'word': found.words, 'projection': means.projections}), meta=meta)
 
 # %% ../../nbs/01_projection.ipynb #681e3b9e
@@ -287,6 +296,7 @@ class _Indirect(NamedTuple):
     similarity: np.ndarray
     beta: np.ndarray
     half_width: np.ndarray # of the interval of β
+    df: float # degrees of freedom of the interval
     random: np.ndarray # β along random directions, one column a direction
 
 
@@ -306,15 +316,20 @@ def _indirect(vectors, pairs, direction, n_placebos, random_state, confidence_le
     variance = np.full(len(pairs), math.nan)
     if k:
         variance = (k - 1) * beta_without_each.var(1)
-    half_width = critical_value(confidence_level, max(k - 1, 1)) * np.sqrt(variance)
-    return _Indirect(_similarities(W, V), beta, half_width, beta_random)
+    df = max(k - 1, 1)
+    half_width = critical_value(confidence_level, df) * np.sqrt(variance)
+    return _Indirect(_similarities(W, V), beta, half_width, df, beta_random)
 
 
-def _beta_in_words(similarity, beta):
-    "β as a clause."
+def _beta_note(similarity, beta):
+    "A Note that says what β means, or why it means little."
     if similarity == 0:
-        return 'undefined: the similarity of the words is 0, and β is a share of it'
-    return f'{100 * beta:.0f} % of their similarity is gone without the direction'
+        return note('similarity is 0')
+    if abs(similarity) < UNSTABLE:
+        return note('similarity near 0', similarity=float(similarity))
+    if beta <= 0:
+        return note('similarity not smaller')
+    return note('share of the similarity', percent=round(100 * float(beta)))
 
 # %% ../../nbs/01_projection.ipynb #831c74a4
 def indirect_bias(vectors, # anything that as_vectors takes
@@ -335,17 +350,16 @@ def indirect_bias(vectors, # anything that as_vectors takes
     similarity = found.similarity[0]
     beta = found.beta[0]
     half_width = found.half_width[0]
-    placebos = placebo_estimate('placebo directions', np.abs(found.random[0]), abs(beta))
-    note = ''
-    if abs(similarity) < UNSTABLE:
-        note = f'the similarity, {similarity:.3f}, is near 0, so that a share of it is unstable'
-    meta = {'direction': _beta_in_words(similarity, beta), 'note': note, 'names': list(direction.names),
-            'pairs': [list(pair) for pair in direction.pairs], 'seed': int(random_state),
+    interval = Interval.between(beta - half_width, beta + half_width, method='jackknife', over='pairs', df=found.df,
+                                confidence_level=confidence_level)
+    placebos = placebo_estimate('placebo directions', found.random[0], beta, random_state=int(random_state))
+    meta = {'names': list(direction.names), 'pairs': [list(pair) for pair in direction.pairs],
             'versions': library_versions()}
-    similarity_estimate = Estimate('similarity', similarity, method='cosine of the two words')
-    return Result('indirect bias', vectors.name, f'{w}, {v} × {"/".join(direction.names)}', float(beta),
-                  low=float(beta - half_width), high=float(beta + half_width), confidence_level=confidence_level,
-                  n=f'{len(direction.pairs)} definitional pairs', also=(similarity_estimate, *placebos), meta=meta)
+    return Result(metric='indirect bias', subject=vectors.name, query=f'{w}, {v} × {"/".join(direction.names)}',
+                  value=float(beta), interval=interval, units=Units(counts=(len(direction.pairs),), name='definitional pairs'),
+                  words=Words(used={'words': [w, v]}), notes=(_beta_note(similarity, beta),),
+                  confidence_level=confidence_level, random_state=int(random_state),
+                  also=(Estimate(name='similarity', value=float(similarity)), *placebos), meta=meta)
 
 # %% ../../nbs/01_projection.ipynb #0e5d64ca
 def indirect_bias_table(vectors, # anything that as_vectors takes

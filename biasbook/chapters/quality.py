@@ -8,6 +8,7 @@ __all__ = ['similarity_pairs', 'rank_correlation', 'word_similarity', 'similarit
 
 # %% ../../nbs/01b_quality.ipynb #c825b88f
 import math
+import sys
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -19,8 +20,9 @@ from ..core.checks import (MissingWords, UnknownName, check_choice, check_flag, 
                                   clipped, did_you_mean, listed, plural, shown)
 from ..core.inputs import file_text
 from ..core.registry import data_path, fetch
-from ..results.result import Result
-from ..stats.estimate import Estimate, or_nan
+from ..results.result import Result, Words
+from ..results.sentences import Comparison
+from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import (answer_variance, check_answers, check_rank_sides, critical_value,
                                       rank_correlations_without_each, t_interval, variance_with_shared_words, wilson_interval)
 from ..stimuli.questions import QUESTION_TITLES, analogy_questions
@@ -155,21 +157,26 @@ def rank_correlation(x, # one number a pair, such as its cosine
         without = np.arctanh(rank_correlations_without_each(x, y))
         parts = math.sqrt((n - 1) / n) * (without.mean() - without)
     if not np.isfinite(parts).all():
-        return Estimate('Spearman', rho, method='no interval: without some pair the order is the same')
+        return Estimate(name='Spearman', value=rho, notes=(note('same order without one of the pairs'),))
+    units = Units(counts=(n,), name='pairs that share words')
     se = math.sqrt(max(variance_with_shared_words(parts, pairs), 1e-300))
     low, high = t_interval(z, se, n - 2, confidence_level)
     p = 2 * float(stdtr(n - 2, -abs(z) / se))
-    return Estimate('Spearman', rho, math.tanh(low), math.tanh(high), p, 'jackknife over pairs that share words')
+    interval = Interval.between(math.tanh(low), math.tanh(high), method='jackknife of atanh(r)', over=units.name, df=n - 2,
+                                units=units, confidence_level=confidence_level)
+    test = HypothesisTest(name='t', pvalue=max(p, sys.float_info.min), df=n - 2, units=units)
+    return Estimate(name='Spearman', value=rho, interval=interval, test=test)
 
 # %% ../../nbs/01b_quality.ipynb #d5ac7199
 def _as_if_independent(rho, n, confidence_level):
     "The estimate with an interval that is valid only if no two pairs share a word (Bonett & Wright 2000)."
-    method = 'variance (1 + ρ²/2) / (n - 3) on atanh ρ; Bonett & Wright 2000'
-    if n < 4 or abs(rho) == 1:
-        return Estimate('pairs as if independent', rho, method=method)
-    se = math.sqrt((1 + rho * rho / 2) / (n - 3))
-    low, high = t_interval(math.atanh(rho), se, confidence_level=confidence_level)
-    return Estimate('pairs as if independent', rho, math.tanh(low), math.tanh(high), method=method)
+    interval = None
+    if n >= 4 and abs(rho) < 1:
+        se = math.sqrt((1 + rho * rho / 2) / (n - 3))
+        low, high = t_interval(math.atanh(rho), se, confidence_level=confidence_level)
+        interval = Interval.between(math.tanh(low), math.tanh(high), method='Bonett & Wright', over='pairs',
+                                    units=Units(counts=(n,), name='pairs'), confidence_level=confidence_level)
+    return Estimate(name='pairs as if independent', value=rho, interval=interval)
 
 # %% ../../nbs/01b_quality.ipynb #3f4bfeaa
 def _word_rows(vectors, words, case):
@@ -187,18 +194,18 @@ def _word_rows(vectors, words, case):
     return {w: first[w.upper()] for w in words if w.upper() in first}
 
 
-def _similarity_note(rows, lost, in_other_case, n_covered):
-    "The note of a result: pairs left out, words that the vectors have in another case, pairs that occur twice."
+def _similarity_notes(rows, lost, in_other_case, n_covered):
+    "The Notes of a result: pairs left out, words that the vectors have in another case, pairs that occur twice."
     counts = Counter(frozenset(row[:2]) for row in rows)
     twice = [' and '.join(sorted(pair)) for pair, n in counts.items() if n > 1]
     notes = []
     if lost:
-        notes.append(f'{len(rows) - n_covered} pairs left out, since {len(lost)} words are missing: {listed(lost)}')
+        notes.append(note('pairs left out', n=len(rows) - n_covered, n_words=len(lost)))
     if in_other_case:
-        notes.append(f'of these in another case, found with case="ignore": {listed(in_other_case)}')
+        notes.append(note('words in another case', words=listed(in_other_case)))
     if twice:
-        notes.append(f'rated twice, and both kept: {listed(twice)}')
-    return '; '.join(notes)
+        notes.append(note('pairs rated twice', pairs=listed(twice)))
+    return tuple(notes)
 
 # %% ../../nbs/01b_quality.ipynb #4e7fd871
 class _CoveredPairs(NamedTuple):
@@ -245,7 +252,7 @@ def word_similarity(vectors, # anything that as_vectors takes
                     confidence_level=.95, # of the interval
                     on_missing='drop', # or "raise": an error for a set with words that the vectors lack
                     case='exact', # or "ignore": compare in upper case, where the first row of a word counts
-                   )->Result: # details has a row a pair; meta["missing_words"] the words that the vectors lack
+                   )->Result: # details has a row a pair
     """Spearman's ρ of cosines with human ratings of similarity (Rubenstein & Goodenough 1965).
 
     ValueError for a bad set, fewer than 3 covered pairs and zero vectors; MissingWords with on_missing="raise"."""
@@ -260,14 +267,13 @@ def word_similarity(vectors, # anything that as_vectors takes
     in_other_case = []
     if covered.lost and case == 'exact':
         in_other_case = list(_word_rows(vectors, covered.lost, 'ignore'))
-    note = _similarity_note(rated.rows, covered.lost, in_other_case, n)
-    meta = {**rated.about, 'battery': 'word similarity', 'case': case, 'pairs': len(rated.rows),
-            'covered': n, 'missing_words': covered.lost, 'note': note}
-    low = or_nan(rho.low)
-    high = or_nan(rho.high)
-    return Result('Spearman ρ', vectors.name, rated.about['title'], rho.value, low=low, high=high,
-                  confidence_level=confidence_level, pvalue=rho.pvalue, method=rho.method,
-                  n=f'{n} of {len(rated.rows)} pairs', also=(_as_if_independent(rho.value, n, confidence_level),),
+    meta = {**rated.about, 'battery': 'word similarity', 'case': case}
+    return Result(metric='Spearman ρ', subject=vectors.name, query=rated.about['title'], value=rho.value, interval=rho.interval,
+                  test=rho.test, units=Units(counts=(n,), name='pairs', asked=len(rated.rows)),
+                  comparison=Comparison(kind='ratings', of='pairs of words'),
+                  words=Words(used={'words': list(covered.row_of)}, missing={'words': covered.lost}),
+                  notes=(*rho.notes, *_similarity_notes(rated.rows, covered.lost, in_other_case, n)),
+                  confidence_level=confidence_level, also=(_as_if_independent(rho.value, n, confidence_level),),
                   details=_similarity_details(rated.rows, covered.row_of, cosines), meta=meta)
 
 # %% ../../nbs/01b_quality.ipynb #8a61e0ec
@@ -293,8 +299,8 @@ def similarity_table(vectors, # anything that as_vectors takes
     datasets = check_list(datasets, 'datasets', 'sets of rated pairs', '["rg65"]', least=1)
     results = [word_similarity(vectors, dataset, **options) for dataset in datasets]
     return pd.DataFrame([{'dataset': r.query, 'rho': r.value, 'low': r.low, 'high': r.high, 'p': r.pvalue,
-                          'covered': r.meta['covered'], 'pairs': r.meta['pairs'],
-                          'missing_words': len(r.meta['missing_words'])} for r in results])
+                          'covered': r.n, 'pairs': len(r.details),
+                          'missing_words': len(r.missing)} for r in results])
 
 # %% ../../nbs/01b_quality.ipynb #feae1a2e
 _METHODS = {'3cosadd': '3CosAdd', '3cosmul': '3CosMul'}
@@ -500,15 +506,16 @@ def _section_row(name, rows, column, confidence_level):
 
 
 def _coverage(vectors, table, case):
-    "Entries for the meta of a result: how many questions, how many of them covered, missing words, and a note."
+    "What the vectors have of the questions, as fields of a Result."
     words = dict.fromkeys(table[['a', 'b', 'c', 'expected']].to_numpy().ravel())
     row_of = _word_rows(vectors, words, case)
     lost = [w for w in words if w not in row_of]
     n = int(table['covered'].sum())
-    note = f'with the inputs allowed, the answer is c in {(table["free_is"] == "c").sum()} of {n}'
+    notes = [note('answer is c', n=int((table['free_is'] == 'c').sum()), of=n)]
     if lost:
-        note = f'{len(table) - n} questions left out, since {len(lost)} words are missing; {note}'
-    return {'questions': len(table), 'covered': n, 'missing_words': lost, 'note': note}
+        notes.insert(0, note('questions left out', n=len(table) - n, n_words=len(lost)))
+    return {'units': Units(counts=(n,), name='questions', asked=len(table)), 'notes': tuple(notes),
+            'words': Words(used={'words': list(row_of)}, missing={'words': lost})}
 
 # %% ../../nbs/01b_quality.ipynb #55ef9fb5
 def _title(questions):
@@ -521,7 +528,15 @@ def _title(questions):
 def _questions_as_if_independent(share, n, confidence_level):
     "Wilson's interval of the accuracy, as if no two questions shared a pair."
     low, high = wilson_interval(share, n, critical_value(confidence_level))
-    return Estimate('questions as if independent', share, low, high, method='Wilson 1927')
+    interval = Interval.between(low, high, method='Wilson', over='questions', units=Units(counts=(n,), name='questions'),
+                                confidence_level=confidence_level)
+    return Estimate(name='questions as if independent', value=share, interval=interval)
+
+
+def _over_pairs(row, confidence_level):
+    "The interval of a row of the details, over pairs of words."
+    return Interval.between(row['low'], row['high'], method='Wilson', over='pairs of words',
+                            units=Units(counts=(row['pairs'],), name='pairs of words'), confidence_level=confidence_level)
 
 
 class _Counting(NamedTuple):
@@ -551,10 +566,10 @@ def analogies(vectors, # anything that as_vectors takes
     other = _section_row('', table, second.column, confidence_level)
     details = pd.DataFrame([_section_row(section, rows, main.column, confidence_level)
                             for section, rows in table.groupby('section', sort=False)])
-    meta = {'battery': 'analogies', 'method': method, 'case': case, 'limit': limit, **_coverage(vectors, table, case)}
-    also = (Estimate(second.name, other['accuracy'], other['low'], other['high']),
+    also = (Estimate(name=second.name, value=other['accuracy'], interval=_over_pairs(other, confidence_level)),
             _questions_as_if_independent(whole['accuracy'], whole['covered'], confidence_level))
-    return Result(f'{_METHODS[method]} accuracy, {main.name}', vectors.name, _title(questions),
-                  value=whole['accuracy'], null=1 / len(vectors), low=whole['low'], high=whole['high'],
-                  confidence_level=confidence_level, also=also, n=f'{meta["covered"]} of {len(table)} questions',
-                  details=details, meta=meta)
+    return Result(metric=f'{_METHODS[method]} accuracy, {main.name}', subject=vectors.name, query=_title(questions),
+                  value=whole['accuracy'], null=1 / len(vectors), interval=_over_pairs(whole, confidence_level),
+                  confidence_level=confidence_level, also=also, details=details,
+                  meta={'battery': 'analogies', 'method': method, 'case': case, 'limit': limit},
+                  **_coverage(vectors, table, case))

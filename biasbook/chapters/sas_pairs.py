@@ -128,7 +128,7 @@ def _notes(meta, ratio, main, also, n_pairs):
     if meta['compat']:
         notes.append(note('ties as published'))
     elif ratio.ties and not all_ties:
-        notes.append(note('ties are not counted', n=ratio.ties))
+        notes.append(note('ties are left out', n=ratio.ties))
     if not all_ties:
         notes += few_clusters_notes(ratio.clusters, _UNITS)
     return tuple(notes)

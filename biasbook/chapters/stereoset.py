@@ -254,7 +254,7 @@ def _notes(d, meta, main, also):
         if of_length:
             notes += [*of_length, *_length_corrections(d, by_name)]
         if meta['ties'] and not math.isnan(main.ss.value):
-            notes.append(note('ties are not counted', n=meta['ties']))
+            notes.append(note('ties are left out', n=meta['ties']))
     if meta['kind'] == 'masked' and _SENTENCES in set(d['task']):
         notes.append(note('second sentences without a head'))
     return (*notes, *few_clusters_notes(meta['targets'], _EXAMPLES))

@@ -19,9 +19,10 @@ from .projection import DIRECT_INTERVALS, select_words
 from .wefat import wefat_arrays
 from ..core.checks import (MissingWords, as_words, check_choice, check_fraction, check_list, check_seed, check_seeds,
                                   check_whole, plural)
-from ..results.result import Result, library_versions
+from ..results.result import Result, Words, library_versions
+from ..results.sentences import Comparison
 from ..stats.effects import pearson
-from ..stats.estimate import Estimate, or_nan
+from ..stats.estimate import Estimate, Interval, Units, note
 from ..stats.intervals import correlation_intervals, critical_value, wilson_interval
 from ..vectors.directions import (DIRECTIONS, as_direction, placebo_directions, placebo_estimate, placebo_values,
                                          professions)
@@ -143,17 +144,19 @@ class _Place:
 
     @property
     def of_placebos(self):
-        "The end of a clause that begins with 'directions from random pairs'."
+        "Notes on how random directions are measured."
         if self.after is None:
-            return ''
+            return ()
         if callable(self.after):
-            return ', each measured in vectors that were changed for it'
-        return ', measured in vectors that were not changed for them'
+            return (note('vectors changed for each direction'),)
+        return (note('vectors not changed for random directions'),)
 
-    @property
-    def note(self):
-        "Where the words were chosen, if it is not where they are measured."
-        return '' if self.after is None else f'chosen in {self.chosen_in.name}'
+    def notes(self, placebos, where='chosen in'):
+        "Notes of a result: where the words were chosen if it is not where they are measured, and a weak comparison with placebos."
+        notes = () if self.after is None else (note(where, vectors=self.chosen_in.name),)
+        if len(placebos) and not self.treats_alike:
+            notes += self.of_placebos
+        return notes
 
     def vectors_for(self, direction, words):
         "The vectors to measure the words in. MissingWords if these lack one."
@@ -249,10 +252,10 @@ def cluster_bias(vectors, # anything that as_vectors takes: where words are chos
                                   random_state=seeds[0], n_init=n_init)
 
     without_pairs = accuracies_along(direction.without_each())
-    placebos = placebo_values(accuracies_along, vectors, direction, float(np.median(accuracies)), n_placebos, random_state)
-    meta = {'n': n, 'seeds': seeds, 'n_init': n_init, 'method': method, 'seed': int(random_state),
-            'candidates': len(words), 'note': place.note}
-    return _cluster_result(direction, place, clusters, accuracies, without_pairs, placebos, meta)
+    placebos = placebo_values(accuracies_along, vectors, direction, float(np.median(accuracies)), n_placebos, random_state,
+                              alternative='greater')
+    meta = {'n': n, 'seeds': seeds, 'n_init': n_init, 'method': method, 'candidates': len(words)}
+    return _cluster_result(direction, place, clusters, accuracies, without_pairs, placebos, int(random_state), meta)
 
 # %% ../../nbs/01a_what_remains.ipynb #ccefba6b
 def _words_on_smaller_side(projection):
@@ -268,17 +271,32 @@ def _check_both_sides(projection, n, names):
                          f'but {n} are needed on each side; take a smaller n, or more words')
 
 # %% ../../nbs/01a_what_remains.ipynb #a71934cc
-def _range_estimate(name, values, of, middle=np.median):
-    "The middle of some values, with their range in place of an interval; a list of one, or empty without values."
+def _range_estimate(name, values, notes=(), middle=np.median):
+    "The middle of some values, with their range over what `name` says; a list of one, or empty without values."
     values = np.asarray(values)
     if not len(values):
         return []
-    return [Estimate(name, float(middle(values)), float(values.min()), float(values.max()),
-                     method=f'range over {len(values)} {of}, no interval')]
+    units = Units(counts=(len(values),), name=name)
+    interval = Interval.between(values.min(), values.max(), method='range', over=name, units=units, confidence_level=None)
+    return [Estimate(name=name, value=float(middle(values)), interval=interval, notes=notes)]
+
+
+def _random_estimates(placebos, value, alternative, place, random_state, notes=()):
+    "The 95 % point of the values along random directions, with p of `value`, and their median; empty without placebos."
+    notes = (*place.of_placebos, *notes)
+    if not len(placebos):
+        return []
+    return [*placebo_estimate('placebo directions', placebos, value, alternative, random_state, notes),
+            Estimate(name='median of random directions', value=float(np.median(placebos)), notes=notes)]
+
+
+def _words_of_sides(words, is_first, names):
+    "The words of a result, by their sides."
+    return Words(used={name: [w for w, first in zip(words, is_first) if bool(first) == (name == names[0])] for name in names})
 
 # %% ../../nbs/01a_what_remains.ipynb #7769898a
-def _cluster_result(direction, place, clusters, accuracies, without_pairs, placebos, meta):
-    "The result; its null is the median of random directions that were treated alike, or chance."
+def _cluster_result(direction, place, clusters, accuracies, without_pairs, placebos, random_state, meta):
+    "The result; its null is chance."
     import pandas as pd
     from sklearn.metrics import v_measure_score
     names = direction.names
@@ -296,22 +314,20 @@ def _cluster_result(direction, place, clusters, accuracies, without_pairs, place
     chance = chance_accuracy(n, size)
     without_pairs = without_pairs[np.isfinite(without_pairs)]
     placebos = placebos[np.isfinite(placebos)]
-    null = chance
-    if len(placebos) and place.treats_alike:
-        null = float(np.median(placebos))
-
     v_measures = [v_measure_score(clusters.side, labels) for labels in clusters.labels]
-    also = (*_range_estimate('seeds', accuracies, 'seeds'),
-            *_range_estimate('pairs', without_pairs, 'directions without one pair, first seed'),
-            Estimate('v-measure', float(np.median(v_measures))),
-            Estimate('chance', chance, method='expected accuracy of sides that are dealt at random'),
-            *placebo_estimate('placebo directions', placebos, value, f'pairs{place.of_placebos}, first seed'))
-    meta = {'name': 'clusters', 'battery': 'clusters', 'digits': 3, 'names': list(names), 'interval': 'none',
-            'direction': 'a larger value means that the clusters match the sides more closely; '
-                         f'they have {size} and {2 * n - size} words',
+    first_seed = (note('first seed'),)
+    also = (*_range_estimate('seeds', accuracies),
+            *_range_estimate('pairs', without_pairs, first_seed),
+            Estimate(name='v-measure', value=float(np.median(v_measures))),
+            Estimate(name='chance', value=chance),
+            *_random_estimates(placebos, value, 'greater', place, random_state, first_seed))
+    meta = {'name': 'clusters', 'battery': 'clusters', 'digits': 3, 'names': list(names),
             'pairs': [list(pair) for pair in direction.pairs], 'versions': library_versions(), **meta}
-    return Result('clustering accuracy', clusters.name, f'{n} + {n} words × {"/".join(names)}',
-                  value=value, null=null, n=f'{2 * n} words', also=also, details=details, meta=meta)
+    return Result(metric='clustering accuracy', subject=clusters.name, query=f'{n} + {n} words × {"/".join(names)}',
+                  value=value, null=chance, units=Units(counts=(n, n), name='words'),
+                  comparison=Comparison(kind='clusters', ideas=names), words=_words_of_sides(clusters.words, clusters.side, names),
+                  notes=(note('sizes of clusters', first=size, second=2 * n - size), *place.notes(placebos)),
+                  random_state=random_state, also=also, details=details, meta=meta)
 
 # %% ../../nbs/01a_what_remains.ipynb #36b5acc5
 def cluster_plot(vectors, # where the words were clustered
@@ -413,30 +429,26 @@ def neighbor_correlations(vectors, # anything that as_vectors takes: where words
 
 # %% ../../nbs/01a_what_remains.ipynb #74333c93
 def _correlate(x, y, columns, without_pairs, placebos, place, **options):
-    """The result of correlating y with x; `columns` has the names of x and y.
-
-    Its null is the median of random directions, if their vectors were made as those of the direction; else 0."""
+    "The result of correlating y with x; `columns` has the names of x and y."
     r = wefat_arrays(y, x, **options)
     over_words, over_both = correlation_intervals(r.value, x, y, [without_pairs], DIRECT_INTERVALS, r.confidence_level)
-    widest = over_words if over_both.low is None else over_both
+    widest = over_words if over_both.interval is None else over_both
     placebos = placebos[np.isfinite(placebos)]
-    null = 0.
-    if len(placebos) and place.treats_alike:
-        null = float(np.median(placebos))
-    slope = replace(r.estimate('slope'), method=f'{columns[1]} for one unit of {columns[0]}')
-    placebo = placebo_estimate('placebo directions', placebos, r.value, f'pairs{place.of_placebos}')
+    slope = replace(r.estimate('slope'), unit=f'{columns[1]} for one unit of {columns[0]}')
     details = r.details.rename(columns={'property': columns[0], 'association': columns[1]})
-    return replace(r, low=or_nan(widest.low), high=or_nan(widest.high), null=null, details=details,
-                   also=(over_words, over_both, r.estimate('Spearman'), slope, *placebo),
-                   meta={**r.meta, 'interval': widest.name, 'note': ''})
+    return replace(r, interval=widest.interval, details=details, notes=(),
+                   also=(over_words, over_both, r.estimate('Spearman'), slope,
+                         *_random_estimates(placebos, r.value, r.alternative, place, r.random_state)))
 
 
-def _with_names(r, metric, subject, query, words, direction, meta):
+def _with_names(r, metric, query, subject, direction, words, missing, *, comparison, notes=(), meta):
     "The result with a column of words in its details, and with the names of measure, vectors and direction."
     details = r.details.copy()
     details.insert(0, 'word', words)
-    return replace(r, metric=f'{metric} r', subject=subject, details=details,
-                   query=f'{query} × {"/".join(direction.names)}',
+    return replace(r, metric=f'{metric} r', subject=subject, query=f'{query} × {"/".join(direction.names)}',
+                   units=Units(counts=(len(words),), name='words', asked=len(words) + len(missing)),
+                   words=Words(used={'words': words}, missing={'words': missing}), comparison=comparison, notes=notes,
+                   details=details,
                    meta={**r.meta, 'name': metric, 'battery': metric, 'names': list(direction.names),
                          'pairs': [list(pair) for pair in direction.pairs], **meta})
 
@@ -487,9 +499,9 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
         subject = f'{vectors.name}, changed for each direction'
     else:
         subject = vectors.name if after is None else place.after.name
-    meta = {'k': int(k), 'missing': kept.missing, 'note': '' if after is None else f'sides in {vectors.name}',
-            'direction': 'a larger value means that words have more neighbours of their own side'}
-    return _with_names(r, 'neighbour', subject, f'{int(k)} neighbours of {len(kept)} words', kept.words, direction, meta)
+    return _with_names(r, 'neighbour', f'{int(k)} neighbours of {len(kept)} words', subject, direction, kept.words, kept.missing,
+                       comparison=Comparison(kind='neighbors', ideas=direction.names), notes=place.notes(placebos, 'sides in'),
+                       meta={'k': int(k)})
 
 # %% ../../nbs/01a_what_remains.ipynb #30a24443
 def neighbor_plot(result, # of neighbor_bias
@@ -553,15 +565,15 @@ def bias_correlation(before, # anything that as_vectors takes
     place = _Place(before, after)
     r = _correlate(x[:, 0], y[:, 0], ('before', 'after'), correlations[1:1 + n_pairs], correlations[1 + n_pairs:], place,
                    n_resamples=n_resamples, random_state=random_state, confidence_level=confidence_level)
-    note = f'before: {before.name}'
-    if direction_after is direction and n_placebos:
-        note += f'; placebos are random directions{place.of_placebos}'
-    elif n_placebos:
-        none = Estimate('placebo directions', None, method='random directions have no counterpart in after')
+    has_placebos = direction_after is direction and n_placebos
+    if n_placebos and not has_placebos:
+        none = Estimate(name='placebo directions', value=None,
+                        notes=(note('no counterpart of random directions', vectors=after.name),))
         r = replace(r, also=(*r.also, none))
-    meta = {'missing': in_before.missing + in_both.missing, 'note': note,
-            'direction': 'a larger value means that the words lean more as they did before'}
-    return _with_names(r, 'bias correlation', after.name, f'{len(words)} words', words, direction, meta)
+    comparison = Comparison(kind='agreement', groups=(before.name, after.name), ideas=direction.names)
+    return _with_names(r, 'bias correlation', f'{len(words)} words', after.name, direction, words,
+                       in_before.missing + in_both.missing, comparison=comparison,
+                       notes=place.of_placebos if has_placebos else (), meta={})
 
 # %% ../../nbs/01a_what_remains.ipynb #13644dbf
 def _project_on_all(vectors, words, direction, n_pairs, random):
@@ -772,10 +784,10 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
     without_pairs = placebos = np.empty(0)
     if not_fitted:
         without_pairs = accuracies_along(direction.without_each())
-        placebos = placebo_values(accuracies_along, vectors, direction, float(correct[0].mean()), n_placebos, random_state)
-    meta = {'n': n, 'halves': halves, 'kind': kind, 'folds': folds, 'seeds': seeds, 'seed': int(random_state),
-            'candidates': len(words)}
-    return _probe_result(direction, place, probed, correct, without_pairs, placebos, confidence_level, meta)
+        placebos = placebo_values(accuracies_along, vectors, direction, float(correct[0].mean()), n_placebos, random_state,
+                                  alternative='greater')
+    meta = {'n': n, 'halves': halves, 'kind': kind, 'folds': folds, 'seeds': seeds, 'candidates': len(words)}
+    return _probe_result(direction, place, probed, correct, without_pairs, placebos, confidence_level, int(random_state), meta)
 
 # %% ../../nbs/01a_what_remains.ipynb #f617c457
 def _words_fitted_to(place):
@@ -785,25 +797,25 @@ def _words_fitted_to(place):
     return set(place.after.meta.get('debiasing', {}).get('words', ()))
 
 
-def _eraser_notes(place, source, words):
-    "For the meta: where words were chosen, and warnings if the eraser was fitted to some of them, or left some as they were."
+def _eraser_notes(source, words):
+    "Warnings if the eraser was fitted to some of the words, or left some as they were."
     debiasing = source.meta.get('debiasing', {})
     own = set(words)
-    seen = len(own.intersection(debiasing.get('words', ())))
+    n_fitted = len(own.intersection(debiasing.get('words', ())))
     left_as_they_were = set(debiasing.get('specific', ()))
     for pair in debiasing.get('equalized', ()):
         left_as_they_were.update(pair)
-    kept = len(own.intersection(left_as_they_were))
-    notes = [place.note] if place.note else []
-    if seen:
-        notes.append(f'may be wrong, mostly too low, since {source.name} was fitted to {seen} of these {len(words)} words')
-    if kept:
-        notes.append(f'debiasing kept the gender of {kept} of these {len(words)} words; leave them out with exclude=')
-    return {'note': '; '.join(notes), 'seen': seen, 'kept': kept}
+    n_kept = len(own.intersection(left_as_they_were))
+    notes = []
+    if n_fitted:
+        notes.append(note('fitted to words of the test', vectors=source.name, n=n_fitted, of=len(words)))
+    if n_kept:
+        notes.append(note('gender kept', n=n_kept, of=len(words)))
+    return tuple(notes)
 
 # %% ../../nbs/01a_what_remains.ipynb #2f8036d6
-def _probe_result(direction, place, probed, correct, without_pairs, placebos, confidence_level, meta):
-    "The result; its null is the median of random directions that were treated alike, or one half."
+def _probe_result(direction, place, probed, correct, without_pairs, placebos, confidence_level, random_state, meta):
+    "The result; its null is one half."
     import pandas as pd
     import sklearn
     names = direction.names
@@ -813,22 +825,22 @@ def _probe_result(direction, place, probed, correct, without_pairs, placebos, co
     by_seed = correct.mean(1)
     without_pairs = without_pairs[np.isfinite(without_pairs)]
     placebos = placebos[np.isfinite(placebos)]
-    null = .5
-    if len(placebos) and place.treats_alike:
-        null = float(np.median(placebos))
-    also = (*_range_estimate('seeds', by_seed, 'dealings into folds', np.mean),
-            *_range_estimate('pairs', without_pairs, 'directions without one pair, first seed'),
-            *placebo_estimate('placebo directions', placebos, by_seed[0], f'pairs{place.of_placebos}, first seed'))
+    first_seed = (note('first seed'),)
+    also = (*_range_estimate('seeds', by_seed, middle=np.mean),
+            *_range_estimate('pairs', without_pairs, first_seed),
+            *_random_estimates(placebos, by_seed[0], 'greater', place, random_state, first_seed))
     details = pd.DataFrame({'word': probed.words, 'side': np.where(probed.projection > 0, *names),
                             'projection': probed.projection, 'correct': correct.mean(0)})
     low, high = held_out_interval(value, len(probed.words), confidence_level)
+    units = Units(counts=(n, n), name='words')
+    interval = Interval.between(low, high, method='Wilson', over='words', units=units, n_effective=.75 * units.total,
+                                confidence_level=confidence_level)
     meta = {'name': f'probe, {kind}', 'battery': 'probe', 'digits': 3, 'names': list(names),
-            'interval': 'words like these', 'direction': 'a larger value means that the classifier finds the sides of more unseen words',
             'pairs': [list(pair) for pair in direction.pairs], **meta,
-            **_eraser_notes(place, probed.source, probed.words),
             'versions': {**library_versions(), 'scikit-learn': sklearn.__version__}}
-    return Result('accuracy', probed.source.name, f'{n} + {n} words × {"/".join(names)}',
-                  value=value, null=null, low=low, high=high, confidence_level=confidence_level,
-                  n=f'{len(probed.words)} words',
-                  method=f'{PROBES[kind]}, {meta["folds"]} folds, mean over {len(by_seed)} dealings',
-                  also=also, details=details, meta=meta)
+    return Result(metric='accuracy', subject=probed.source.name, query=f'{n} + {n} words × {"/".join(names)}',
+                  value=value, null=.5, interval=interval, units=units,
+                  comparison=Comparison(kind='classifier', groups=(PROBES[kind],), ideas=names),
+                  words=_words_of_sides(probed.words, probed.projection > 0, names),
+                  notes=(*place.notes(placebos), *_eraser_notes(probed.source, probed.words)),
+                  confidence_level=confidence_level, random_state=random_state, also=also, details=details, meta=meta)

@@ -15,7 +15,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..core.checks import WrongKind, check_choice, check_labels, check_pairs, check_seed, check_whole, plural
-from ..stats.estimate import Estimate
+from ..stats.estimate import Estimate, HypothesisTest, note
+from ..stats.permutation import is_as_extreme
 from ..stimuli.words import bolukbasi_lists
 from .topics import sample_words
 from .wordvectors import as_vectors, one_thread, unit_rows
@@ -309,22 +310,23 @@ def monte_carlo_error(reached, # how many draws reach the value
 def placebo_estimate(name, # of the Estimate
                      others, # the values along random directions, one number each; may be empty
                      value, # the value along the direction of interest
-                     pairs_of='pairs of words', # what the random directions come from, for the method of the Estimate
+                     alternative='two-sided', # "greater" for an amount, which has no sign; "two-sided": by magnitude
+                     random_state=None, # the seed of the random directions
+                     notes=(), # of the Estimate, such as how the values along random directions were measured
                     )->list: # one Estimate, or none without values
     """The 95 % point of the values along random directions, and p of `value`.
 
-    p is the share of values that reach `value`, with `value` itself counted among them."""
+    p is the share of values that are at least as extreme as `value`, with `value` itself counted among them."""
     n = len(others)
     if not n:
         return []
     if math.isnan(value):
-        return [Estimate(name, None, method='the value is undefined, so that nothing can be compared')]
-    reached = int((others >= value).sum())
-    p = (1 + reached) / (1 + n)
-    error = monte_carlo_error(reached, n)
-    method = (f'{n} directions from random {pairs_of}; '
-              f'the value is their 95 % point, the Monte Carlo error of p {error:.3f}')
-    return [Estimate(name, float(np.quantile(others, .95)), pvalue=p, pvalue_error=error, method=method)]
+        return [Estimate(name=name, value=None, notes=(note('undefined value'), *notes))]
+    reached = int(is_as_extreme(others, value, alternative).sum())
+    sizes = np.abs(others) if alternative == 'two-sided' else others
+    test = HypothesisTest(name='random directions', pvalue=(1 + reached) / (1 + n), alternative=alternative, n_resamples=n,
+                          error=monte_carlo_error(reached, n), random_state=random_state)
+    return [Estimate(name=name, value=float(np.quantile(sizes, .95)), test=test, notes=tuple(notes))]
 
 # %% ../../nbs/vectors/03_directions.ipynb #d5e301da
 def placebo_values(measure, # directions, one row each -> the value along each, NaN where it is undefined
@@ -336,6 +338,7 @@ def placebo_values(measure, # directions, one row each -> the value along each, 
                    most=MOST_DIRECTIONS, # the largest number for None
                    words=(), # that are measured, so that they are not drawn
                    block=100, # directions that are measured at a time
+                   alternative='two-sided', # of p; "greater" for an amount, which has no sign
                   )->np.ndarray: # one number a direction
     """The values along random directions: by default along as many as make the Monte Carlo error of p at most .01.
 
@@ -350,13 +353,13 @@ def placebo_values(measure, # directions, one row each -> the value along each, 
             drawn = placebo_directions(vectors, direction, most, random_state, words)
         start = len(found)
         found = np.concatenate([found, measure(drawn[start:start + block])])
-        if math.isnan(value) or _are_enough(found, value):
+        if math.isnan(value) or _are_enough(found, value, alternative):
             break
     return found
 
 
-def _are_enough(found, value):
+def _are_enough(found, value, alternative):
     "Is the Monte Carlo error of p at most .01? Undefined values, which are NaN, do not count."
     known = found[np.isfinite(found)]
-    reached = int((known >= value).sum())
+    reached = int(is_as_extreme(known, value, alternative).sum())
     return len(known) > 0 and monte_carlo_error(reached, len(known)) <= .01

@@ -5,15 +5,17 @@
 # %% auto #0
 __all__ = ['DRAWS', 'MOST_DRAWS', 'MOST_LISTS', 'LEAST_LISTS', 'LEAST_PAIRS', 'LEAST_WORDS', 'TOLERANCE', 'WIDER_TOLERANCE',
            'TopicPool', 'TopicList', 'topic_lists', 'unrelated', 'unrelated_pairs', 'given_list', 'TopicDraw',
-           'MatchedDraws', 'matched_draws', 'matched_how', 'draws_error', 'draws_for_p', 'topic_pool']
+           'MatchedDraws', 'matched_draws', 'draws_error', 'draws_for_p', 'topic_pool']
 
 # %% ../../nbs/vectors/02_topics.ipynb #4c41057b
+from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..stats.estimate import Note, note
 from .wordvectors import coherence_of_unit_rows, one_thread, unit_rows
 
 # %% ../../nbs/vectors/02_topics.ipynb #4ecf6077
@@ -293,11 +295,35 @@ class TopicDraw(NamedTuple):
     pairs: list # the unrelated pairs (i, j): numbers in first and second
 
 
-class MatchedDraws(NamedTuple):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MatchedDraws:
     "Topic lists in place of two lists of a query, or the reason for having none."
-    draws: list # TopicDraws; empty if there are too few words, lists or pairs
-    method: str # how many lists and pairs there are, and their coherence; '' without draws
-    why_none: str # why there are no draws; '' with draws
+    draws: tuple = () # TopicDraws; empty if there are too few words, lists or pairs
+    wanted: tuple = () # the coherence of the query's two lists
+    tolerance: float = 0. # how far the coherence of a topic list may be from it; 0 without draws
+    why_none: Note | None = None # why there are no draws; None with draws
+
+    @property
+    def n_pairs(self):
+        "How many unrelated pairs there are in all draws."
+        return sum(len(draw.pairs) for draw in self.draws)
+
+    @property
+    def n_lists(self):
+        "How many topic lists there are in all draws, like the first of the query's two lists and like the second."
+        return sum(len(draw.first) for draw in self.draws), sum(len(draw.second) for draw in self.draws)
+
+    @property
+    def fewest_lists(self):
+        "How many topic lists the draw with the fewest has, like the first of the query's two lists and like the second."
+        return min(len(draw.first) for draw in self.draws), min(len(draw.second) for draw in self.draws)
+
+    @property
+    def coherence(self):
+        "The mean coherence of the topic lists like the first of the query's two lists, and of those like the second."
+        first = [topic.coherence for draw in self.draws for topic in draw.first]
+        second = [topic.coherence for draw in self.draws for topic in draw.second]
+        return float(np.mean(first)), float(np.mean(second))
 
 
 def matched_draws(pool, # the TopicPool
@@ -308,28 +334,23 @@ def matched_draws(pool, # the TopicPool
                  )->MatchedDraws:
     "Topic lists in place of two lists of a query, one draw for each seed. If there are too few: no draws, and the reason."
     if len(pool) < LEAST_WORDS:
-        return _no_draws(f'{len(pool)} words of letters in these vectors, '
-                         f'topic lists are made from {LEAST_WORDS} or more')
+        return MatchedDraws(why_none=note('too few words for topics', n=len(pool), needed=LEAST_WORDS))
     if min(len(topic.words) for topic in own) < 2:
-        return _no_draws('a list of one word has no coherence to match')
-    sides = _drawn_sides(pool, own, fixed, exclude, TOLERANCE, seeds)
+        return MatchedDraws(why_none=note('one word has no coherence'))
+    tolerance = TOLERANCE
+    sides = _drawn_sides(pool, own, fixed, exclude, tolerance, seeds)
     if min(sides.fewest) < LEAST_LISTS:
-        sides = _drawn_sides(pool, own, fixed, exclude, WIDER_TOLERANCE, seeds)
+        tolerance = WIDER_TOLERANCE
+        sides = _drawn_sides(pool, own, fixed, exclude, tolerance, seeds)
     if min(sides.fewest) < LEAST_LISTS:
         k = int(np.argmin(sides.fewest))
-        tolerance = f'{WIDER_TOLERANCE:.2f}'.removeprefix('0')
-        return _no_draws(f'{sides.fewest[k]} topic lists of {len(own[k].words)} words cohere within {tolerance} of '
-                         f'{own[k].coherence:.2f}, {LEAST_LISTS} are needed')
-    draws = [TopicDraw(first, second, unrelated_pairs(pool, first, second)) for first, second in sides.of_draws]
+        return MatchedDraws(why_none=note('too few topic lists', n=sides.fewest[k], size=len(own[k].words), tolerance=tolerance,
+                                          coherence=own[k].coherence, needed=LEAST_LISTS))
+    draws = tuple(TopicDraw(first, second, unrelated_pairs(pool, first, second)) for first, second in sides.of_draws)
     fewest_pairs = min(len(draw.pairs) for draw in draws)
     if fewest_pairs < LEAST_PAIRS:
-        return _no_draws(f'{fewest_pairs} pairs of topic lists are unrelated, {LEAST_PAIRS} are needed')
-    return MatchedDraws(draws, matched_how(own, draws), why_none='')
-
-
-def _no_draws(why):
-    "The `MatchedDraws` without draws, for this reason."
-    return MatchedDraws([], method='', why_none=why)
+        return MatchedDraws(why_none=note('too few unrelated pairs', n=fewest_pairs, needed=LEAST_PAIRS))
+    return MatchedDraws(draws=draws, wanted=tuple(topic.coherence for topic in own), tolerance=tolerance)
 
 
 class _Sides(NamedTuple):
@@ -344,23 +365,6 @@ def _drawn_sides(pool, own, fixed, exclude, tolerance, seeds):
     fewest_first = min(len(first) for first, _ in of_draws)
     fewest_second = min(len(second) for _, second in of_draws)
     return _Sides(of_draws, [fewest_first, fewest_second])
-
-# %% ../../nbs/vectors/02_topics.ipynb #05f48bab
-def matched_how(own, # the two lists of the query that are replaced
-                draws, # the TopicDraws of `matched_draws`
-               )->str:
-    "How many lists and pairs there are, and their coherence and the query's, in words."
-    fewest, reached, wanted = [], [], []
-    lists_of_first = [draw.first for draw in draws]
-    lists_of_second = [draw.second for draw in draws]
-    for given, lists_of_draws in zip(own, (lists_of_first, lists_of_second)):
-        coherences = [topic.coherence for lists in lists_of_draws for topic in lists]
-        fewest.append(str(min(map(len, lists_of_draws))))
-        reached.append(f'{np.mean(coherences):.2f}')
-        wanted.append(f'{given.coherence:.2f}')
-    n_pairs = sum(len(draw.pairs) for draw in draws)
-    return (f'{n_pairs} unrelated pairs in {len(draws)} draws of at least {" and ".join(fewest)} topic lists, '
-            f'mean cosine {" and ".join(reached)} ({" and ".join(wanted)} in the query)')
 
 # %% ../../nbs/vectors/02_topics.ipynb #32f3003a
 def draws_error(reached, # true or false: which pairs reach the value
@@ -389,6 +393,7 @@ def draws_for_p(pool, # the TopicPool
     if not found.draws:
         return found
     draws = found.draws
+    tolerance = found.tolerance
     reached = [reaches(draw) for draw in draws]
     while not _are_enough(reached) and len(draws) < MOST_DRAWS:
         seeds = range(len(draws), len(draws) + DRAWS)
@@ -396,8 +401,9 @@ def draws_for_p(pool, # the TopicPool
         if not more.draws:                                  # one of these seeds leaves too few lists
             break
         draws = draws + more.draws
+        tolerance = max(tolerance, more.tolerance)
         reached += [reaches(draw) for draw in more.draws]
-    return MatchedDraws(draws, matched_how(own, draws), why_none='')
+    return MatchedDraws(draws=draws, wanted=found.wanted, tolerance=tolerance)
 
 
 def _are_enough(reached):
