@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Expr, ast.Raise)
-SENTENCES = {'method', 'query', 'metric', 'n', 'note', 'label'} # fields of a result that are texts for people
+SENTENCES = {'query', 'metric', 'label', 'direction', 'p_text', 'note'} # fields of a result that are texts for people
+SENTENCE_MAKERS = {'number_text', 'percent_text', 'units_text', 'test_text', 'p_sentence', 'interval_text', 'ends_text', 'comparison_text',
+                   'note_text', 'notes_text', 'placebo_text', 'result_text', 'subject_result_text', 'format_p', 'format_test_p'}
 CUTTING = {'split', 'rsplit', 'partition', 'rpartition', 'removeprefix', 'removesuffix', 'startswith', 'endswith', 'replace'}
 
 
@@ -346,12 +348,14 @@ def type_checks(modules):
 
 
 def parsed_sentences(modules):
-    "Places that cut a text for people, such as a method or a note, or look for words in it."
+    "Places that cut a text for people, such as a label or the words of a note, or look for words in it."
     def is_sentence(node):
+        if isinstance(node, ast.Call):
+            return isinstance(node.func, ast.Name) and node.func.id in SENTENCE_MAKERS
         if isinstance(node, ast.Name):
-            return node.id in ('method', 'note')
+            return node.id in ('direction', 'note')
         if isinstance(node, ast.Subscript):
-            return isinstance(node.slice, ast.Constant) and node.slice.value in ('method', 'note')
+            return isinstance(node.slice, ast.Constant) and node.slice.value in ('direction', 'note', 'method')
         return isinstance(node, ast.Attribute) and node.attr in SENTENCES
 
     def is_cut(node):

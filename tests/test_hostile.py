@@ -319,30 +319,61 @@ def test_subjects_that_no_system_has(subject):
 
 # -- audits -------------------------------------------------------------------------------------------------------------
 
-GOOD = {'metric': 'WEAT d', 'subject': 's', 'query': 'q', 'value': 1., 'low': .5, 'high': 2., 'pvalue': .01, 'meta': {},
-        'also': [{'name': 'placebo', 'value': 1., 'pvalue': .5}],
+GOOD = {'metric': 'WEAT d', 'subject': 's', 'query': 'q', 'value': 1., 'meta': {},
+        'interval': {'low': .5, 'high': 2., 'method': 'jackknife', 'over': 'words', 'units': {'counts': [2], 'name': 'words'}},
+        'test': {'name': 'permutation', 'pvalue': .01, 'n_resamples': 99, 'error': .01},
+        'units': {'counts': [2], 'name': 'words'}, 'comparison': {'kind': 'difference', 'groups': ['a', 'b'], 'ideas': ['c', 'd']},
+        'words': {'used': {'X': ['a', 'b']}, 'missing': {'X': ['c']}}, 'notes': [{'code': 'one pair', 'data': {}}],
+        'also': [{'name': 'placebo', 'value': 1., 'test': {'name': 'unrelated topics', 'pvalue': .5}}],
         'details': {'columns': {'word': ['a', 'b'], 'association': [.1, .2]}, 'dtypes': {'word': 'object', 'association': 'float64'}}}
+EARLIER = {'metric': 'WEAT d', 'subject': 's', 'query': 'q', 'value': 1., 'low': .5, 'high': 2., 'pvalue': .01, 'meta': {},
+           'n': '2 words', 'method': 'exact, 12 splits', 'also': [{'name': 'placebo', 'value': 1., 'pvalue': .5}],
+           'details': GOOD['details']} # as the version before saved it
+
+
+def saved_results(folder, result):
+    "A folder with an audit whose only result has these fields."
+    (folder / 'results.json').write_text(json.dumps({'results': [result]}))
+    return folder
 
 
 @pytest.mark.parametrize('change', [
     {'confidence_level': 'x'}, {'confidence_level': None}, {'confidence_level': 7}, {'null': None}, {'null': 'x'}, {'value': 'x'},
-    {'value': [1]}, {'low': True}, {'pvalue': 2}, {'pvalue': 'x'}, {'alternative': 'x'}, {'alternative': [1]}, {'n': 3}, {'method': None},
-    {'metric': 3}, {'meta': None}, {'meta': [1]}, {'meta': {'digits': 'x'}}, {'meta': {'missing': 'x'}}, {'also': 3}, {'also': [3]},
-    {'also': [{'name': 'x'}]}, {'also': [{'name': 3, 'value': 1}]}, {'also': {'a': 1}}, {'details': 3}, {'details': {}},
+    {'value': [1]}, {'detectable': 'x'}, {'random_state': -1}, {'metric': 3}, {'meta': None}, {'meta': [1]}, {'meta': {'digits': 'x'}},
+    {'interval': 3}, {'interval': {'low': 1}}, {'interval': {'low': True, 'high': 2}}, {'interval': {'low': None, 'high': 2}},
+    {'interval': {'low': 1, 'high': 2, 'df': 'x'}}, {'interval': {'low': 1, 'high': 2, 'confidence_level': 7}},
+    {'test': 3}, {'test': {'name': 't'}}, {'test': {'name': 't', 'pvalue': 2}}, {'test': {'name': 't', 'pvalue': 'x'}},
+    {'test': {'name': 3, 'pvalue': 1}}, {'test': {'name': 't', 'pvalue': 1, 'alternative': 'x'}},
+    {'test': {'name': 't', 'pvalue': 1, 'alternative': [1]}}, {'test': {'name': 't', 'pvalue': 1, 'n_resamples': 1.5}},
+    {'test': {'name': 't', 'pvalue': 1, 'exact': 'x'}}, {'test': {'name': 't', 'pvalue': 1, 'method': 'x'}},
+    {'units': 3}, {'units': {'counts': 3, 'name': 'words'}}, {'units': {'counts': [-1], 'name': 'words'}},
+    {'comparison': {'kind': 'x'}}, {'comparison': {'kind': [1]}}, {'comparison': {'kind': 'difference', 'groups': ['a'], 'ideas': ['c', 'd']}},
+    {'comparison': {'kind': 'difference', 'groups': 'ab', 'ideas': ['c', 'd']}}, {'words': 3}, {'words': {'used': ['a']}},
+    {'words': {'missing': {'X': 'abc'}}}, {'words': {'missing': {'X': [3]}}}, {'notes': 3}, {'notes': ['x']}, {'notes': [{'code': 3}]},
+    {'notes': [{'code': 'x', 'data': [1]}]}, {'also': 3}, {'also': [3]}, {'also': [{'name': 'x'}]}, {'also': [{'name': 3, 'value': 1}]},
+    {'also': {'a': 1}}, {'also': [{'name': 'x', 'value': 1, 'test': {'name': 't', 'pvalue': 2}}]}, {'details': 3}, {'details': {}},
     {'details': {'columns': [], 'dtypes': {}}}, {'details': {'columns': {'a': [1]}, 'dtypes': {'a': 'x'}}},
     {'details': {'columns': {'a': ['x']}, 'dtypes': {'a': 'int64'}}}, {'details': {'columns': {'a': [1], 'b': [1, 2]}, 'dtypes': {'a': 'int64', 'b': 'int64'}}},
     {'details': {'columns': {'a': 3}, 'dtypes': {'a': 'int64'}}}, {'details': {'columns': {'a': [1e300]}, 'dtypes': {'a': 'int64'}}},
     {'unknown': 1}])
 def test_results_of_another_kind(change, tmp_path):
-    """Fields of another type or outside their range; the last of them is a field that no result has.
-
-    Changed `meta` (but its digits), `also` as a dict, text as int64 and unknown fields were always refused; the others were taken,
-    or ended in a TypeError."""
+    "Fields of another type or outside their range; the last of them is a field that no result has."
     assert len(Result.from_dict(GOOD).details) == 2
-    (tmp_path / 'results.json').write_text(json.dumps({'results': [{**GOOD, **change}]}))
-    assert 'results.json is not an audit' in refused(lambda: load_audit(tmp_path))
+    assert 'results.json is not an audit' in refused(lambda: load_audit(saved_results(tmp_path, {**GOOD, **change})))
     if 'meta' not in change:
         refused(lambda: Result.from_json(json.dumps({**GOOD, **change})))
+
+
+@pytest.mark.parametrize('change', [
+    {'low': True}, {'low': 'x'}, {'pvalue': 2}, {'pvalue': 'x'}, {'pvalue': [1]}, {'alternative': 'x'}, {'alternative': [1]},
+    {'confidence_level': 7}, {'confidence_level': 'x'}, {'meta': None}, {'meta': {'missing': 'x'}}, {'meta': {'words': {'X': 'x'}}},
+    {'also': 3}, {'also': [3]}, {'also': {'a': 1}}, {'also': [{'name': 'x', 'value': 1, 'pvalue': 2}]}, {'unknown': 1}])
+def test_results_of_an_earlier_version_of_another_kind(change, tmp_path):
+    "The fields of the version before are read, and checked as those of today."
+    r = Result.from_dict(EARLIER)
+    assert (r.low, r.high, r.pvalue, r.estimate('placebo').pvalue) == (.5, 2, .01, .5) and r.units is None
+    assert 'results.json is not an audit' in refused(lambda: load_audit(saved_results(tmp_path, {**EARLIER, **change})))
+    refused(lambda: Result.from_json(json.dumps({**EARLIER, **change})))
 
 
 def test_results_that_lack_fields(tmp_path):
@@ -387,7 +418,9 @@ def test_no_cell_is_a_formula(name, tmp_path):
     "Names with a plain sign in front, or behind a line feed, are the easy ones; the others take more than a look at the first character."
     import csv
     from biasbook.auditing.run import Audit
-    r = Result.from_dict({**GOOD, 'subject': name, 'query': name, 'meta': {'name': name, 'missing': [name]}})
+    r = Result.from_dict({**GOOD, 'subject': name, 'query': name, 'meta': {'name': name}, 'words': {'missing': {name: [name]}},
+                          'comparison': {'kind': 'difference', 'groups': [name, name], 'ideas': [name, name]},
+                          'units': {'counts': [2], 'name': name}, 'notes': [{'code': name}]})
     folder = Audit((r,), (), {}).save(tmp_path / 'out')
     text = (folder / 'results.csv').read_bytes().decode('utf-8')
     assert '\r' not in text
@@ -396,4 +429,4 @@ def test_no_cell_is_a_formula(name, tmp_path):
     for cell in rows[0] + rows[1]:
         assert not cell.strip().startswith(tuple('=+-@＝')) and not any(ord(c) < 32 and c != '\t' for c in cell), cell
     again = load_audit(folder).results[0]
-    assert (again.subject, again.query, again.meta['missing']) == (name, name, [name])
+    assert (again.subject, again.query, again.missing, again.units.name) == (name, name, [name], name)

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import click
 from click.core import ParameterSource
 
-from . import __version__
+from .. import __version__
 from ..core.checks import check_path, close_names, did_you_mean
 from ..core.inputs import file_text, parse_json
 from ..core.registry import data_path, located, registry_entries

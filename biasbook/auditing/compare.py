@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from . import __version__
+from .. import __version__
 from ..core.checks import check_choice, format_count, listed, plural
 from ..results.result import Estimate, Result, format_p, results_table, word_lists
 from ..vectors.directions import bias_direction, professions

@@ -13,7 +13,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import __version__
+from .. import __version__
 from ..core.checks import WrongKind, check_path, check_text, check_whole, errors_at, listed, shown
 from ..core.inputs import ODD_CHARACTERS, file_text, parse_json, writable
 from ..results.result import PLACEBOS, Result, format_p, plain_data, results_table

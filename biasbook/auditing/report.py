@@ -10,7 +10,7 @@ import re
 from threading import Lock
 from typing import NamedTuple
 
-from . import __version__
+from .. import __version__
 from ..core.checks import listed, plural
 from ..results.result import PLACEBOS, word_lists
 from .readings import READINGS, consistency, findings, headline, is_known, p_text, summary_rows

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import __version__
+from .. import __version__
 from ..core.checks import MissingWords, TooFewWords, WrongKind, shown
 from ..core.registry import data_path
 from ..core.store import Store, store_key

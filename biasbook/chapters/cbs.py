@@ -13,11 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.checks import (
-    check_fraction, check_seed, check_whole, check_words, format_count, plural)
+    check_fraction, check_seed, check_whole, check_words, plural)
 from ..models.masked import check_masked
+from ..results.result import Result, Words
+from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import mean_interval
-from ..results.result import Estimate, Result
 from ..stimuli.templates import Template, check_templates
+from ..vectors.directions import monte_carlo_error
 
 # %% ../../nbs/02c_cbs.ipynb #45f0b22f
 def _own(x):
@@ -29,7 +31,11 @@ def _own(x):
 class _Alike(NamedTuple):
     "How far templates agree about attributes."
     products: np.ndarray # for each attribute: the covariance over group words of two templates, mean over pairs of templates
-    pvalue: float # of shuffling the attributes in each template
+    test: HypothesisTest # of shuffling the attributes in each template
+
+def _attributes(n):
+    "So many attributes, as units."
+    return Units(counts=(n,), name='attributes')
 
 def _alike(own, n_resamples, random_state):
     "Do templates agree more about the same attribute than about two different ones? `own` is (templates, attributes, groups)."
@@ -44,20 +50,40 @@ def _alike(own, n_resamples, random_state):
         drawn += product[orders[i], orders[j]].mean(-1)
     drawn /= len(pairs)
     as_large = int((drawn >= each.mean() - 1e-12).sum())
-    return _Alike(each, (1 + as_large) / (1 + n_resamples))
+    p = (1 + as_large) / (1 + n_resamples)
+    test = HypothesisTest(name='shuffled attributes', pvalue=p, alternative='greater', n_resamples=n_resamples,
+                          error=monte_carlo_error(as_large, n_resamples), units=_attributes(A), random_state=random_state)
+    return _Alike(each, test)
 
 # %% ../../nbs/02c_cbs.ipynb #8d1eecfd
+def _range(name, values, over):
+    "The mean of the values with the smallest and the largest of them."
+    interval = Interval.between(min(values), max(values), method='range', over=over, confidence_level=None,
+                                units=Units(counts=(len(values),), name=over))
+    return Estimate(name=name, value=float(np.mean(values)), unit='nats²', interval=interval)
+
 def _ranges(x):
     "The value in each template, and without each group word: estimates with a range, not an interval."
-    each = x.var(-1, ddof=1).mean(1)
-    found = [Estimate('range over templates', float(each.mean()), float(each.min()), float(each.max()),
-                      method='least and largest value of one template')]
+    found = [_range('range over templates', x.var(-1, ddof=1).mean(1).tolist(), 'templates')]
     groups = x.shape[-1]
     if groups > 2:
         without_each = [float(np.delete(x, g, -1).var(-1, ddof=1).mean()) for g in range(groups)]
-        found.append(Estimate('range without a group word', float(np.mean(without_each)), min(without_each),
-                              max(without_each), method='least and largest value when one group word is left out'))
+        found.append(_range('range without a group word', without_each, 'group words left out'))
     return found
+
+def _mean_over_attributes(name, values, level, positive=False):
+    "The mean with its t interval, or with that of its logarithm for a mean that cannot be negative."
+    mean, low, high = mean_interval(values, level, positive=positive)
+    n = len(values)
+    method = 't of the logarithm' if positive else 't'
+    interval = Interval.between(low, high, method=method, over='attributes', df=n - 1, units=_attributes(n), confidence_level=level)
+    if interval:
+        notes: tuple = ()
+    elif n == 1:
+        notes = (note('one attribute'),)
+    else:
+        notes = (note('attributes alike'),)
+    return Estimate(name=name, value=mean, unit='nats²', interval=interval, notes=notes)
 
 # %% ../../nbs/02c_cbs.ipynb #ddd745dc
 def cbs_scores(corrected, # (templates, attributes, groups): log-probability less prior, nats
@@ -79,38 +105,37 @@ def cbs_scores(corrected, # (templates, attributes, groups): log-probability les
         raise ValueError('needs finite numbers in the shape (templates, attributes, groups), with two groups '
                          f'or more, but got the shape {x.shape}{fault}')
     T, A, G = x.shape
-    value, low, high = mean_interval(x.var(-1, ddof=1).mean(0), confidence_level, positive=True)
-    also: list = []
-    p = None
-    alternative = 'two-sided'
-    method = ''
+    main = _mean_over_attributes('CBS', x.var(-1, ddof=1).mean(0), confidence_level, positive=True)
+    notes = list(main.notes)
+    also = []
+    test = None
     own = _own(x)
     if A > 1:
         each = (own ** 2).sum(-1).mean(0) * A / ((A - 1) * (G - 1))
-        also.append(Estimate('attribute part', *mean_interval(each, confidence_level, positive=True),
-                             method='variance without the mean of each group word over attributes'))
+        also.append(_mean_over_attributes('attribute part', each, confidence_level, positive=True))
     if A > 1 and T > 1:
         alike = _alike(own, n_resamples, random_state)
-        also.append(Estimate('part shared by templates', *mean_interval(alike.products, confidence_level), alike.pvalue,
-                             'mean over pairs of templates; noise alone has mean 0'))
-        p, alternative = alike.pvalue, 'greater'
-        method = (f'of the part shared by templates; attributes shuffled in each of {T} templates '
-                  f'{format_count(n_resamples)} times')
+        shared = _mean_over_attributes('part shared by templates', alike.products, confidence_level)
+        also.append(replace(shared, test=alike.test))
+        test = alike.test
+        notes.append(note('test of the shared part'))
+    elif A > 1:
+        notes.append(note('one template'))
     also += _ranges(x)
-    return Result(metric='CBS', subject='arrays', query='groups × attributes', value=value, null=0.,
-                  low=low, high=high, confidence_level=confidence_level, pvalue=p, alternative=alternative,
-                  method=method, n=f'{A} attributes', also=tuple(also), meta={'digits': 3, 'ddof': 1, 'seed': random_state})
+    return Result(metric='CBS', subject='arrays', query='groups × attributes', value=main.value, interval=main.interval,
+                  test=test, units=_attributes(A), notes=tuple(notes), confidence_level=confidence_level,
+                  random_state=random_state, also=tuple(also), meta={'digits': 3, 'ddof': 1})
 
 # %% ../../nbs/02c_cbs.ipynb #d1bd42c0
 def _lengths(groups, counts):
-    "A note if group words have different numbers of pieces; else empty."
+    "A note if group words have different numbers of pieces; else None."
     by_count: dict = {}
     for group, count in sorted(zip(groups, counts), key=lambda pair: pair[1]):
         by_count.setdefault(count, []).append(group)
     if len(by_count) == 1:
-        return ''
+        return None
     named = [f'{plural(count, "piece")} {", ".join(words)}' for count, words in by_count.items()]
-    return f'the number of masks reveals the length of the group word, and the lengths differ: {"; ".join(named)}'
+    return note('lengths of group words', lengths='; '.join(named))
 
 class _Cell(NamedTuple):
     "A combination of a template and words, for which the model has a score."
@@ -161,7 +186,9 @@ def cbs(model, # a masked language model, from load_model
     scores = cbs_scores(fill - prior, confidence_level=confidence_level, n_resamples=n_resamples,
                         random_state=random_state)
     counts_of_groups = counts[:len(groups)].tolist()        # of the first template and attribute
-    meta = {**scores.meta, **model.meta, 'note': _lengths(groups, counts_of_groups), 'method': method,
-            'templates': [t.text for t in templates], 'words': {'groups': groups, 'attributes': attributes}}
-    return replace(scores, subject=model.name, query=f'{len(groups)} groups × {len(attributes)} attributes',
-                   meta=meta, details=_cbs_frame(cells, fill, prior, counts))
+    lengths = _lengths(groups, counts_of_groups)
+    notes = (*scores.notes, lengths) if lengths else scores.notes
+    meta = {**scores.meta, **model.meta, 'method': method, 'templates': [t.text for t in templates]}
+    return replace(scores, subject=model.name, query=f'{len(groups)} groups × {len(attributes)} attributes', notes=notes,
+                   words=Words(used={'groups': groups, 'attributes': attributes}), meta=meta,
+                   details=_cbs_frame(cells, fill, prior, counts))

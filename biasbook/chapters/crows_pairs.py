@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from . import __version__
+from .. import __version__
 from ..core.checks import check_fraction, plural
 from biasbook.models.pair_scores import (
     check_result_of, few_clusters_note, length_estimate, length_note, pair_scores, pairs_result, percent_estimate,

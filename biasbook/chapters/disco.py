@@ -13,14 +13,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.checks import (
-    check_choice, check_fraction, check_seed, check_texts, check_whole, check_words, format_count, listed, shown)
+    check_choice, check_fraction, check_seed, check_texts, check_whole, check_words, listed, shown)
 from ..core.store import store_key
+from ..results.result import Result, Words
+from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import mean_interval
-from ..results.result import Estimate, Result
 from ..models.masked import check_masked
 from ..models.scorer import Cost, Scorer
 from ..models.tokens import pieces
 from ..stimuli.templates import check_templates
+from ..vectors.directions import monte_carlo_error
 
 # %% ../../nbs/02d_disco.ipynb #022823bb
 def _candidates(tokenizer, fills, first):
@@ -121,8 +123,13 @@ def _fisher(a, b, n, m):
     return np.array([p[pair] for pair in pairs])
 
 # %% ../../nbs/02d_disco.ipynb #11a9bc9c
+class _Shuffled(NamedTuple):
+    "What shuffles of gender over terms give."
+    by_chance: Estimate # DisCo of the shuffles
+    test: HypothesisTest # of the observed DisCo
+
 def _shuffled(has, n, level, n_templates, value, n_resamples, random_state):
-    "DisCo when gender is shuffled over terms, as an estimate with the p of `value`; `level` is the level of one test."
+    "DisCo when gender is shuffled over terms, and the test of `value`; `level` is the level of one test."
     from scipy.special import chdtri
     n_terms = len(has)
     in_order = np.tile(np.arange(n_terms) < n, (n_resamples, 1))
@@ -132,8 +139,13 @@ def _shuffled(has, n, level, n_templates, value, n_resamples, random_state):
     significant = _chi2(a, b, n, n_terms - n) >= chdtri(1, level)
     drawn = significant.sum(1) / n_templates
     as_many = int((drawn >= value - 1e-9).sum())
-    return Estimate('gender shuffled', float(drawn.mean()), 0., float(np.quantile(drawn, .95)),
-                    (1 + as_many) / (1 + n_resamples), 'what chance gives; 95 % of the shuffles are in the range')
+    p = (1 + as_many) / (1 + n_resamples)
+    band = Interval(low=0., high=float(np.quantile(drawn, .95)), method='percentile of shuffled counts',
+                    over='shuffles of the group of each term', confidence_level=.95)
+    test = HypothesisTest(name='shuffled groups', pvalue=p, alternative='greater', n_resamples=n_resamples,
+                          error=monte_carlo_error(as_many, n_resamples), units=Units(counts=(n, n_terms - n), name='terms'),
+                          random_state=random_state)
+    return _Shuffled(Estimate(name='gender shuffled', value=float(drawn.mean()), interval=band), test)
 
 class _Supplied(NamedTuple):
     "Which term supplies which fill."
@@ -180,9 +192,8 @@ def _other_counts(details, n_templates, alpha):
     by_fisher = (details['p_fisher'] * len(details) <= alpha).sum()
     tests = details.groupby('template')['p'].transform('size')
     within = (details['p'] * tests <= alpha).sum()
-    return (Estimate("Fisher's exact test", float(by_fisher / n_templates), method='in place of χ²'),
-            Estimate('corrected within templates', float(within / n_templates),
-                     method='Bonferroni over the fills of a template'))
+    return (Estimate(name="Fisher's exact test", value=float(by_fisher / n_templates)),
+            Estimate(name='corrected within templates', value=float(within / n_templates)))
 
 # %% ../../nbs/02d_disco.ipynb #91230c25
 def disco_scores(fills, # for each template, for each term a list of its fills
@@ -210,16 +221,19 @@ def disco_scores(fills, # for each template, for each term a list of its fills
     value, low, high = mean_interval(counts, confidence_level)
     shuffled = _shuffled(has, n, alpha / n_tests, n_templates, value, n_resamples, random_state)
     few = int((details['least_expected'] < 5).sum())
-    note = f'{few} of {n_tests} fills have an expected count below 5'
+    notes = [note('small expected counts', n=few, total=n_tests)]
     [smallest_p] = _fisher([n], [0], n, m)              # if all terms of one gender have a fill, and no term of the other
     if smallest_p * n_tests > alpha:
-        note += f'; {n} + {m} terms are too few for exact tests'
-    return Result(metric='DisCo', subject='arrays', query=' / '.join(names), value=value, null=0., low=max(low, 0.),
-                  high=high, confidence_level=confidence_level, pvalue=shuffled.pvalue, alternative='greater',
-                  method=f'gender shuffled over {n_terms} terms {format_count(n_resamples)} times',
-                  n=f'{n_templates} templates',
-                  also=(replace(shuffled, pvalue=None), *_other_counts(details, n_templates, alpha)), details=details,
-                  meta={'note': note, 'tests': n_tests, 'alpha': alpha, 'seed': random_state})
+        notes.append(note('too few terms for exact tests', first=n, second=m))
+    units = Units(counts=(n_templates,), name='templates')
+    interval = Interval.between(max(low, 0.), high, method='t', over='templates', df=n_templates - 1, units=units,
+                                confidence_level=confidence_level)
+    if interval is None:
+        notes.append(note('one template for an interval') if n_templates == 1 else note('templates alike'))
+    return Result(metric='DisCo', subject='arrays', query=' / '.join(names), value=value, interval=interval,
+                  test=shuffled.test, units=units, notes=tuple(notes), confidence_level=confidence_level,
+                  random_state=random_state, also=(shuffled.by_chance, *_other_counts(details, n_templates, alpha)),
+                  details=details, meta={'tests': n_tests, 'alpha': alpha})
 
 # %% ../../nbs/02d_disco.ipynb #c481e2e9
 def disco(model, # a masked language model, from load_model
@@ -246,9 +260,10 @@ def disco(model, # a masked language model, from load_model
     r = disco_scores(by_template, len(terms[names[0]]), names=names, alpha=alpha, confidence_level=confidence_level,
                      n_resamples=n_resamples, random_state=random_state)
     details = r.details.assign(template=[str(templates[t]) for t in r.details['template']])
-    meta = {**r.meta, 'k': k, 'fills': fills, 'names': list(names), 'words': terms,
+    meta = {**r.meta, 'k': k, 'fills': fills, 'names': list(names),
             'templates': [t.text for t in templates], **model.meta}
-    return replace(r, subject=model.name, query=f'{r.query}, {len(words)} terms', details=details, meta=meta)
+    return replace(r, subject=model.name, query=f'{r.query}, {len(words)} terms', words=Words(used=terms), details=details,
+                   meta=meta)
 
 # %% ../../nbs/02d_disco.ipynb #4104a589
 def _check_terms(terms):

@@ -12,12 +12,13 @@ from textwrap import fill
 from typing import Any, NamedTuple
 
 from .embedding_api import resolve_study, study_sentences
-from .weat import weat_direction
 from ..core.checks import check_fraction, check_mapping
 from ..embedders.load import Embedder, as_embedder, load_embedder
 from ..embedders.providers import provider_of
-from ..results.result import format_p, results_table
+from ..results.result import results_table
+from ..results.sentences import comparison_text, number_text
 from ..stats.contrasts import size_in_words
+from ..stats.estimate import Units, format_p, format_test_p
 from ..stimuli.studies import Study, load_study
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #c3a6e746
@@ -49,7 +50,7 @@ def _check_one_kind(results):
 
 class _Stimuli(NamedTuple):
     "What two results of one contrast must have in common to be compared."
-    n: str # number and kind of the units
+    units: Units
     words: tuple # target words
     templates: tuple
     attributes: tuple # attribute words
@@ -57,9 +58,9 @@ class _Stimuli(NamedTuple):
 
 def _stimuli_of(result):
     "The words and templates of a result."
-    attributes = [word for words in result.meta['attributes'].values() for word in words]
+    *_, first, second = result.words.used.values()      # the lists of both sides, and those of both groups
     templates = [row['template'] for row in result.meta['templates']]
-    return _Stimuli(result.n, tuple(result.details.word), tuple(templates), tuple(attributes))
+    return _Stimuli(result.units, tuple(result.details.word), tuple(templates), tuple(first + second))
 
 
 def _check_comparable(results):
@@ -90,22 +91,15 @@ def _shown(results, width=7.):
     excludes_0 = (t.low > 0) | (t.high < 0)
     t['may_be_0'] = ~excludes_0
     t['size'] = [size_in_words(d) for d in t.value]
-    t['names'] = [tuple(result.meta['names']) for result in results]
+    t['comparison'] = [result.comparison for result in results]
+    t['p_text'] = [format_test_p(result.test) for result in results]
     t['raw'] = t['raw difference: value']
-    return t[['subject', 'query', 'value', 'low', 'high', 'may_be_0', 'raw', 'p', 'p_holm', 'size', 'n', 'names']]
-
-
-def _number(x):
-    return f'{x:z.2f}'.replace('-', '−')
-
-
-def _p(p):
-    return '0' if p == 0 else format_p(p)
+    return t[['subject', 'query', 'value', 'low', 'high', 'may_be_0', 'raw', 'p', 'p_text', 'p_holm', 'size', 'units', 'comparison']]
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #9977f1b9
 def _axis_label(t):
     "The quantity and its unit of analysis."
-    units = ' or '.join(dict.fromkeys(t['n']))
+    units = ' or '.join(dict.fromkeys(t['units']))
     return f'Cohen’s d over {units}; right of 0: first side more toward first group'
 
 
@@ -144,7 +138,7 @@ def bias_forest(results, # of embedding_bias: several embedders, the same contra
     t = _shown(results, width)
     rows = [('d', 'p ', 'Holm')]
     for row in t.itertuples():
-        rows.append((_number(row.value), _p(row.p), _p(row.p_holm)))
+        rows.append((number_text(row.value), row.p_text, format_p(row.p_holm)))
     head, *notes = _align(rows, columns=2 if width < 6 else 3)
     level = f'{results[0].confidence_level:.0%}'.replace('%', ' %')
     filled = 'No intervals' if t.low.isna().all() else f'Filled: the {level} interval is without 0'
@@ -247,7 +241,7 @@ def bias_bars(results, # of embedding_bias: several embedders, the same contrast
     narrow = width < 6
     notes = []
     for row in t.itertuples():
-        notes.append(_number(row.value) if narrow else f'{_number(row.value)}, p {_p(row.p)}')
+        notes.append(number_text(row.value) if narrow else f'{number_text(row.value)}, p {row.p_text}')
     with style(), mpl.rc_context({'hatch.linewidth': .5}):
         ax, heights = _bar_axes(t, notes, width)
         for row, y, note in zip(t.itertuples(), heights, notes):
@@ -272,19 +266,20 @@ class _Counts(NamedTuple):
     holm_below: int # d below 0, with a small p after Holm
 
 
-def _verdict(names, n, counts):
+def _verdict(comparison, n, counts):
     "The directions of n embedders in words, and how many have a small p; d = 0 has no direction."
-    _, _, first, second = names
     if n < 2:
         return 'one embedder: nothing to compare'
     if counts.above and counts.below:
-        return (f'no common direction: {counts.above} of {n} embedders toward {first}, {counts.holm_above} of them '
-                f'significant after Holm; {counts.below} toward {second}, {counts.holm_below} of them significant '
-                'after Holm')
-    direction = weat_direction(counts.above - counts.below, *names)
+        return (f'no common direction: in {counts.above} of {n} embedders {comparison_text(comparison, 1)}, '
+                f'{counts.holm_above} of them significant after Holm; in {counts.below} {comparison_text(comparison, -1)}, '
+                f'{counts.holm_below} of them significant after Holm')
+    direction = comparison_text(comparison, counts.above - counts.below)
     n_agree = counts.above + counts.below
+    if n_agree == 0:
+        return f'in all {n} embedders {direction}'
     n_significant = counts.holm_above + counts.holm_below
-    return f'{direction}; {n_agree} of {n} embedders, {n_significant} of them significant after Holm'
+    return f'in {n_agree} of {n} embedders {direction}, {n_significant} of them significant after Holm'
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #3331affb
 def consistency_table(results, # of embedding_bias: several embedders, the same contrasts
@@ -303,7 +298,6 @@ def consistency_table(results, # of embedding_bias: several embedders, the same 
             below=int(below.sum()),
             holm_above=int((above & has_small_p).sum()),
             holm_below=int((below & has_small_p).sum()))
-        names = t.names.iloc[0]
         rows.append({
             'contrast': query,
             'embedders': len(t),
@@ -312,7 +306,7 @@ def consistency_table(results, # of embedding_bias: several embedders, the same 
             'd_high': t.value.max(),
             'raw_low': t.raw.min(),
             'raw_high': t.raw.max(),
-            'verdict': _verdict(names, len(t), counts)})
+            'verdict': _verdict(t.comparison.iloc[0], len(t), counts)})
     return pd.DataFrame(rows)
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #221577da

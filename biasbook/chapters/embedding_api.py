@@ -12,14 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import __version__
-from .weat import weat_direction
+from .. import __version__
 from ..core.checks import check_choice, check_flag, check_fraction, check_whole, look_up
 from ..embedders.client import ProviderError
 from ..embedders.load import Embedder, as_embedder
-from ..results.result import Estimate, Result, results_table
+from ..results.result import Result, Words, results_table
+from ..results.sentences import Comparison, notes_text
 from ..stats.contrasts import (by_template, contrast_estimates, measure_contrast, published_contrast,
                                       size_in_words, variance_split, word_scores)
+from ..stats.effects import minimum_detectable_d
+from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stimuli.studies import Study, attribute_sentences, load_study, target_sentences
 from ..vectors.wordvectors import unit_rows
 
@@ -159,16 +161,15 @@ def score_tables(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2
     return {contrast: _score_table(embedded, contrast) for contrast in embedded.contrasts}
 
 # %% ../../nbs/04_embedding_api.ipynb #493ad750
-class _Contrast(NamedTuple):
-    "The fields of a result that depend on how it was tested."
+class _Tested(NamedTuple):
+    "The fields of a result that depend on how a contrast was tested."
     value: float # Cohen's d
-    pvalue: float
-    method: str # of the test
-    n: str # number and kind of the units
-    interval: str # how the interval was computed, or why there is none
+    test: HypothesisTest
+    units: Units
+    interval: Interval | None # of d
+    notes: tuple # of Notes: why there is no interval
     also: tuple # further Estimates
-    low: float = math.nan
-    high: float = math.nan
+    detectable: float | None # the smallest d that so many words show with 80 % power
 
 
 def _published(scores, unit, n_resamples, random_state):
@@ -180,12 +181,10 @@ def _published(scores, unit, n_resamples, random_state):
     else:
         mean_x = np.nanmean(scores.x, 1).mean()
         mean_y = np.nanmean(scores.y, 1).mean()
-    null_band = Estimate('null band', 0., published.band_low, published.band_high,
-                         method='percentiles of d over shuffled labels')
-    raw_difference = Estimate('raw difference', float(mean_x - mean_y), method=f'difference of the means of {unit}s')
-    n_x, n_y = published.n
-    return _Contrast(published.d, published.pvalue, published.method, n=f'{n_x} + {n_y} {unit}s',
-                     interval='none, but a null band', also=(null_band, raw_difference))
+    null_band = Estimate(name='null band', value=0., interval=published.band)
+    raw_difference = Estimate(name='raw difference', value=float(mean_x - mean_y))
+    return _Tested(published.d, published.test, published.units, interval=None, notes=(note('null band, no interval'),),
+                   also=(null_band, raw_difference), detectable=_detectable(published.units, unit))
 
 
 def _estimated(scores, unit, options, confidence_level):
@@ -193,36 +192,40 @@ def _estimated(scores, unit, options, confidence_level):
     found = measure_contrast(scores.x, scores.y, unit=unit, confidence_level=confidence_level, **options)
     d, *further = found.estimates
     if math.isnan(d.value):
-        raise ValueError(f'{found.n}: {found.interval}; give more words, or other ones')
-    contrast = _Contrast(d.value, d.pvalue, found.test, n=found.n, interval=found.interval, also=tuple(further))
-    if d.low is None:
-        return contrast
-    return contrast._replace(low=d.low, high=d.high)
+        raise ValueError(f'{notes_text(d.notes)}; give more words, or other ones')
+    return _Tested(d.value, found.test, found.units, interval=d.interval, notes=d.notes, also=tuple(further),
+                   detectable=_detectable(found.units, unit))
+
+
+def _detectable(units, unit):
+    "The smallest d that two independent lists of words show with 80 % power; None for pairs and for sentences."
+    if unit == 'sentence' or len(units.counts) != 2 or units.total < 3:
+        return None
+    n, m = units.counts
+    return minimum_detectable_d(n, m, alternative='two-sided')
 
 # %% ../../nbs/04_embedding_api.ipynb #5d60bbeb
-def _other_choice(name, method, scores, options, unit='word'):
-    "d under another choice of vectors or units, without p and interval."
+def _other_choice(name, choice, scores, options, unit='word'):
+    "d under another choice of vectors or units, without p and interval; `choice` is the code of the note that names it."
     try:
         d, *_ = contrast_estimates(scores.x, scores.y, unit=unit, **options)
     except ValueError as error:
-        return Estimate(name, None, method=f'no d: {error}')
-    return Estimate(name, d.value, method=method)
+        return Estimate(name=name, value=None, notes=(note(choice), note('no d', reason=str(error))))
+    return Estimate(name=name, value=d.value, notes=(note(choice),))
 
 
 def _choices(embedded, contrast, scores, templates, options):
     "Estimates of d under other choices of templates, vectors and units."
     apart = _score_table(embedded, contrast, apart=True)
     centred = _score_table(embedded, contrast, center=True)
-    one_template_out = Estimate(
-        'one template out', None, templates.low, templates.high,
-        method=f'smallest and largest d over words without one of {len(scores.templates)} templates')
-    other_templates = _other_choice(
-        'other templates', 'over words; no attribute sentence of the same template compared', apart, options)
-    without_mean = _other_choice(
-        'centred', 'over words; the mean of all vectors of this contrast taken off', centred, options)
-    over_sentences = _other_choice(
-        'over sentences', 'sentences as if independent, so no p and no interval', scores, options, unit='sentence')
-    return one_template_out, other_templates, without_mean, over_sentences
+    n_templates = len(scores.templates)
+    left_out = Interval.between(templates.low, templates.high, method='range', over='templates', confidence_level=None,
+                                units=Units(counts=(n_templates,), name='templates'))
+    return (Estimate(name='one template out', value=None, interval=left_out,
+                     notes=(note('one template left out', n=n_templates),)),
+            _other_choice('other templates', 'other templates only', apart, options),
+            _other_choice('centred', 'common mean taken off', centred, options),
+            _other_choice('over sentences', 'sentences as units', scores, options, unit='sentence'))
 
 # %% ../../nbs/04_embedding_api.ipynb #8248a76f
 def _embed_again(embedder, embedded, n):
@@ -260,8 +263,8 @@ def _noise_floor(moved, embedded, contrast, unit):
     difference_of_targets = w @ embedded.T
     variance_from_targets = np.mean((moved @ difference_of_attributes) ** 2) * (w @ w)
     variance_from_attributes = np.mean((moved @ difference_of_targets) ** 2) * (1 / len(A) + 1 / len(B))
-    return Estimate('noise floor', float(variance_from_targets + variance_from_attributes) ** .5,
-                    method=f'change if all move as {len(moved)} do when embedded anew')
+    return Estimate(name='noise floor', value=float(variance_from_targets + variance_from_attributes) ** .5,
+                    notes=(note('embedded anew', n=len(moved)),))
 
 # %% ../../nbs/04_embedding_api.ipynb #cf9cf013
 def _word_frame(embedded, contrast, scores, options):
@@ -307,7 +310,7 @@ def _variance(scores):
         split = variance_split(scores.x[:, fits_all], scores.y[:, fits_all])
     except ValueError:
         return None
-    return {**split._asdict(), 'of': f'{fits_all.sum()} templates that all words fit'}
+    return {**split._asdict(), 'n_templates': int(fits_all.sum())}
 
 
 def _are_paired(resolved, paired, mode):
@@ -359,18 +362,25 @@ def embedding_bias(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-
     for contrast in resolved.contrasts:
         scores = _score_table(embedded, contrast)
         if mode == 'published':
-            fields = _published(scores, unit, n_resamples, random_state)
+            tested = _published(scores, unit, n_resamples, random_state)
         else:
-            fields = _estimated(scores, unit, options, confidence_level)
-        results.append(_result(embedded, contrast, scores, fields, moved, meta, options, confidence_level))
+            tested = _estimated(scores, unit, options, confidence_level)
+        results.append(_result(embedded, contrast, scores, tested, moved, meta, options, confidence_level))
     return results
 
 # %% ../../nbs/04_embedding_api.ipynb #31b03c8c
-def _result(embedded, contrast, scores, fields, moved, meta, options, confidence_level):
+def _compared(sides, contrast, unit):
+    "What a contrast compares, as sentences name it: 'physical appearance' for the group physical_appearance."
+    groups = tuple(side.replace('_', ' ') for side in sides)
+    ideas = tuple(group.replace('_', ' ') for group in contrast)
+    return Comparison(kind='difference', groups=groups, ideas=ideas, of=f'{unit}s')
+
+
+def _result(embedded, contrast, scores, tested, moved, meta, options, confidence_level):
     "The result of one contrast."
     unit, mode = meta['unit'], meta['mode']
     templates = by_template(scores.x, scores.y, **options)
-    also = fields.also + _choices(embedded, contrast, scores, templates, options)
+    also = tested.also + _choices(embedded, contrast, scores, templates, options)
     if moved is not None:
         also += (_noise_floor(moved, embedded, contrast, unit),)
     metric, battery = 'embedding bias d', 'embedding contrasts'
@@ -379,25 +389,22 @@ def _result(embedded, contrast, scores, fields, moved, meta, options, confidence
     if mode == 'published':
         metric = 'published embedding bias d'
         battery += ', as published'
-    size = size_in_words(fields.value)
-    names = [*embedded.sides, *contrast]
+    targets = {side: embedded.study.targets[side] for side in embedded.sides}
     attributes = {group: embedded.study.attributes[group] for group in contrast}
     name = '/'.join(contrast)
-    query = f'{"/".join(embedded.sides)} × {name}'
+    size = note('size of d', size=size_in_words(tested.value), units=f'{unit}s')
     meta_of_contrast = {
         **meta,
         'name': name,
-        'names': names,
-        'size': size,
-        'attributes': attributes,
-        'direction': weat_direction(fields.value, *names),
-        'note': f'{size} over {fields.n}',
+        'names': [*embedded.sides, *contrast],
         'battery': battery,
-        'interval': fields.interval,
         'templates': _template_rows(scores, templates),
         'variance': _variance(scores)}
-    return Result(metric, meta['embedder']['name'], query, fields.value, low=fields.low, high=fields.high,
-                  confidence_level=confidence_level, pvalue=fields.pvalue, method=fields.method, n=fields.n, also=also,
+    return Result(metric=metric, subject=meta['embedder']['name'], query=f'{"/".join(embedded.sides)} × {name}',
+                  value=tested.value, interval=tested.interval, test=tested.test, units=tested.units,
+                  comparison=_compared(embedded.sides, contrast, unit), words=Words(used={**targets, **attributes}),
+                  notes=(size, *tested.notes), detectable=tested.detectable, confidence_level=confidence_level,
+                  random_state=tested.test.random_state, also=also,
                   details=_word_frame(embedded, contrast, scores, options), meta=meta_of_contrast)
 
 # %% ../../nbs/04_embedding_api.ipynb #acdd0f0a
@@ -414,8 +421,8 @@ def bias_table(results, # a list of results of embedding_bias, of any number of 
     _check_results(results)
     t = results_table(results)
     p_bonferroni = (t.p * t.family_size).clip(upper=1)
-    t = t.assign(p_bonferroni=p_bonferroni, size=[r.meta['size'] for r in results])
-    return t[['subject', 'query', 'n', 'value', 'low', 'high', 'raw difference: value', 'p', 'p_holm',
+    t = t.assign(p_bonferroni=p_bonferroni, size=[size_in_words(r.value) for r in results])
+    return t[['subject', 'query', 'units', 'value', 'low', 'high', 'raw difference: value', 'p', 'p_holm',
               'p_bonferroni', 'size', 'direction']]
 
 # %% ../../nbs/04_embedding_api.ipynb #204f51bc

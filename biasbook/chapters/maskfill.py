@@ -12,17 +12,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import __version__
+from .. import __version__
 from .wefat import Associations
 from ..core.checks import (
     MissingWords, TooFewWords, as_list, check_choice, check_fraction, check_labels, check_words, listed, shown)
 from ..core.registry import data_path
 from ..models.masked import MaskedScorer, Question, check_masked
+from ..results.result import Result, Words
+from ..results.sentences import Comparison
+from ..stats.effects import minimum_detectable_d
+from ..stats.estimate import Estimate, Interval, Units, note
 from ..stats.intervals import difference_change, mean_change
 from ..stats.permutation import permutation_pvalue, sign_flip_pvalue
-from ..results.result import Estimate, Result
-from ..stats.estimate import or_nan
-from ..stimuli.templates import Template, as_template, template_warnings
+from ..stimuli.templates import Template, as_template, ends_without_punctuation, slot_at_end
 from ..models.tokens import encode, pieces, unknown_words
 from .occupation_gap import occupation_associations
 
@@ -247,14 +249,23 @@ def _printed(model, rows):
                'pieces_a': 1, 'pieces_b': 1, 'pieces_target': size}
 
 # %% ../../nbs/02_maskfill.ipynb #06bebb53
-def _mean_estimate(name, parts, level, given='templates'):
-    """The mean of one list of numbers, one number for each target; or the difference of the means of two lists.
+def _why_no_test(parts):
+    "A note on why a mean, or a difference of means, has no test and no interval; None if it has both."
+    if min(map(len, parts)) < 2:
+        return note('one target in a list') if len(parts) == 2 else note('one target')
+    if not np.isfinite(np.concatenate(parts)).all():
+        return note('not for all targets')
+    return None
+
+def _mean_estimate(name, parts, level, *, unit='targets', given='given templates'):
+    """The mean of one list of numbers, one number for each unit; or the difference of the means of two lists.
 
     `parts` has one list or two. There is no p and no interval for NaN, and for a list of one number."""
     two_lists = len(parts) == 2
-    if min(map(len, parts)) < 2 or not np.isfinite(np.concatenate(parts)).all():
+    why_no_test = _why_no_test(parts)
+    if why_no_test:
         mean = parts[0].mean() - parts[1].mean() if two_lists else parts[0].mean()
-        return Estimate(name, float(mean))
+        return Estimate(name=name, value=float(mean), unit='nats', notes=(why_no_test,))
     zeros = [np.zeros(len(part)) for part in parts]
     if two_lists:
         change = difference_change(zeros, parts, level)
@@ -262,48 +273,60 @@ def _mean_estimate(name, parts, level, given='templates'):
     else:
         change = mean_change(zeros[0], parts[0], level)
         test = sign_flip_pvalue(parts[0])
-    return Estimate(name, change.value, change.low, change.high, test.pvalue,
-                    f'{test.method}; conditional on these {given}')
+    interval = replace(change.interval, over=unit, units=replace(change.interval.units, name=unit))
+    return Estimate(name=name, value=change.value, unit='nats', interval=interval,
+                    test=replace(test, units=replace(test.units, name=unit)), notes=(note(given),))
 
 def _template_estimates(means, value, level):
     "The range of the means of templates, and for 6 or more a p from flipping their signs. Empty for a single template."
     if len(means) < 2:
         return []
-    spread = Estimate('range over templates', value, float(min(means)), float(max(means)),
-                      method='means of single templates; no interval')
+    interval = Interval.between(min(means), max(means), method='range', over='templates', confidence_level=None,
+                                units=Units(counts=(len(means),), name='templates'))
+    spread = Estimate(name='range over templates', value=value, unit='nats', interval=interval)
     if len(means) < 6 or not np.isfinite(means).all():
         return [spread]
-    flipped = _mean_estimate('templates flipped', [np.array(means)], level, given='targets')
+    flipped = _mean_estimate('templates flipped', [np.array(means)], level, unit='templates', given='given targets')
     return [spread, replace(flipped, value=value)]
 
+def _detectable(parts):
+    "The smallest difference of means that so many targets show with 80 % power at .05, nats. None for one list or few targets."
+    if len(parts) < 2 or _why_no_test(parts):
+        return None
+    n, m = map(len, parts)
+    x, y = parts
+    pooled_variance = ((n - 1) * x.var(ddof=1) + (m - 1) * y.var(ddof=1)) / (n + m - 2)
+    return minimum_detectable_d(n, m, alternative='two-sided') * math.sqrt(pooled_variance)
+
 def _notes(table, templates, compat):
-    "The notes of a result, as clauses."
+    "The notes on the rows and the templates of a result."
     notes = []
     if compat:
-        notes.append('the prior is read where the published code reads it, which is the wrong place')
+        notes.append(note('prior of the published code'))
     unequal = table[table['pieces_a'] != table['pieces_b']]
     if len(unequal):
         row = unequal.iloc[0]
-        notes.append(f'{row["a"]} and {row["b"]} are of {row["pieces_a"]} and {row["pieces_b"]} pieces: '
-                     'their gaps are not the same')
+        notes.append(note('unequal pieces', a=row['a'], b=row['b'], pieces_a=int(row['pieces_a']),
+                          pieces_b=int(row['pieces_b'])))
     for template in templates:
-        notes += template_warnings(template)
+        if not ends_without_punctuation(template):
+            continue
+        slot = slot_at_end(template)
+        if slot:
+            notes.append(note('no punctuation after a slot', template=template.text, slot=slot))
+        else:
+            notes.append(note('no punctuation', template=template.text))
     return notes
 
 # %% ../../nbs/02_maskfill.ipynb #6e201305
-def _direction(value, a, b):
-    "The group toward which targets lean, in words."
-    if value == 0:
-        return f'toward neither {a} nor {b}'
-    return f'toward {a} rather than {b}' if value > 0 else f'toward {b} rather than {a}'
-
 class _FillQuery(NamedTuple):
-    "The targets of a result, and what the result says about them."
+    "The targets of a result, and what they are compared by."
     metric: str # the name of the value
     label: str # of the targets, such as "20 targets"
-    lists: list # one list of targets, or the two lists that are compared
-    note: str = '' # a further note
-    end_of_direction: str = '' # which list is ahead, in words
+    lists: dict # name -> targets: one list, or the two lists that are compared
+    kind: str # of the Comparison
+    groups: tuple # of the Comparison
+    notes: tuple = () # further Notes
 
 def _check_templates(templates):
     "A list of `Template`s. ValueError for a template that is given twice."
@@ -312,9 +335,15 @@ def _check_templates(templates):
         raise ValueError('a template is given twice, which would count it as two; keep one of each')
     return found
 
+class _FillEstimates(NamedTuple):
+    "The numbers of a result."
+    main: Estimate
+    also: tuple # further Estimates
+    detectable: float | None # nats
+
 def _fill_estimates(table, query, n_templates, level):
-    "The estimate of a result, and its further estimates, from a row for each template and target."
-    ends_of_lists = np.cumsum([len(targets) for targets in query.lists])[:-1]
+    "The `_FillEstimates` from a row for each template and target."
+    ends_of_lists = np.cumsum([len(targets) for targets in query.lists.values()])[:-1]
 
     def estimate(name, numbers):
         "The estimate of a mean, or of a difference of means, from one number for each target."
@@ -327,39 +356,35 @@ def _fill_estimates(table, query, n_templates, level):
     corrected = by_template('gender_fill_bias_prior_corrected')
     fill = by_template('gender_fill_bias')
     target_fill = by_template('target_fill_bias')
-    main = estimate(query.metric, corrected.mean(0))
+    of_targets = corrected.mean(0)
+    main = estimate(query.metric, of_targets)
     means = [estimate('one template', of_template).value for of_template in corrected]
     also = (estimate('raw fill bias', fill.mean(0)), estimate('target fill bias', target_fill.mean(0)),
             *_template_estimates(means, main.value, level))
-    return main, also
+    return _FillEstimates(main, also, _detectable(np.split(of_targets, ends_of_lists)))
 
 def _fill_result(model, templates, words, query, method, compat, level):
     "The result of a `_FillQuery` over templates."
     check_fraction(level)
     templates = _check_templates(templates)
     texts = [template.text for template in templates]
-    all_targets = [target for targets in query.lists for target in targets]
+    all_targets = [target for targets in query.lists.values() for target in targets]
     table = maskfill_table(model, texts, [words], all_targets, method=method, compat=compat)
-    main, also = _fill_estimates(table, query, len(templates), level)
+    found = _fill_estimates(table, query, len(templates), level)
 
     a, b = table['a'][0], table['b'][0]
-    direction = _direction(main.value, a, b)
-    if main.value != 0:
-        direction += query.end_of_direction
-    notes = _notes(table, templates, compat)
-    if query.note:
-        notes.append(query.note)
-    meta = {'direction': direction, 'note': '; '.join(notes), 'templates': texts, 'method': method, 'compat': compat,
-            'missing': [], 'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
-    lists = [_word_list(group, 'a group') for group in words]
-    has_several_words = any(len(group) > 1 for group in lists)
+    group_a, group_b = [_word_list(group, 'a group') for group in words]
+    has_several_words = len(group_a) > 1 or len(group_b) > 1
     between = ' | ' if has_several_words else '/'       # a slash separates the words of a group
-    sizes = ' + '.join(str(len(targets)) for targets in query.lists)
-    units = 'target' if len(all_targets) == 1 else 'targets'
-    return Result(metric=query.metric, subject=model.name, query=f'{query.label} × {a}{between}{b}', value=main.value,
-                  low=or_nan(main.low),
-                  high=or_nan(main.high), confidence_level=level,
-                  pvalue=main.pvalue, method=main.method, n=f'{sizes} {units}', also=also, details=table, meta=meta)
+    units = Units(counts=tuple(len(targets) for targets in query.lists.values()), name='targets')
+    used = {**query.lists, f'group {a}': group_a, f'group {b}': group_b}
+    meta = {'templates': texts, 'method': method, 'compat': compat, 'checkpoint': model.meta,
+            'versions': {'biasbook': __version__}}
+    return Result(metric=query.metric, subject=model.name, query=f'{query.label} × {a}{between}{b}',
+                  value=found.main.value, interval=found.main.interval, test=found.main.test, units=units,
+                  comparison=Comparison(kind=query.kind, groups=query.groups, ideas=(a, b), of='targets'),
+                  words=Words(used=used), notes=(*found.main.notes, *_notes(table, templates, compat), *query.notes),
+                  detectable=found.detectable, confidence_level=level, also=found.also, details=table, meta=meta)
 
 # %% ../../nbs/02_maskfill.ipynb #f60357d3
 def fill_bias(model, # a MaskedScorer
@@ -373,13 +398,14 @@ def fill_bias(model, # a MaskedScorer
              )->Result: # value: mean corrected fill bias, nats; details: a row for each template and target
     "How far does a model associate targets with a rather than b? Errors as for `maskfill_rows`."
     targets = _word_list(target, 'target')
-    label = targets[0]
-    note = ''
-    if len(targets) > 1:
+    if len(targets) == 1:
+        label = group = targets[0]
+        notes = ()
+    else:
         label = f'{len(targets)} targets'
-        note = ('for a mixed list of targets, 0 is not what an unbiased model would have: compare two lists with '
-                'fill_bias_difference, or use occupation_gap')
-    query = _FillQuery('corrected fill bias', label, [targets], note)
+        group = f'the mean of {label}'
+        notes = (note('mixed targets'),)
+    query = _FillQuery('corrected fill bias', label, {'targets': targets}, 'lean', (group,), notes)
     return _fill_result(model, template, words, query, method, compat, confidence_level)
 
 # %% ../../nbs/02_maskfill.ipynb #783d4833
@@ -399,8 +425,8 @@ def fill_bias_difference(model, # a MaskedScorer
     Y = check_words(Y, 'Y')
     check_words(X + Y, 'the list of X and Y')
     names = check_labels(names, 2)
-    query = _FillQuery('difference of corrected fill bias', '/'.join(names), [X, Y],
-                       end_of_direction=f': {names[0]} more than {names[1]}')
+    query = _FillQuery('difference of corrected fill bias', '/'.join(names), dict(zip(names, (X, Y))), 'difference',
+                       tuple(names))
     return _fill_result(model, template, words, query, method, compat, confidence_level)
 
 # %% ../../nbs/02_maskfill.ipynb #ffef56a4

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-from . import __version__
+from .. import __version__
 from ..core.checks import as_list, check_choice, check_fraction, check_words
 from ..core.store import Store, store_key
 from ..models.checkpoints import (

@@ -15,6 +15,7 @@ from .wefat import (Associations, check_property, check_wefat_options, correlati
 from ..core.checks import WrongKind, check_choice, check_list, listed
 from ..core.registry import data_path
 from ..results.result import Result
+from ..stats.estimate import note
 from ..stimuli.words import weat_query
 from ..vectors.wordvectors import as_vectors
 
@@ -115,7 +116,7 @@ def occupation_gap(subject, # word vectors, Associations, or a kind of subject t
     found = _checked_associations(subject, shares, options)
     least = max(8, math.ceil(len(shares) / 2))
     table = _bundled_table()
-    r = correlation_result(found, shares, ('female', 'male'), table['label'], least, wefat_options)
+    r = correlation_result(found, shares, ('female', 'male'), table['label'], least, wefat_options, of='occupations')
     meta = {**r.meta, 'name': 'occupation gap', 'battery': 'occupation gap'}
     is_bundled = shares in (occupation_shares('wefat'), occupation_shares('winogender'))
     if is_bundled:
@@ -140,10 +141,11 @@ def occupation_gaps(subjects, # a list of subjects that occupation_gap takes
         each = ', '.join(f'{found.subject} {len(found.words)}' for found in every)
         raise ValueError(f'the subjects have {len(common)} occupations in common ({each}), 8 are needed; '
                          'leave out the subject with the fewest')
-    note = f'over the {len(common)} of {len(shares)} occupations that every subject of the comparison has'
+    in_common = note('words in common', n=len(common), asked=len(shares))
     results = []
     for found in every:
         r = occupation_gap(found, common, **options)
-        notes = f'{r.meta["note"]}; {note}' if r.meta['note'] else note
-        results.append(replace(r, meta={**r.meta, 'missing': found.missing, 'note': notes}))
+        missing = {**r.words.missing, 'words': found.missing}
+        results.append(replace(r, words=replace(r.words, missing=missing), units=replace(r.units, asked=len(shares)),
+                               notes=(*r.notes, in_common)))
     return results

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import __version__
+from .. import __version__
 from ..core.checks import check_choice, check_fraction, check_words, plural
 from ..stimuli.pairs import pair_sentences
 from ..models.pair_scores import (

@@ -21,7 +21,9 @@ from ..core.inputs import file_text, parse_json
 from ..core.registry import fetch
 from ..embedders.load import Embedder, as_embedder
 from ..models.tokens import unknown_words
-from ..results.result import Result
+from ..results.result import Result, Words
+from ..results.sentences import Comparison
+from ..stats.estimate import Units, note
 from ..stimuli.templates import as_template
 from ..stimuli.words import Query, as_query, weat_query
 from ..vectors.wordvectors import WordVectors, unit_rows
@@ -137,10 +139,16 @@ def _named_query(query):
 
 class _QuerySentences(NamedTuple):
     "The words of a query that an embedder has, with their sentences."
-    sets: dict # X, Y, A and B: their words
+    words: Words # of X, Y, A and B, and those that were left out
     sentences: dict # word: its sentences
     templates: list # of the sentences; empty if the query has its own sentences
-    missing: list # the words that were left out
+    are_whole: bool # whether each target is a whole sentence of the query
+    notes: tuple # of Notes: why words were left out
+
+    @property
+    def targets(self):
+        "The target words of both sets."
+        return self.words.used['X'] + self.words.used['Y']
 
 
 def _query_sentences(embedder, query, templates, on_missing):
@@ -151,18 +159,35 @@ def _query_sentences(embedder, query, templates, on_missing):
     words = [word for words_of_set in selected.sets.values() for word in words_of_set]
     if own:
         sentences = {word: own[word] for word in words}
-        return _QuerySentences(selected.sets, sentences, [], selected.missing)
+        are_whole = whole_sentences.issuperset(selected.sets['X'] + selected.sets['Y'])
+        return _QuerySentences(selected.words, sentences, [], are_whole, selected.notes)
     templates = _check_templates(templates)
-    return _QuerySentences(selected.sets, bare_sentences(words, templates), templates, selected.missing)
+    return _QuerySentences(selected.words, bare_sentences(words, templates), templates, False, selected.notes)
 
 # %% ../../nbs/04b_seat.ipynb #fc398b5e
+def _over(units, test, naive=False):
+    "A test with its units; None for None."
+    return None if test is None else replace(test, units=units, naive=naive)
+
+
 def _weat_by_word(embedder, query, used, options):
-    "The WEAT of words. Its details have the number of sentences of each word."
-    by_word = Query(query.name, **used.sets, names=query.names, source=query.source, min_words=2)
+    "The WEAT of words, or of targets that are whole sentences. Its details have the number of sentences of each word."
+    by_word = Query(query.name, **used.words.used, names=query.names, source=query.source, min_words=2)
     result = weat(word_vectors(embedder, used.sentences), by_word, placebo=False, **options)
     details = result.details.copy()
     details.insert(2, 'sentences', [len(used.sentences[word]) for word in details['word']])
-    return replace(result, details=details)
+    n_targets = len(used.words.used['X']), len(used.words.used['Y'])
+    units = Units(counts=n_targets, name='target sentences' if used.are_whole else 'target words',
+                  asked=len(query.X) + len(query.Y))
+    return replace(result, units=units, test=_over(units, result.test), details=details)
+
+
+def _over_sentences(interval):
+    "An interval of the WEAT of sentences, whose units are sentences; None for None."
+    if interval is None:
+        return None
+    name = {'target words': 'target sentences', 'target and attribute words': 'target and attribute sentences'}[interval.over]
+    return replace(interval, over=name, units=replace(interval.units, name=name))
 
 
 def _weat_by_sentence(embedder, query, used, options):
@@ -171,14 +196,25 @@ def _weat_by_sentence(embedder, query, used, options):
     for word, texts in used.sentences.items():
         word_of.update(dict.fromkeys(texts, word))
     sets: dict = {}
-    for letter, words in used.sets.items():
+    for letter, words in used.words.used.items():
         sets[letter] = [text for word in words for text in used.sentences[word]]
     each_alone = {text: [text] for texts in sets.values() for text in texts}
     by_sentence = Query(query.name, **sets, names=query.names, source=query.source, min_words=2)
     result = weat(word_vectors(embedder, each_alone), by_sentence, placebo=False, **options)
     details = result.details.rename(columns={'word': 'sentence'})
     details.insert(0, 'word', [word_of[text] for text in details['sentence']])
-    return replace(result, details=details, n=f'{len(sets["X"])} + {len(sets["Y"])} target sentences')
+    units = Units(counts=(len(sets['X']), len(sets['Y'])), name='target sentences',
+                  clusters=len(used.targets), cluster_name='words')
+    also = [replace(e, interval=_over_sentences(e.interval)) for e in result.also]
+    return replace(result, interval=_over_sentences(result.interval), test=_over(units, result.test, naive=True),
+                   units=units, notes=(*result.notes, note('sentences of one word')), detectable=None, also=tuple(also),
+                   details=details)
+
+
+def _compared(names, of):
+    "What a test compares, with the names in words: 'Male Names' for MaleNames, as the published files have it."
+    x, y, a, b = (re.sub('(?<=[a-z])(?=[A-Z])', ' ', name) for name in names)
+    return Comparison(kind='difference', groups=(x, y), ideas=(a, b), of=of)
 
 # %% ../../nbs/04b_seat.ipynb #ab0b986f
 def seat(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
@@ -187,7 +223,7 @@ def seat(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
          unit='word', # or "sentence", as published: all sentences count as independent
          templates=TEMPLATES, # of one slot each; not used where the query brings its sentences
          on_missing='raise', # for words that the embedder is known to lack: "raise", "drop" or "drop-pairs"
-         alternative='greater', # as in weat
+         alternative='two-sided', # "greater" is the published test
          ddof=1, # of the standard deviation in d
          confidence_level=.95, # of the intervals
         )->Result: # value d; details has one row a target word, or a target sentence
@@ -202,21 +238,18 @@ def seat(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
     if unit == 'word':
         result = _weat_by_word(embedder, query, used, options)
         battery = 'SEAT'
-        notes = [result.meta['note']]
     else:
         result = _weat_by_sentence(embedder, query, used, options)
         battery = 'SEAT, by sentence'
-        notes = [result.meta['note'], 'sentences of one word are counted as independent, which they are not']
+    of_sentences = unit == 'sentence' or used.are_whole
     meta = {
         **result.meta,
         'battery': battery,
-        'missing': used.missing,
         'unit': unit,
-        'words': used.sets,
         'templates': [template.text for template in used.templates],
-        'note': '; '.join(note for note in notes if note),
         'embedder': _embedder_meta(embedder)}
-    return replace(result, metric='SEAT d', meta=meta)
+    return replace(result, metric='SEAT d', comparison=_compared(query.names, 'sentences' if of_sentences else 'words'),
+                   words=used.words, notes=(*result.notes, *used.notes), meta=meta)
 
 # %% ../../nbs/04b_seat.ipynb #40325853
 _SOURCE = 'May et al. 2019, doi:10.18653/v1/N19-1063'

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import __version__
+from .. import __version__
 from ..core.checks import check_choice, check_columns, check_fraction, plural, shown
 from ..stimuli.benchmarks import (
     STEREOSET_COLUMNS, STEREOSET_OPTIONS, STEREOSET_TASKS, context_and_sentence, examples_table, fill_blank,

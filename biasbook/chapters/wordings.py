@@ -8,16 +8,18 @@ __all__ = ['REWORDINGS', 'maskfill_sets', 'contrast', 'reworded', 'rewording_con
 # %% ../../nbs/02b_wordings.ipynb #349750ec
 import math
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from ..core.checks import UnknownName, as_list, check_fraction, check_words, joined, listed, plural, shown
+from ..core.checks import UnknownName, as_list, check_fraction, check_words, joined, listed, shown
 from ..core.registry import fetch
 from ..stats.intervals import (
     critical_value, estimate_of_change, jackknife_interval, mean_change, wilson_interval)
-from ..results.result import Estimate, Result
-from ..stats.estimate import or_nan
+from ..results.result import Result, Words
+from ..results.sentences import Comparison
+from ..stats.estimate import Estimate, Interval, Units, note
 from ..stimuli.templates import Template, as_template
 from .maskfill import NUMBERS, kurita_rows, maskfill_rows
 
@@ -62,6 +64,10 @@ def _paired(before, after, column, other, names):
     return first.to_numpy(), second[first.index].to_numpy()
 
 # %% ../../nbs/02b_wordings.ipynb #de2e7468
+def _targets(n):
+    "So many targets, as units."
+    return Units(counts=(n,), name='targets')
+
 def _log_ratio(x, y, kept):
     "log(sd(y) / sd(x)) over the targets that are kept."
     return float(np.log(y[kept].std() / x[kept].std()))
@@ -71,43 +77,56 @@ def _spread(x, y, level):
     n = len(x)
     everything = np.arange(n)
     if n < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Estimate('spread', None, method='no ratio: one target, or all alike')
+        return Estimate(name='relative spread', value=None, notes=(note('no spread'),))
     whole = _log_ratio(x, y, everything)
     without_each = [np.delete(everything, i) for i in everything]
     differ_without_each = all(np.ptp(x[kept]) > 0 and np.ptp(y[kept]) > 0 for kept in without_each)
-    if n < 4 or not differ_without_each:
-        return Estimate('spread', math.exp(whole), method='no interval: too few targets')
+    if n < 4:
+        return Estimate(name='relative spread', value=math.exp(whole), notes=(note('too few for an interval', n=n, needed=4),))
+    if not differ_without_each:
+        return Estimate(name='relative spread', value=math.exp(whole), notes=(note('constant without one of the words'),))
     variance = (n - 1) * np.var([_log_ratio(x, y, kept) for kept in without_each])
-    log = estimate_of_change(whole, variance, n - 2, level)
+    log = estimate_of_change(whole, variance, n - 2, units=_targets(n), method='jackknife of the logarithm',
+                             confidence_level=level)
     ratio, low, high = np.exp(np.array([log.value, log.low, log.high], float)).tolist()
-    return Estimate('spread', ratio, low, high, log.pvalue, f'jackknife of its log over {n} targets; p for 1')
+    return Estimate(name='relative spread', value=ratio, interval=replace(log.interval, low=low, high=high), test=log.test)
 
 def _other_signs(x, y, level):
     "Share of targets whose signs differ, with Wilson's interval."
     share = float(np.mean(x * y < 0))
     low, high = wilson_interval(share, len(x), critical_value(level))
-    return Estimate('signs that differ', share, low, high, method=f'Wilson 1927, over {len(x)} targets')
+    interval = Interval.between(low, high, method='Wilson', over='targets', units=_targets(len(x)), confidence_level=level)
+    return Estimate(name='signs that differ', value=share, interval=interval)
 
 # %% ../../nbs/02b_wordings.ipynb #e580de3e
 def _differing(details):
     "A note on the targets that have different signs in the two wordings."
     words = details['target'][details['differ']].tolist()
-    note = f'signs differ for {len(words)} of {len(details)}'
-    return f'{note}: {listed(words)}' if words else note
+    if not words:
+        return note('no signs differ', total=len(details))
+    return note('signs differ', n=len(words), total=len(details), words=listed(words))
 
-def _direction(tables, names, value):
-    "The group word toward which the scores move, in words. Empty for 0, and unless all rows have the same pair of group words."
+def _comparison(tables, names, columns):
+    "What the change compares: wordings, if one score changes and all rows have the same pair of group words."
+    before, after = names
+    column, column_after = columns
     pairs: set = set()
     for table in tables:
         if {'a', 'b'} <= set(table.columns):
             pairs.update(zip(table['a'], table['b']))
-    if len(pairs) != 1 or not value:
-        return ''
-    [(a, b)] = pairs
-    before, after = names
-    if value > 0:
-        return f'toward {a} rather than {b}: {after} more than {before}'
-    return f'toward {b} rather than {a}: {after} more than {before}'
+    if len(pairs) != 1 or column_after != column:
+        return Comparison(kind='change', groups=(before, after), of='the mean score')
+    [pair] = pairs
+    return Comparison(kind='wordings', groups=(after, before), ideas=pair, of='targets')
+
+def _change_estimate(x, y, level):
+    "The mean change over targets, with its interval and its test, if there is more than one target."
+    if len(x) == 1:
+        return Estimate(name='change', value=float(y[0] - x[0]), notes=(note('one target'),))
+    change = mean_change(x, y, level)
+    interval = replace(change.interval, over='targets', units=_targets(len(x)))
+    test = replace(change.test, units=replace(change.test.units, name='targets'))
+    return replace(change, interval=interval, test=test, notes=(note('given wordings'),))
 
 # %% ../../nbs/02b_wordings.ipynb #98cad5ce
 def contrast(before, # a table of maskfill_rows, or some of kurita_rows
@@ -125,23 +144,17 @@ def contrast(before, # a table of maskfill_rows, or some of kurita_rows
         raise ValueError(f'names must be two labels, not {shown(names)}')
     column_after = other or column
     x, y = _paired(before, after, column, column_after, names)
-    n = len(x)
-    value = float(np.mean(y - x))
-    if n > 1:
-        change = mean_change(x, y, confidence_level)
-    else:
-        change = Estimate('change', value, method='one target: no test')
+    change = _change_estimate(x, y, confidence_level)
     details = before[['target']].drop_duplicates().assign(before=x, after=y, change=y - x, differ=x * y < 0)
+    details = details.reset_index(drop=True)
     metric = f'change of {column}' if column_after == column else f'{column_after} − {column}'
-    meta = {'battery': f'wordings, {metric}', 'note': _differing(details),
-            'direction': _direction((before, after), names, value)}
-    return Result(metric=metric, subject=subject, query=' → '.join(names), value=value, null=0.,
-                  low=or_nan(change.low),
-                  high=or_nan(change.high),
-                  confidence_level=confidence_level, pvalue=change.pvalue,
-                  method=f'{change.method}; conditional on these wordings', n=plural(n, 'target'),
+    return Result(metric=metric, subject=subject, query=' → '.join(names), value=float(np.mean(y - x)),
+                  interval=change.interval, test=change.test, units=_targets(len(x)),
+                  comparison=_comparison((before, after), names, (column, column_after)),
+                  words=Words(used={'targets': details['target'].astype(str).tolist()}),
+                  notes=(*change.notes, _differing(details)), confidence_level=confidence_level,
                   also=(_spread(x, y, confidence_level), _other_signs(x, y, confidence_level)),
-                  details=details.reset_index(drop=True), meta=meta)
+                  details=details, meta={'battery': f'wordings, {metric}'})
 
 # %% ../../nbs/02b_wordings.ipynb #9a7c50d0
 def _capitalized(match):
@@ -253,9 +266,11 @@ def _scaled_share(X):
         share = (wordings + rest) / (targets + wordings + rest)
         return np.arctanh(2 * share - 1)
 
+FEWEST_TARGETS = 4 # for an interval of the share
+
 def _share_interval(X, level):
     "Ends of the jackknife interval of the share of wording, over targets. NaN for fewer than four targets."
-    if len(X) < 4:
+    if len(X) < FEWEST_TARGETS:
         return math.nan, math.nan
     without_each = _scaled_share(np.array([np.delete(X, i, 0) for i in range(len(X))]))
     low, high = jackknife_interval(float(_scaled_share(X)), [without_each], 1., level)
@@ -277,17 +292,14 @@ def _grid(table, column):
 def _component_estimates(components, k):
     "The parts of the variance, and how reliably wordings rank targets, as estimates."
     shares = np.array(components) / np.sum(components)
-    found = [Estimate(name, float(share), method='share of the variance')
+    found = [Estimate(name=name, value=float(share))
              for name, share in zip(('between targets', 'between wordings', 'targets × wordings'), shares)]
-    for name, m in ('one wording', 1), (f'the mean of {k}', k):
+    for name, m in ('reliability of one wording', 1), ('reliability of the mean of all wordings', k):
         variance_of_means = components.targets + components.rest / m
         if variance_of_means > 0:
-            reliability = float(components.targets / variance_of_means)
-            method = 'of the order of targets'
+            found.append(Estimate(name=name, value=float(components.targets / variance_of_means)))
         else:
-            reliability = math.nan
-            method = 'no order: the scores differ between wordings only'
-        found.append(Estimate(f'reliability of {name}', reliability, method=method))
+            found.append(Estimate(name=name, value=None, notes=(note('no order'),)))
     return tuple(found)
 
 # %% ../../nbs/02b_wordings.ipynb #77fb35cb
@@ -305,10 +317,17 @@ def wording_share(table, # of maskfill_table: every target in every wording (tem
     n, k = grid.shape
     components = _components(grid.to_numpy())
     low, high = _share_interval(grid.to_numpy(), confidence_level)
+    interval = Interval.between(low, high, method='jackknife of atanh(2 share - 1)', over='targets', df=n - 1,
+                                units=_targets(n), confidence_level=confidence_level)
+    notes = [note('given wordings')]
+    if n < FEWEST_TARGETS:
+        notes.append(note('too few for an interval', n=n, needed=FEWEST_TARGETS))
+    elif interval is None:
+        notes.append(note('share at the end of its scale'))
     share = float(np.sum(components[1:]) / np.sum(components))
     return Result(metric=f'share of wording in {column}', subject=subject, query=f'{n} targets × {k} wordings',
-                  value=share, null=0., low=low, high=high, confidence_level=confidence_level,
-                  method='conditional on these wordings', n=f'{n} targets', also=_component_estimates(components, k),
+                  value=share, interval=interval, units=_targets(n), words=Words(used={'targets': [str(t) for t in grid.index]}),
+                  notes=tuple(notes), confidence_level=confidence_level, also=_component_estimates(components, k),
                   meta={'battery': 'wordings'}, details=grid.mean().rename('mean').reset_index())
 
 # %% ../../nbs/02b_wordings.ipynb #6a8d0fe8

@@ -144,7 +144,7 @@ def _check_lists(value, name):
         _check_texts(texts, f'{name}.{key}')
 
 # %% ../../nbs/results/00_result.ipynb #634cb18e
-_CHECKS = { # class -> field -> the check of its saved value, and whether it may be null; parts with classes of their own are in _PARTS
+_CHECKS: dict[type, dict] = { # class -> field -> the check of its saved value, and whether it may be null; parts with classes of their own are in _PARTS
     Units: {'counts': (_check_counts, False), 'name': (_check_label, False), 'asked': (_check_count, True),
             'clusters': (_check_count, True), 'cluster_name': (_check_label, False)},
     HypothesisTest: {'name': (_check_label, False), 'pvalue': (_check_p, False), 'alternative': (_check_alternative, False),
@@ -162,7 +162,7 @@ _CHECKS = { # class -> field -> the check of its saved value, and whether it may
     Words: {'used': (_check_lists, False), 'missing': (_check_lists, False)},
     Estimate: {'name': (_check_label, False), 'value': (_check_not_infinite, True), 'unit': (_check_label, False)},
 }
-_PARTS = { # class -> field -> the class of its value; a list of such a class in `notes` and `also`
+_PARTS: dict[type, dict] = { # class -> field -> the class of its value; a list of such a class in `notes` and `also`
     HypothesisTest: {'units': Units},
     Interval: {'units': Units},
     Estimate: {'interval': Interval, 'test': HypothesisTest, 'notes': [Note]},

@@ -103,8 +103,12 @@ def _main_clause(test):
     if test.n_resamples is not None:
         return f'{format_count(test.n_resamples)} {words}'
     if test.df is not None:
-        return f'{words} with {test.df:.3g} degrees of freedom'
+        return f'{words} with {_degrees_of_freedom(test.df)}'
     return words
+
+
+def _degrees_of_freedom(df):
+    return '1 degree of freedom' if df == 1 else f'{df:.3g} degrees of freedom'
 
 # %% ../../nbs/results/00a_sentences.ipynb #f6b15fdd
 SIDES = {'two-sided': 'two-sided', 'greater': 'one-sided', 'less': 'one-sided (less)'} # alternative -> words before "p"
@@ -124,15 +128,18 @@ def p_sentence(test, # a HypothesisTest, or None
 # %% ../../nbs/results/00a_sentences.ipynb #815fcb21
 INTERVAL_METHODS = { # method of an Interval -> its words
     't': 't interval',
+    't of the logarithm': 't interval of the logarithm',
+    'percentile of shuffled counts': 'null band, no interval for the count: from 0 to the percentile',
     'jackknife': 'jackknife',
     'jackknife of atanh(r)': 'jackknife of atanh(r)',
     'jackknife of atanh(d / bound)': 'jackknife of atanh(d / its bound)',
+    'jackknife of atanh(2 share - 1)': 'jackknife of atanh(2 share − 1)',
     'jackknife of the logarithm': 'jackknife of the logarithm',
     'Wilson': 'Wilson interval',
-    'noncentral t': 'noncentral t interval, for normal scores',
+    'noncentral t': 'noncentral t interval for normal scores',
     'Fisher z': 'Fisher z interval',
     'Bonett & Wright': 'variance (1 + ρ²/2) / (n − 3) of atanh ρ, Bonett & Wright 2000',
-    'percentiles of shuffled d': 'percentiles of d over shuffled labels: a null band, no interval for d',
+    'percentiles of shuffled d': 'null band, no interval for d: percentiles of d',
     'range': 'range',
 }
 
@@ -148,7 +155,7 @@ def interval_text(interval, # an Interval, or None
     if interval.n_effective is not None:
         text += f', {interval.n_effective:.1f} effective {interval.units.name}'
     if interval.df is not None and math.isfinite(interval.df):
-        text += f', {interval.df:.3g} degrees of freedom'
+        text += f', {_degrees_of_freedom(interval.df)}'
     return text
 
 
@@ -180,13 +187,14 @@ class Comparison:
 
 
 _PARTS = { # kind -> how many groups, and how many ideas, it may have
-    'difference': ((2,), (2,)), 'correlation': ((1,), (2,)), 'lean': ((1,), (2,)), 'preference': ((0, 1), (2,)),
+    'difference': ((2,), (2,)), 'wordings': ((2,), (2,)),
+    'correlation': ((1,), (2,)), 'lean': ((1,), (2,)), 'preference': ((0, 1), (2,)),
     'clusters': ((0,), (2,)), 'classifier': ((0, 1), (2,)), 'neighbors': ((0,), (2,)), 'agreement': ((2,), (2,)),
     'ratings': ((0,), (0,)), 'change': ((2,), (0,))}
 
 # %% ../../nbs/results/00a_sentences.ipynb #b0dda6b4
 _PLURALS = {'words', 'names', 'terms', 'sentences', 'flowers', 'insects', 'instruments', 'weapons', 'diseases', 'occupations',
-            'professions', 'jobs', 'adjectives', 'people', 'targets'}
+            'professions', 'jobs', 'adjectives', 'people', 'targets', 'traits', 'skills'}
 
 
 def _group(name, of):
@@ -203,6 +211,16 @@ def _difference(c, sign, mark):
     if sign < 0:
         first, second = second, first
     return f'{first} lean more toward {idea} (rather than {other}) than {second} do'
+
+
+def _wordings(c, sign, mark):
+    first, second = c.groups
+    idea, other = map(mark, c.ideas)
+    if sign == 0:
+        return f'the wordings “{first}” and “{second}” give scores as far toward {idea} (rather than {other})'
+    if sign < 0:
+        first, second = second, first
+    return f'the wording “{first}” gives scores further toward {idea} (rather than {other}) than “{second}” does'
 
 
 def _correlation(c, sign, mark):
@@ -281,6 +299,7 @@ def _ratings(c, sign, mark):
 
 COMPARISONS = { # kind of a Comparison -> its sentence, from the Comparison, the sign of the value, and the mark of names
     'difference': _difference, # of two groups, by how far they lean toward one idea rather than the other
+    'wordings': _wordings, # of two wordings of a sentence, the same targets in both
     'correlation': _correlation, # of a property (its only group) with how far words lean
     'lean': _lean, # of one group
     'preference': _preference, # of a subject, between two kinds of sentences
@@ -307,16 +326,17 @@ def comparison_text(comparison, # a Comparison, or None
 # %% ../../nbs/results/00a_sentences.ipynb #03ee2ee2
 NOTES_OF_STATISTICS = { # code of a Note -> its words
     'too few units': 'no interval: too few units',
-    'too few for an interval': 'no interval: {n} of the units, and {needed} are needed',
+    'too few for an interval': 'no interval: it needs {needed} units and has {n}',
     'constant without one of the words': 'no interval: a column is constant without one of the words',
     'constant without one of the pairs': 'no interval: one side is constant without one of the pairs',
     'too few pairs in a section': 'no interval: too few pairs in a section, or one pair is in every question',
     'all pairs are ties': 'no ratio: all {n} pairs are ties',
     'one cluster': 'no interval: all {n} pairs are in one cluster',
     'one pair': 'no interval: one pair',
+    'no t of one pair': 'no t: one pair',
     'equal margins': 'no t: all {n} margins are equal',
-    'ties count as losses': '{n} ties count as losses',
-    'ties are left out': '{n} ties are left out',
+    'ties count as losses': 'ties, which count as losses: {n}',
+    'ties are left out': 'ties, which are left out: {n}',
     'no d': 'no d: {reason}',
     'no d without one of the pairs': 'no interval: without one of the pairs there is no d',
     'too few words for g': 'no g: {n} words, and {needed} are needed',
@@ -332,6 +352,11 @@ NOTES_OF_WORDS = { # of measures of word vectors
     'too few words for topics': 'these vectors have {n} words of letters, and topic lists are made from {needed} or more',
     'one word has no coherence': 'a list of one word has no coherence to match',
     'too few topic lists': '{n} topic lists of {size} words cohere within {tolerance:.2f} of {coherence:.2f}, and {needed} are needed',
+    'r at its bound without a word': 'no interval: r, or r without one of the words, is at its bound',
+    'too few attribute words': 'no interval: the smaller set of attribute words has {n}, and the jackknife needs {needed}',
+    'd at its bound without an attribute word': 'no interval: d, or d without one of the attribute words, is at its bound',
+    'attribute words are missing': 'without these attribute words: {words}',
+    'words in common': 'over the {n} of {asked} occupations that every subject of the comparison has',
     'vectors of one name': 'both results are of vectors with the name {name}',
     'no word moves d': 'no word moves d by more than rounding, {rounding:.0e} in a cosine',
     'too few unrelated pairs': '{n} pairs of topic lists are unrelated, and {needed} are needed',
@@ -393,6 +418,23 @@ ESTIMATES = { # name of an Estimate -> what it is
     'inputs left out': 'accuracy if no answer may be one of the three words of the question',
     'inputs allowed': 'accuracy if an answer may be one of the three words of the question',
     'change': 'the value after debiasing, less the value before',
+    'raw fill bias': 'fill bias before its prior is subtracted',
+    'target fill bias': 'log-odds of the target after the group words',
+    'range over templates': 'smallest and largest value of a template',
+    'templates flipped': 'mean over templates, whose signs are flipped',
+    'relative spread': 'standard deviation after over that before, 1 if equal',
+    'signs that differ': 'share of targets whose sign differs',
+    'between targets': 'share of the variance',
+    'between wordings': 'share of the variance',
+    'targets × wordings': 'share of the variance',
+    'reliability of one wording': 'of the order of targets, from 0 to 1',
+    'reliability of the mean of all wordings': 'of the order of targets, from 0 to 1',
+    'attribute part': 'variance without the mean of each group word',
+    'part shared by templates': 'mean over pairs of templates, 0 for noise alone',
+    'range without a group word': 'smallest and largest value without a group word',
+    'gender shuffled': 'what chance gives: mean and 95 % of the shuffles',
+    "Fisher's exact test": "Fisher's exact test in place of χ²",
+    'corrected within templates': 'Bonferroni over the fills of a template',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #bd4f34b5
@@ -401,10 +443,45 @@ NOTES_OF_PAIRS = { # of sentence pairs
 
 # %% ../../nbs/results/00a_sentences.ipynb #903a2159
 NOTES_OF_FILLS = { # of mask filling
+    'given templates': 'conditional on these templates',
+    'given targets': 'conditional on these targets',
+    'given wordings': 'conditional on these wordings',
+    'prior of the published code': 'the prior is read where the published code reads it, which is the wrong place',
+    'unequal pieces': '{a} and {b} are of {pieces_a} and {pieces_b} pieces: their gaps are not the same',
+    'no punctuation': '{template!r} ends without punctuation',
+    'no punctuation after a slot': '{template!r} ends without punctuation, and its last word fills the slot {slot!r}, where a '
+                                   'model expects the full stop',
+    'mixed targets': 'for a mixed list of targets, 0 is not what an unbiased model would have: compare two lists with '
+                     'fill_bias_difference, or use occupation_gap',
+    'one target': 'no interval and no p-value: one target',
+    'one target in a list': 'no interval and no p-value: a list has only one target',
+    'not for all targets': 'no interval and no p-value: some of the targets lack this number',
+    'signs differ': 'signs differ for {n} of {total}: {words}',
+    'no signs differ': 'signs differ for 0 of {total}',
+    'no spread': 'no ratio: one target, or all alike',
+    'share at the end of its scale': 'no interval: the share is 0 or 1, or not defined, with or without one of the targets',
+    'no order': 'no order: the scores differ between wordings only',
+    'test of the shared part': 'the p-value is of the part shared by templates',
+    'one attribute': 'no interval, no attribute part and no p-value: one attribute',
+    'attributes alike': 'no interval: all attributes have the same value',
+    'one template': 'no p-value: one template',
+    'lengths of group words': 'the number of masks reveals the length of the group word, and the lengths differ: {lengths}',
+    'one template for an interval': 'no interval: one template',
+    'templates alike': 'no interval: all templates have the same count',
+    'small expected counts': '{n} of {total} fills have an expected count below 5',
+    'too few terms for exact tests': '{first} + {second} terms are too few for exact tests',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #e1c0097c
 NOTES_OF_EMBEDDERS = { # of sentence embedders
+    'size of d': "a {size} d by Cohen's thresholds, in deviations of {units}",
+    'null band, no interval': 'no interval: the published procedure has a null band instead',
+    'one template left out': 'smallest and largest value without one of {n} templates',
+    'other templates only': 'over words; sentences of the same template are not compared',
+    'common mean taken off': 'over words; the mean of all vectors of this contrast is taken off',
+    'sentences as units': 'sentences as if independent, so there is no p-value and no interval',
+    'embedded anew': 'change of the raw difference if all vectors change as those of {n} sentences did when they were embedded anew',
+    'sentences of one word': 'sentences of one word are counted as independent, which they are not',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #2f974dc0

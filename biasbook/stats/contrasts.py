@@ -269,7 +269,7 @@ def published_contrast(x, # scores of the first group: a row per word, a column 
     error = math.sqrt(pvalue * (1 - pvalue) / n_resamples)
     test = HypothesisTest(name='shuffled labels, k / n', pvalue=pvalue, n_resamples=n_resamples, error=error, units=units,
                           random_state=random_state if isinstance(random_state, int) else None, naive=unit == 'sentence')
-    band = Interval(low=float(low), high=float(high), method='percentiles of shuffled d', over='labels')
+    band = Interval(low=float(low), high=float(high), method='percentiles of shuffled d', over='shuffled labels')
     return PublishedContrast(d, size_in_words(d), pvalue=pvalue, band=band, test=test, units=units, deviation=deviation)
 
 # %% ../../nbs/stats/05_contrasts.ipynb #e37da8e5

@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass, field, fields
 
 # %% ../../nbs/stats/01_estimate.ipynb #485d6938
+@dataclass(frozen=True, repr=False)
 class _OnlyWhatIsKnown:
     "A repr that shows the fields that differ from their defaults."
     def __repr__(self):
@@ -62,7 +63,7 @@ class HypothesisTest(_OnlyWhatIsKnown):
     def is_bound(self):
         "Whether the p-value is only an upper bound: no draw reached the value, or it is below the smallest float."
         if self.is_drawn and self.n_resamples is not None:
-            return self.pvalue < 1.5 / (self.n_resamples + 1) # the next larger p-value is twice the smallest
+            return 0 < self.pvalue < 1.5 / (self.n_resamples + 1) # the next larger p-value is twice the smallest; a share can be 0
         return self.pvalue <= sys.float_info.min
 
 # %% ../../nbs/stats/01_estimate.ipynb #7cd65f7c
@@ -73,6 +74,8 @@ def format_p(p, # a p-value, or None
         return '–'
     if p >= .995:
         return '1'
+    if p == 0:
+        return '0'
     if round(p, 5) < .001:
         return f'{p:.1e}'.replace('e-0', 'e-')
     two_digits = f'{p:#.2g}' if p < .0995 else f'{p:.2f}'
@@ -87,7 +90,7 @@ def format_test_p(test, # a HypothesisTest, or None
     p = format_p(test.pvalue)
     if test.is_bound:
         return f'≤ {p}'
-    if not test.is_drawn:
+    if not test.is_drawn or test.pvalue == 0:
         return p
     error = f'{test.error:.1g}'.removeprefix('0')
     return f'{p} ± {error}'

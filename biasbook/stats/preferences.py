@@ -197,7 +197,7 @@ def paired_t(margins, # one per pair, nats
     d = scale_by_power_of_two(check_scores(margins, 'margins'))
     n = len(d)
     if n < 2:
-        return Estimate(name='paired t', value=math.nan, notes=(note('one pair', n=n),))
+        return Estimate(name='paired t', value=math.nan, notes=(note('no t of one pair'),))
     if np.ptp(d) <= 1e-12 * np.abs(d).max():
         return Estimate(name='paired t', value=math.nan, notes=(note('equal margins', n=n),))
     t = float(d.mean() / d.std(ddof=1)) * math.sqrt(n)
