@@ -417,7 +417,8 @@ def compare_weat(a, # a Result of weat
     contributions = _contributions(before, after, ddof)
     moved = contributions.any()
     test = sign_flip_pvalue(contributions, alternative=alternative)
-    test = replace(test, units=replace(test.units, name='target words that move d'))
+    n_moving = int(np.count_nonzero(contributions))
+    test = replace(test, units=Units(counts=(n_moving,), name='target words that move d'))
     value = b.value - a.value
     interval = _change_interval(before, after, ddof, a.confidence_level)
     if not moved:

@@ -21,7 +21,7 @@ from ..models.masked import MaskedScorer, Question, check_masked
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import minimum_detectable_d
-from ..stats.estimate import Estimate, Interval, Units, note
+from ..stats.estimate import Estimate, Interval, Units, note, with_units_named
 from ..stats.intervals import difference_change, mean_change
 from ..stats.permutation import permutation_pvalue, sign_flip_pvalue
 from ..stimuli.templates import Template, as_template, ends_without_punctuation, slot_at_end
@@ -273,9 +273,8 @@ def _mean_estimate(name, parts, level, *, unit='targets', given='given templates
     else:
         change = mean_change(zeros[0], parts[0], level)
         test = sign_flip_pvalue(parts[0])
-    interval = replace(change.interval, over=unit, units=replace(change.interval.units, name=unit))
-    return Estimate(name=name, value=change.value, unit='nats', interval=interval,
-                    test=replace(test, units=replace(test.units, name=unit)), notes=(note(given),))
+    found = Estimate(name=name, value=change.value, unit='nats', interval=change.interval, test=test, notes=(note(given),))
+    return with_units_named(found, unit)
 
 def _template_estimates(means, value, level):
     "The range of the means of templates, and for 6 or more a p from flipping their signs. Empty for a single template."
@@ -400,7 +399,7 @@ def fill_bias(model, # a MaskedScorer
     targets = _word_list(target, 'target')
     if len(targets) == 1:
         label = group = targets[0]
-        notes = ()
+        notes: tuple = ()
     else:
         label = f'{len(targets)} targets'
         group = f'the mean of {label}'

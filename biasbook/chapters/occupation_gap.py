@@ -15,7 +15,7 @@ from .wefat import (Associations, check_property, check_wefat_options, correlati
 from ..core.checks import WrongKind, check_choice, check_list, listed
 from ..core.registry import data_path
 from ..results.result import Result
-from ..stats.estimate import note
+from ..stats.estimate import Units, note
 from ..stimuli.words import weat_query
 from ..vectors.wordvectors import as_vectors
 
@@ -142,10 +142,11 @@ def occupation_gaps(subjects, # a list of subjects that occupation_gap takes
         raise ValueError(f'the subjects have {len(common)} occupations in common ({each}), 8 are needed; '
                          'leave out the subject with the fewest')
     in_common = note('words in common', n=len(common), asked=len(shares))
+    in_all = Units(counts=(len(common),), name='words', asked=len(shares))
     results = []
     for found in every:
         r = occupation_gap(found, common, **options)
         missing = {**r.words.missing, 'words': found.missing}
-        results.append(replace(r, words=replace(r.words, missing=missing), units=replace(r.units, asked=len(shares)),
+        results.append(replace(r, words=replace(r.words, missing=missing), units=in_all,
                                notes=(*r.notes, in_common)))
     return results

@@ -306,7 +306,7 @@ def _single_result(subject, word, cos_a, cos_b, chosen, names, alternative, conf
     smallest_cohen_d = minimum_detectable_d(n_a, n_b, alternative='two-sided')
     return Result(metric='SC-WEAT d', subject=subject, query=f'{word} × {pair}',
                   value=float(standardized_association(cos_a, cos_b)), interval=interval,
-                  test=replace(test, units=replace(test.units, name='attribute words')), units=units,
+                  test=replace(test, units=Units(counts=(n_a, n_b), name='attribute words')), units=units,
                   comparison=Comparison(kind='lean', groups=(word,), ideas=names),
                   words=Words(used={'words': [word], 'A': chosen.A.words, 'B': chosen.B.words},
                               missing={'words': chosen.words.missing, 'A': chosen.A.missing, 'B': chosen.B.missing}),
@@ -430,7 +430,7 @@ def _placebo_estimates(found, property, r, alternative):
         error = _topics_error(topics, reaches)
     topics_r = pearson(topics.rows, property)
     p = (1 + np.count_nonzero(reaches(topics.rows))) / (1 + len(topics_r))
-    about_lists = {}
+    about_lists: dict = {}
     if topics.topic_lists is not None:
         about_lists = {'units': Units(counts=topics.topic_lists.n_lists, name='topic lists'),
                        'n_draws': len(topics.topic_lists.draws), 'random_state': 0}
@@ -466,7 +466,7 @@ def correlation_result(found, # Associations of the words that the subject has
     attributes = found.attributes
     placebos = _placebo_estimates(found, details['property'].to_numpy(), result.value, result.alternative)
     return replace(result, subject=found.subject, query=f'{label} × {"/".join(names)}',
-                   units=replace(result.units, asked=len(property)),
+                   units=Units(counts=(len(found.words),), name='words', asked=len(property)),
                    comparison=Comparison(kind='correlation', groups=(label,), ideas=names, of=of),
                    words=Words(used={'words': found.words, **attributes.used},
                                missing={'words': found.missing, **attributes.missing}),

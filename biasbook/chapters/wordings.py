@@ -19,7 +19,7 @@ from ..stats.intervals import (
     critical_value, estimate_of_change, jackknife_interval, mean_change, wilson_interval)
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, Interval, Units, note
+from ..stats.estimate import Estimate, Interval, Units, note, with_units_named
 from ..stimuli.templates import Template, as_template
 from .maskfill import NUMBERS, kurita_rows, maskfill_rows
 
@@ -86,10 +86,11 @@ def _spread(x, y, level):
     if not differ_without_each:
         return Estimate(name='relative spread', value=math.exp(whole), notes=(note('constant without one of the words'),))
     variance = (n - 1) * np.var([_log_ratio(x, y, kept) for kept in without_each])
-    log = estimate_of_change(whole, variance, n - 2, units=_targets(n), method='jackknife of the logarithm',
-                             confidence_level=level)
+    log = estimate_of_change(whole, variance, n - 2, units=_targets(n), confidence_level=level)
     ratio, low, high = np.exp(np.array([log.value, log.low, log.high], float)).tolist()
-    return Estimate(name='relative spread', value=ratio, interval=replace(log.interval, low=low, high=high), test=log.test)
+    interval = Interval.between(low, high, method='jackknife of the logarithm', over='targets', df=n - 2, units=_targets(n),
+                                confidence_level=level)
+    return Estimate(name='relative spread', value=ratio, interval=interval, test=log.test)
 
 def _other_signs(x, y, level):
     "Share of targets whose signs differ, with Wilson's interval."
@@ -123,10 +124,7 @@ def _change_estimate(x, y, level):
     "The mean change over targets, with its interval and its test, if there is more than one target."
     if len(x) == 1:
         return Estimate(name='change', value=float(y[0] - x[0]), notes=(note('one target'),))
-    change = mean_change(x, y, level)
-    interval = replace(change.interval, over='targets', units=_targets(len(x)))
-    test = replace(change.test, units=replace(change.test.units, name='targets'))
-    return replace(change, interval=interval, test=test, notes=(note('given wordings'),))
+    return replace(with_units_named(mean_change(x, y, level), 'targets'), notes=(note('given wordings'),))
 
 # %% ../../nbs/02b_wordings.ipynb #98cad5ce
 def contrast(before, # a table of maskfill_rows, or some of kurita_rows

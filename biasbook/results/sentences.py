@@ -497,7 +497,7 @@ def note_text(a_note, # a Note
         return a_note.code
     try:
         return words.format(**a_note.data)
-    except (KeyError, IndexError):                      # a note that was written by hand, without its data
+    except (KeyError, IndexError, ValueError, TypeError):       # a note that was written by hand, without its data or with others
         return a_note.code
 
 
@@ -520,6 +520,10 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
     'placebo spread': 'They spread the words as much in {share} of cases.',
 }
 
+_COUNTED = { # alternative -> a sentence on the placebos that are counted
+    'two-sided': '', 'greater': ' Only values that are as large or larger are counted.',
+    'less': ' Only values that are as small or smaller are counted.'}
+
 
 def placebo_text(estimate, # an Estimate whose name is a key of PLACEBO_SENTENCES
                 )->str:
@@ -530,7 +534,8 @@ def placebo_text(estimate, # an Estimate whose name is a key of PLACEBO_SENTENCE
     share = percent_text(estimate.test.pvalue)
     if estimate.test.is_bound:
         share = f'at most {share}'
-    return PLACEBO_SENTENCES[estimate.name].format(share=share)
+    sentence = PLACEBO_SENTENCES[estimate.name].format(share=share)
+    return sentence + _COUNTED[estimate.test.alternative]
 
 # %% ../../nbs/results/00a_sentences.ipynb #263a5185
 def result_text(r, # a Result

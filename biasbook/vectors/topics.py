@@ -300,7 +300,7 @@ class MatchedDraws:
     "Topic lists in place of two lists of a query, or the reason for having none."
     draws: tuple = () # TopicDraws; empty if there are too few words, lists or pairs
     wanted: tuple = () # the coherence of the query's two lists
-    tolerance: float | None = None # how far the coherence of a topic list may be from it; None without draws
+    tolerance: float = 0. # how far the coherence of a topic list may be from it; 0 without draws
     why_none: Note | None = None # why there are no draws; None with draws
 
     @property
