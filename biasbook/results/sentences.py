@@ -206,7 +206,7 @@ _PARTS = { # kind -> how many groups, and how many ideas, it may have
     'difference': ((2,), (2,)), 'wordings': ((2,), (2,)),
     'correlation': ((1,), (2,)), 'lean': ((1,), (2,)), 'preference': ((0, 1), (2,)),
     'clusters': ((0,), (2,)), 'classifier': ((0, 1), (2,)), 'neighbors': ((0,), (2,)), 'agreement': ((2,), (2,)),
-    'ratings': ((0,), (0,)), 'change': ((2,), (0,))}
+    'ratings': ((0,), (0,)), 'change': ((2,), (0,)), 'models': ((2,), (2,))}
 
 # %% ../../nbs/results/00a_sentences.ipynb #b0dda6b4
 _PLURALS = {'words', 'names', 'terms', 'sentences', 'flowers', 'insects', 'instruments', 'weapons', 'diseases', 'occupations',
@@ -262,11 +262,12 @@ def _lean(c, sign, mark):
 def _preference(c, sign, mark):
     subject = c.groups[0] if c.groups else 'the model'
     preferred, other = map(mark, c.ideas)
+    among = '' if c.of == Comparison.of else f' among {c.of}'      # if it says which sentences
     if sign == 0:
-        return f'{subject} prefers neither {preferred} nor {other}'
+        return f'{subject} prefers neither {preferred} nor {other}{among}'
     if sign < 0:
         preferred, other = other, preferred
-    return f'{subject} prefers {preferred} to {other}'
+    return f'{subject} prefers {preferred} to {other}{among}'
 
 
 def _clusters(c, sign, mark):
@@ -313,6 +314,16 @@ def _ratings(c, sign, mark):
     return f'the more alike people rate {c.of}, the {how} are their cosines'
 
 
+def _models(c, sign, mark):
+    first, second = c.groups
+    idea, other = map(mark, c.ideas)
+    if sign == 0:
+        return f'{first} and {second} lean equally toward {idea} (rather than {other})'
+    if sign < 0:
+        first, second = second, first
+    return f'{first} leans more toward {idea} (rather than {other}) than {second} does'
+
+
 COMPARISONS = { # kind of a Comparison -> its sentence, from the Comparison, the sign of the value, and the mark of names
     'difference': _difference, # of two groups, by how far they lean toward one idea rather than the other
     'wordings': _wordings, # of two wordings of a sentence, the same targets in both
@@ -325,6 +336,7 @@ COMPARISONS = { # kind of a Comparison -> its sentence, from the Comparison, the
     'agreement': _agreement, # of how far words lean in two subjects, the groups
     'ratings': _ratings, # of pairs of words, with what people say
     'change': _change, # of a value (named by `of`) from one subject to another
+    'models': _models, # of two models, by how far they lean toward one idea rather than the other
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #b4e636f9
@@ -455,6 +467,34 @@ ESTIMATES = { # name of an Estimate -> what it is
 
 # %% ../../nbs/results/00a_sentences.ipynb #bd4f34b5
 NOTES_OF_PAIRS = { # of sentence pairs
+    'pairs of one cluster': 'no interval: all {pairs} are of one {cluster}',
+    'nothing but ties': 'no ratio: all {pairs} are ties ({n})',
+    'few clusters': '{clusters}: with fewer than {needed}, no exact two-sided p can be below .05',
+    'too few pairs for r': 'no r: {n} pairs, and {needed} are needed',
+    'equal margins or lengths': 'no r: all margins or all differences in length are equal',
+    'margin falls with length': 'the longer sentence of a pair tends to score lower (r of margin and difference in length −{size:.2f})',
+    'margin rises with length': 'the longer sentence of a pair tends to score higher (r of margin and difference in length {size:.2f})',
+    'corrected ratio': 'after the baseline is subtracted, the ratio is {ratio:.2f} (p = {p})',
+    'no corrected ratio': 'no ratio after the baseline is subtracted: all pairs are ties ({n})',
+    'ties as published': 'ties count as antistereotypes, as published',
+    'scores as published': 'scores are n / (n − 1) too large, as published',
+    'doubtful pairs': 'many of these pairs are not a valid test (Blodgett et al. 2021)',
+    'ties in the percentage': 'ties, which are counted in the percentage, but not in the sign test: {n}',
+    'wins and losses': 'the more stereotyping sentence wins {wins} pairs and loses {losses}',
+    'unknown tokens': '{sentences} with tokens that the model does not know',
+    'no pairs of this direction': 'no pairs of direction {direction}',
+    'LMS': 'LMS {lms:.1f}',
+    'LMS and ICAT': 'LMS {lms:.1f}, ICAT {icat:.1f}',
+    'no interval of ICAT': 'no interval: ICAT has a corner at an SS of 50',
+    'SS per token': 'SS per token {ss:.1f}',
+    'SS of equal length': 'SS of equal length {ss:.1f}, over {examples}',
+    'examples of equal length': 'over {examples} of equal length',
+    'no examples of equal length': 'no SS: no examples of equal length',
+    'second sentences without a head': 'second sentences are scored by pseudo-log-likelihood, not by a head for next sentences as published',
+    'different scales': 'scores by {first} and by {second} are on different scales',
+    'different tokenizers': 'the tokenizers differ, so scores are sums over different tokens',
+    'agreements are left out': 'pairs in which the models agree, which are left out: {n}',
+    'no disagreements': 'no share: the models agree in all {pairs} ({n})',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #903a2159
