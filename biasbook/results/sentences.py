@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['TESTS', 'SIDES', 'INTERVAL_METHODS', 'NOTES_OF_STATISTICS', 'NOTES_OF_WORDS', 'NOTES_OF_DIRECTIONS', 'ESTIMATES',
-           'NOTES_OF_PAIRS', 'NOTES_OF_FILLS', 'NOTES_OF_EMBEDDERS', 'NOTES', 'PLACEBO_SENTENCES', 'number_text',
-           'percent_text', 'units_text', 'test_text', 'p_sentence', 'interval_text', 'ends_text', 'Comparison',
-           'comparison_text', 'note_text', 'notes_text', 'estimate_text', 'placebo_text', 'result_text', 'capitalized',
-           'subject_result_text']
+           'NOTES_OF_PAIRS', 'NOTES_OF_FILLS', 'NOTES_OF_EMBEDDERS', 'NOTES_OF_AUDITS', 'NOTES_OF_SIZES', 'NOTES',
+           'PLACEBO_SENTENCES', 'number_text', 'percent_text', 'units_text', 'test_text', 'p_sentence', 'p_text',
+           'interval_text', 'ends_text', 'Comparison', 'comparison_text', 'note_text', 'notes_text', 'estimate_text',
+           'placebo_text', 'result_text', 'capitalized', 'subject_result_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
 import math
@@ -125,6 +125,21 @@ def p_sentence(test, # a HypothesisTest, or None
     text = f'{SIDES[test.alternative]} p {relation}{p}'
     return f'{text} ({how})' if how else text
 
+# %% ../../nbs/results/00a_sentences.ipynb #4193ce2a
+def p_text(row, # of a results_table, as a dictionary
+           column='p', # or "p_holm", "p_bh", "placebo: p", "placebo: p_holm", …
+          )->str:
+    "A p-value of a table in print: '.045', '.23 ± .02', '≤ 1.0e-5'; an adjusted one without its error; '–' for none."
+    text = format_p(row.get(column))
+    own_column = column.removesuffix('_holm').removesuffix('_bh')
+    if row.get(f'{own_column}_is_bound'):
+        return f'≤ {text}'
+    error = row.get(f'{column}_error')
+    if error is None or math.isnan(error):
+        return text
+    one_digit = f'{error:.1g}'.removeprefix('0')
+    return f'{text} ± {one_digit}'
+
 # %% ../../nbs/results/00a_sentences.ipynb #815fcb21
 INTERVAL_METHODS = { # method of an Interval -> its words
     't': 't interval',
@@ -153,7 +168,8 @@ def interval_text(interval, # an Interval, or None
     if interval.over:
         text += f' over {interval.over}'
     if interval.n_effective is not None:
-        text += f', {interval.n_effective:.1f} effective {interval.units.name}'
+        units = 'units' if interval.units is None else interval.units.name
+        text += f', {interval.n_effective:.1f} effective {units}'
     if interval.df is not None and math.isfinite(interval.df):
         text += f', {_degrees_of_freedom(interval.df)}'
     return text
@@ -524,9 +540,28 @@ NOTES_OF_EMBEDDERS = { # of sentence embedders
     'sentences of one word': 'sentences of one word are counted as independent, which they are not',
 }
 
+# %% ../../nbs/results/00a_sentences.ipynb #07bc04e4
+NOTES_OF_AUDITS = { # of changes between two audits
+    'no paired test': 'no interval: this measure has no paired test',
+    'same associations': 'no interval: the associations of all words are the same, so the two audits computed d from them in different '
+                         'ways',
+}
+NOTES_OF_SIZES = { # how large a result is
+    'pairs that lean': 'in {percent:.0f} % of pairs of these words, the word from {first} leans more toward {idea} rather than '
+                       '{other} than the word from {second}',
+    'words that lean': '{n} of {of} words of {group} nearer to {idea}',
+    'mean difference': 'mean cosines differ by {difference:z.3f}',
+    'pairs that rise': 'in {percent:.0f} % of pairs of these words, the word with the larger {property} leans more toward {idea} '
+                       'rather than {other}',
+    'r squared': 'r² = {r_squared:.2f}',
+    'slope': '{slope:+.2f} standard deviations of a word for 10 more of {property}',
+    'pairs preferred': 'in {percent:.0f} % of pairs of sentences, {preferred} prevail over {other}',
+    'corrected preference': '{percent:.0f} % after correction for neutral subjects',
+}
+
 # %% ../../nbs/results/00a_sentences.ipynb #2f974dc0
 NOTES = {**NOTES_OF_STATISTICS, **NOTES_OF_WORDS, **NOTES_OF_DIRECTIONS, **NOTES_OF_PAIRS, **NOTES_OF_FILLS,
-         **NOTES_OF_EMBEDDERS}
+         **NOTES_OF_EMBEDDERS, **NOTES_OF_AUDITS, **NOTES_OF_SIZES}
 
 
 def note_text(a_note, # a Note
@@ -537,7 +572,7 @@ def note_text(a_note, # a Note
         return a_note.code
     try:
         return words.format(**a_note.data)
-    except (KeyError, IndexError, ValueError, TypeError):       # a note that was written by hand, without its data or with others
+    except (LookupError, ValueError, TypeError, AttributeError):     # a note that was written by hand, without its data
         return a_note.code
 
 
