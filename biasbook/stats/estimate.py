@@ -93,7 +93,7 @@ def format_test_p(test, # a HypothesisTest, or None
         return f'≤ {p}'
     if not test.is_drawn or test.pvalue == 0:
         return p
-    error = f'{test.error:.1g}'.removeprefix('0')
+    error = f'{test.error:.1g}'.removeprefix('0').replace('e-0', 'e-')
     return f'{p} ± {error}'
 
 # %% ../../nbs/stats/01_estimate.ipynb #7a63773d
