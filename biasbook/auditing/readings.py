@@ -116,9 +116,10 @@ def findings(results, # Results
     for subject, rows in rows_of.items():
         of_subject = [failure for failure in failures if failure.get('subject') == subject]
         sentences.append(f'{subject}: {_counts_sentence(_counted(rows, of_subject))}')
-        if _is_never_compared(rows):
-            sentences.append(_without_comparison([subject]))
         sentences += _findings_by_metric(subject, rows, results)
+    never_compared = [subject for subject, rows in rows_of.items() if _is_never_compared(rows)]
+    if never_compared:
+        sentences.append(_without_comparison(never_compared))
     return sentences
 
 
@@ -128,8 +129,11 @@ def _counts_sentence(c):
     if not c.tested:
         return f'{text}.'
     have = 'has' if c.significant == 1 else 'have'
+    text += f'; {c.significant} {have} an adjusted p below .05'
+    if not c.compared:
+        return f'{text}.'
     stand = 'stands' if c.standing_out == 1 else 'stand'
-    return f'{text}; {c.significant} {have} an adjusted p below .05, and {c.standing_out} {stand} out.'
+    return f'{text}, and {c.standing_out} {stand} out.'
 
 
 def _is_never_compared(rows):
@@ -207,8 +211,11 @@ def _asked_sentence(c, subjects):
     "How many questions were asked, tested and compared."
     if not c.tested:
         return f'{plural(c.asked, "question")} asked of {subjects}, none with a test.'
-    return (f'Of {plural(c.asked, "question")} asked of {subjects}, {c.tested} could be tested, and {c.compared} of these '
-            f'{"was" if c.compared == 1 else "were"} compared with placebos: unrelated topics, or directions of random pairs of words.')
+    text = f'Of {plural(c.asked, "question")} asked of {subjects}, {c.tested} could be tested, and {c.compared} of these '
+    text += 'was compared with placebos' if c.compared == 1 else 'were compared with placebos'
+    if c.compared:
+        text += ': unrelated topics, or directions of random pairs of words'
+    return f'{text}.'
 
 
 def _standing_out_sentence(c, rows):

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 
 from ..core.checks import check_choice, format_count, listed
-from ..stats.estimate import format_p, format_test_p
+from ..stats.estimate import format_p, format_p_error, format_test_p
 
 # %% ../../nbs/results/00a_sentences.ipynb #e9d00b5a
 def number_text(x, # a number, or None
@@ -145,8 +145,7 @@ def p_text(row, # of a results_table, as a dictionary
     error = row.get(f'{column}_error')
     if error is None or math.isnan(error):
         return text
-    one_digit = f'{error:.1g}'.removeprefix('0')
-    return f'{text} ± {one_digit}'
+    return f'{text} ± {format_p_error(error)}'
 
 # %% ../../nbs/results/00a_sentences.ipynb #815fcb21
 INTERVAL_METHODS = { # method of an Interval -> its words
