@@ -44,6 +44,8 @@ def units_text(units, # Units, or None
     if units.asked is not None and units.asked != units.total:
         counts += f' of {format_count(units.asked)}'
     text = f'{counts} {units.name}'
+    if units.counts == (1,):
+        text = f'one of the {units.name}'
     if units.clusters is not None:
         text += f' in {format_count(units.clusters)} {units.cluster_name}'
     return text
@@ -96,15 +98,21 @@ def _main_clause(test):
         return f'exact {words} over {units_text(test.units)}' if test.exact else f'{words} over {units_text(test.units)}'
     if test.exact and test.n_resamples is None:
         return f'exact, all {words}'
+    if test.exact and test.n_resamples == 1:
+        return f'exact, one of the {words}'
     if test.exact:
         return f'exact, {format_count(test.n_resamples)} {words}'
     if test.relative_error is not None:
-        return f'Fourier inversion over all {words}, relative error about {test.relative_error:.0e}'
+        return f'Fourier inversion over all {words}, relative error about {_power_of_ten(test.relative_error)}'
     if test.n_resamples is not None:
         return f'{format_count(test.n_resamples)} {words}'
     if test.df is not None:
         return f'{words} with {_degrees_of_freedom(test.df)}'
     return words
+
+
+def _power_of_ten(error):
+    return f'{error:.0e}'.replace('e-0', 'e-')
 
 
 def _degrees_of_freedom(df):
