@@ -147,9 +147,9 @@ def _size_of_difference(d, groups, ideas):
     nearer, farther = _toward(p, ideas)
     share = max(p, 1 - p)
     return Size(share, (note('pairs that lean', percent=100 * share, first=first, second=second, idea=nearer, other=farther),
-                        note('words that lean', n=int((x > 0).sum()), of=len(x), group=first, idea=one),
-                        note('words that lean', n=int((y < 0).sum()), of=len(y), group=second, idea=other),
-                        note('mean difference', difference=float(x.mean() - y.mean()))))
+                        note('words of a group that lean', n=int((x > 0).sum()), of=len(x), group=first, idea=one),
+                        note('words of a group that lean', n=int((y < 0).sum()), of=len(y), group=second, idea=other),
+                        note('mean difference', first=first, second=second, difference=float(x.mean() - y.mean()))))
 
 # %% ../../nbs/results/02_readings.ipynb #440e9ae2
 def _size_of_correlation(d, r, property, ideas):
