@@ -62,7 +62,7 @@ def mutate_texts(patch):
 
 
 NUMBERS = ('value', 'null', 'low', 'high', 'p', 'p_error', 'p_is_bound', 'p_holm', 'p_bh', 'n', 'family_size', 'probability', 'placebo',
-           'against placebos', 'detectable', 'reading', 'sides')
+           'against placebos', 'detectable', 'reading', 'replaced')
 
 
 def decided(audits, folder):

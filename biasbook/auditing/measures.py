@@ -148,7 +148,7 @@ def _fill_run(model, spec):
     if len(of_men) < 2 or len(of_women) < 2:
         raise ValueError(f'{model.name} knows fewer than two occupations of men or of women')
     r = fill_bias_difference(model, spec['templates'], spec['words'], of_men, of_women,
-                             names=('occupations of men', 'of women'))
+                             names=('occupations of men', 'occupations of women'))
     about = {'name': spec['name'], 'battery': 'occupations in masks'}
     return _also_missing(replace(r, meta={**r.meta, **about}), occupations=unknown)
 

@@ -99,7 +99,7 @@ def _counted(rows, failures):
 
 def _is_compared(row):
     "Whether a row has a p-value against each kind of placebo that its result has."
-    return row['n_placebos'] > 0 and len(row['sides']) == row['n_placebos']
+    return row['n_placebos'] > 0 and len(row['replaced']) == row['n_placebos']
 
 # %% ../../nbs/auditing/03_readings.ipynb #1f552aea
 OF_BUNDLED_VECTORS = Counts(asked=14, tested=12, compared=12, significant=8, standing_out=1) # audit of googlenews-mini
@@ -139,7 +139,7 @@ def _counts_sentence(c):
 def _is_never_compared(rows):
     "Whether a subject has tests, but none of them was compared with placebos."
     tested = [row for row in rows if is_known(row['p'])]
-    return bool(tested) and not any(row['sides'] for row in tested)
+    return bool(tested) and not any(row['replaced'] for row in tested)
 
 
 def _without_comparison(subjects):

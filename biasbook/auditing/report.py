@@ -108,8 +108,8 @@ def _sides_compared_alone(rows):
     "The sides of results that stand out although placebos replaced only this one side."
     sides: dict = {}
     for r in rows:
-        if r['reading'] == 'stands out' and len(r['sides']) == 1:
-            sides[r['sides'][0]] = None
+        if r['reading'] == 'stands out' and len(r['replaced']) == 1:
+            sides[r['replaced'][0]] = None
     return list(sides)
 
 

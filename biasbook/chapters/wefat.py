@@ -104,7 +104,7 @@ def _further_estimates(x, y, r, alternative, confidence_level):
     units = Units(counts=(len(x),), name='words')
     interval = Interval.between(fisher.low, fisher.high, method='Fisher z', over='words', confidence_level=confidence_level,
                                 units=units)
-    test = HypothesisTest(name='Fisher z', pvalue=float(pearsonr(x, y, alternative=alternative).pvalue), alternative=alternative,
+    test = HypothesisTest(name='t of a correlation', pvalue=float(pearsonr(x, y, alternative=alternative).pvalue), alternative=alternative,
                           df=len(x) - 2, units=units)
     rank_correlation = float(spearmanr(x, y).statistic)
     return [Estimate(name='normal theory', value=r, interval=interval, test=test),

@@ -431,7 +431,8 @@ def neighbor_correlations(vectors, # anything that as_vectors takes: where words
 def _correlate(x, y, columns, without_pairs, placebos, place, **options):
     "The result of correlating y with x; `columns` has the names of x and y."
     r = wefat_arrays(y, x, **options)
-    over_words, over_both = correlation_intervals(r.value, x, y, [without_pairs], DIRECT_INTERVALS, r.confidence_level)
+    over_words, over_both = correlation_intervals(r.value, x, y, [without_pairs], DIRECT_INTERVALS, r.confidence_level,
+                                                  ('words', 'words and pairs'))
     widest = over_words if over_both.interval is None else over_both
     placebos = placebos[np.isfinite(placebos)]
     slope = replace(r.estimate('slope'), unit=f'{columns[1]} for one unit of {columns[0]}')

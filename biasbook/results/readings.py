@@ -147,9 +147,9 @@ def _size_of_difference(d, groups, ideas):
     nearer, farther = _toward(p, ideas)
     share = max(p, 1 - p)
     return Size(share, (note('pairs that lean', percent=100 * share, first=first, second=second, idea=nearer, other=farther),
-                        note('words that lean', n=int((x > 0).sum()), of=len(x), group=first, idea=one),
-                        note('words that lean', n=int((y < 0).sum()), of=len(y), group=second, idea=other),
-                        note('mean difference', difference=float(x.mean() - y.mean()))))
+                        note('words of a group that lean', n=int((x > 0).sum()), of=len(x), group=first, idea=one),
+                        note('words of a group that lean', n=int((y < 0).sum()), of=len(y), group=second, idea=other),
+                        note('mean difference', first=first, second=second, difference=float(x.mean() - y.mean()))))
 
 # %% ../../nbs/results/02_readings.ipynb #440e9ae2
 def _size_of_correlation(d, r, property, ideas):
@@ -214,7 +214,7 @@ _SUMMARY_COLUMNS = {'measure': 'name of the measure, or the metric where that is
                     'placebo': 'distance from the null to the 95 % point of the placebos that reach farthest',
                     'probability': 'over pairs of words, of practical_size',
                     'size': 'in words, of practical_size',
-                    'sides': 'what the placebos replace: targets, attributes or directions',
+                    'replaced': 'what the placebos replace: targets, attributes or directions',
                     'n_placebos': 'how many kinds of placebos the measure has',
                     'against placebos': 'distance from the null to the value, divided by "placebo"',
                     'detectable': 'smallest effect that so many units show with 80 % power, 1 for a large effect',
@@ -236,7 +236,7 @@ def _summary(r, row):
             'placebo': placebo_distance,
             'probability': size.probability,
             'size': size.words(),
-            'sides': [PLACEBOS[e.name] for e in placebos if e.pvalue is not None],
+            'replaced': [PLACEBOS[e.name] for e in placebos if e.pvalue is not None],
             'n_placebos': len(placebos),
             'against placebos': value_over_placebos,
             'detectable': evidence.detectable,

@@ -111,8 +111,8 @@ class _CohenD(NamedTuple):
 def _cohen_d(x, y):
     try:
         return _CohenD(cohen_d(x, y), ())
-    except ValueError as e:
-        return _CohenD(math.nan, (note('no d', reason=str(e)),))
+    except ValueError:                          # the scores are finite, so there is no spread
+        return _CohenD(math.nan, (note('no spread within the lists', n=len(x), m=len(y)),))
 
 
 def _contrast_of_lists(x, y, confidence_level, unit, naive):

@@ -104,7 +104,8 @@ def numbers_to_count(values, ulps):
     return Numbers(steps, 0)
 
 # %% ../../nbs/stats/00_permutation.ipynb #6e3e4656
-def scale_by_power_of_two(scores):
+def scale_by_power_of_two(scores, # one number or more, finite
+                         )->np.ndarray: # as many numbers, from -1 to 1
     "Scores over the power of two above their largest magnitude, so that no sum of them overflows"
     largest = np.abs(scores).max()
     return np.ldexp(scores, -math.frexp(largest)[1])
@@ -581,7 +582,9 @@ def relabelling_test(name, # "permutation", "sign flips", "sign flips of cluster
                           relative_error=None if was_counted else relative_error, **fields)
 
 # %% ../../nbs/stats/00_permutation.ipynb #b3e05d72
-def smallest_flip_pvalue(N, two_sided=True):
+def smallest_flip_pvalue(N, # how many signs are flipped, 0 or more
+                         two_sided=True, # False: of a one-sided test
+                        )->float: # from 0 to 1
     "The smallest p that the patterns of `N` signs allow"
     exponent = N - 1 if two_sided else N # two patterns have the largest |sum|, one the largest sum
     return 2. ** -max(exponent, 0)
@@ -652,8 +655,10 @@ def _cluster_codes(clusters, count):
     return codes
 
 
-def cluster_sums(d, clusters):
-    "Sum of the differences with each label, in the order of their first appearance"
+def cluster_sums(d, # differences, one a pair
+                 clusters, # one label a pair, of any hashable type
+                )->np.ndarray: # one sum a cluster
+    "Sum of the differences with each label, in the order of their first appearance. ValueError unless each has a label."
     return np.bincount(_cluster_codes(clusters, len(d)), weights=d)
 
 
