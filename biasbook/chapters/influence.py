@@ -15,7 +15,7 @@ import numpy as np
 from .weat import weat
 from ..core.checks import check_fraction, check_list, is_whole, listed
 from ..results.result import Result
-from ..results.sentences import SIDES, Comparison
+from ..results.sentences import SIDEDNESS, Comparison
 from ..stats.effects import weat_effect_size
 from ..stats.estimate import Estimate, Interval, Units, format_p, note
 from ..stats.intervals import jackknife_variance, satterthwaite, t_interval
@@ -148,7 +148,7 @@ def influence_sentence(table, # from leave_one_out, with all rows
         raise ValueError(f'the table has {len(table)} of its {of_all["rows"]} rows, but the sentence needs '
                          'all words; pass it as leave_one_out returned it')
     clauses = [f'{of_all["query"]} in {of_all["subject"]}: d = {of_all["d"]:.2f}, '
-               f'{SIDES[of_all["alternative"]]} p = {format_p(of_all["p"])}',
+               f'{SIDEDNESS[of_all["alternative"]]} p = {format_p(of_all["p"])}',
                _about_sign(table)]
     about_level = _about_level(table, of_all)
     if about_level:
