@@ -393,7 +393,7 @@ def _placebo_estimate(resolved, side, d, alternative, ddof):
 def weat_battery(vectors, # anything that as_vectors takes
                  queries=None, # a list of queries or names; by default the ten tests of the paper in its lists
                  *,
-                 on_missing='drop', # as in weat; each result lists the words that were dropped
+                 on_missing='drop', # as in weat; each result lists the words that were left out
                  **options, # further options of weat
                 )->list[Result]: # one a query
     "`weat` for each query of a battery. ValueError as there, for the first query that cannot be measured."
