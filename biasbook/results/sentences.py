@@ -99,7 +99,7 @@ def _main_clause(test):
     if test.exact and test.n_resamples is None:
         return f'exact, all {words}'
     if test.exact and test.n_resamples == 1:
-        return f'exact, one of the {words}'
+        return 'exact, only one relabelling'
     if test.exact:
         return f'exact, {format_count(test.n_resamples)} {words}'
     if test.relative_error is not None:
