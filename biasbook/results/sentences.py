@@ -279,8 +279,8 @@ def _preference(c, sign, mark):
 
 def _clusters(c, sign, mark):
     idea, other = map(mark, c.ideas)
-    how = {-1: 'less often than', 0: 'exactly as often as', 1: 'more often than'}[sign]
-    return f'two clusters separate the {c.of} of {idea} from those of {other} {how} chance'
+    how = {-1: 'worse than', 0: 'exactly as well as', 1: 'better than'}[sign]
+    return f'two clusters separate {c.of} that lean toward {idea} from those that lean toward {other} {how} chance'
 
 
 def _change(c, sign, mark):
@@ -292,9 +292,9 @@ def _change(c, sign, mark):
 
 def _classifier(c, sign, mark):
     idea, other = map(mark, c.ideas)
-    how = {-1: 'less often than', 0: 'exactly as often as', 1: 'more often than'}[sign]
+    how = {-1: 'worse than', 0: 'exactly as well as', 1: 'better than'}[sign]
     classifier = c.groups[0] if c.groups else 'classifier'
-    return f'a {classifier} tells the {c.of} of {idea} from those of {other} {how} chance'
+    return f'a {classifier} tells {c.of} that lean toward {idea} from those that lean toward {other} {how} chance'
 
 
 def _neighbors(c, sign, mark):
