@@ -214,7 +214,7 @@ def _readable(model, d, unreadable):
         its_faults = [fault for fault in faults[n_options * k:n_options * (k + 1)] if fault]
         readable.append(not its_faults)
         if its_faults:
-            text = f'{example.type}, {example.target} ({its_faults[0]}): {shown(example.context, 30)}'
+            text = f'{example.target} ({example.type}, {its_faults[0]}): {shown(example.context, 30)}'
             left_out.append({'type': example.type, 'text': text})
     if left_out and (unreadable == 'refuse' or len(left_out) == len(d)):
         raise ValueError(f'{model.name} cannot read {len(left_out)} of {len(d)} examples, such as '

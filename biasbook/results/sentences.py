@@ -47,14 +47,15 @@ def units_text(units, # Units, or None
     if units.counts == (1,) and units.asked in (None, 1):
         text = f'a single unit ({units.name})'
     if units.clusters is not None:
-        text += f' in {format_count(units.clusters)} {units.cluster_name}'
+        clusters = 'one of the' if units.clusters == 1 else format_count(units.clusters)
+        text += f' in {clusters} {units.cluster_name}'
     return text
 
 # %% ../../nbs/results/00a_sentences.ipynb #ec49cbbf
 TESTS = { # name of a HypothesisTest -> what it counts or draws, in the plural, or what it is called if it counts nothing
     'permutation': 'splits',
     'sign flips': 'sign flips',
-    'sign flips of clusters': 'sign flips of clusters',
+    'sign flips of clusters': 'sign flips of {units}', # with the name of its units
     'sign test': 'sign test',
     'random orders': 'random orders',
     'all orders': 'orders',
@@ -92,8 +93,10 @@ def test_text(test, # a HypothesisTest, or None
 def _main_clause(test):
     "The clause that names the test, with the number of relabellings or the degrees of freedom."
     words = TESTS.get(test.name, test.name)      # a measure of your own may have a test of its own
-    if test.n_for is not None:
-        return f'exact {words} over {units_text(test.units)}' if test.exact else f'{words} over {units_text(test.units)}'
+    words = words.replace('{units}', 'clusters' if test.units is None else test.units.name)
+    if test.n_for is not None:                   # their counts follow in clauses of their own
+        of_units = words if test.units is None else f'{words} over {test.units.name}'
+        return f'exact {of_units}' if test.exact else of_units
     if test.exact and test.n_resamples is None:
         return f'exact, all {words}'
     if test.exact and test.n_resamples == 1:
@@ -333,10 +336,10 @@ def _models(c, sign, mark):
     first, second = c.groups
     idea, other = map(mark, c.ideas)
     if sign == 0:
-        return f'{first} and {second} lean equally toward {idea} (rather than {other})'
+        return f'the models “{first}” and “{second}” lean equally toward {idea} (rather than {other})'
     if sign < 0:
         first, second = second, first
-    return f'{first} leans more toward {idea} (rather than {other}) than {second} does'
+    return f'the model “{first}” leans more toward {idea} (rather than {other}) than “{second}” does'
 
 
 COMPARISONS = { # kind of a Comparison -> its sentence, from the Comparison, the sign of the value, and the mark of names
@@ -492,7 +495,7 @@ ESTIMATES = { # name of an Estimate -> what it is
     'attribute part': 'variance without the mean of each group word',
     'part shared by templates': 'mean over pairs of templates, 0 for noise alone',
     'range without a group word': 'smallest and largest value without a group word',
-    'gender shuffled': 'what chance gives: mean and 95 % of the shuffles',
+    'gender shuffled': 'what chance gives: the mean of the shuffles, and a band that holds 95 % of them',
     "Fisher's exact test": "Fisher's exact test in place of χ²",
     'corrected within templates': 'Bonferroni over the fills of a template',
 }
@@ -501,7 +504,7 @@ ESTIMATES = { # name of an Estimate -> what it is
 NOTES_OF_PAIRS = { # of sentence pairs
     'pairs of one cluster': 'no interval: all {pairs} are of one {cluster}',
     'nothing but ties': 'no ratio: all {pairs} are ties ({n})',
-    'few clusters': '{clusters}: with fewer than {needed}, no exact two-sided p can be below .05',
+    'few clusters': 'no exact two-sided p can be below .05 with {clusters}, only with {needed} or more',
     'too few pairs for r': 'no r: {n} pairs, and {needed} are needed',
     'equal margins or lengths': 'no r: all margins or all differences in length are equal',
     'margin falls with length': 'the longer sentence of a pair tends to score lower (r of margin and difference in length −{size:.2f})',
@@ -509,9 +512,9 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'corrected ratio': 'after the baseline is subtracted, the ratio is {ratio:.2f} (p = {p})',
     'no corrected ratio': 'no ratio after the baseline is subtracted: all pairs are ties ({n})',
     'ties as published': 'ties count as antistereotypes, as published',
-    'scores as published': 'scores are n / (n − 1) too large, as published',
+    'scores as published': 'scores are n / (n − 1) times the sums of log-probabilities, as published',
     'doubtful pairs': 'many of these pairs are not a valid test (Blodgett et al. 2021)',
-    'ties in the percentage': 'ties, which are counted in the percentage, but not in the sign test: {n}',
+    'ties in the percentage': 'ties, which the percentage counts and the sign test leaves out: {n}',
     'wins and losses': 'the more stereotyping sentence wins {wins} pairs and loses {losses}',
     'unknown tokens': '{sentences} with tokens that the model does not know',
     'no pairs of this direction': 'no pairs of direction {direction}',
@@ -519,11 +522,11 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'LMS and ICAT': 'LMS {lms:.1f}, ICAT {icat:.1f}',
     'no interval of ICAT': 'no interval: ICAT has a corner at an SS of 50',
     'SS per token': 'SS per token {ss:.1f}',
-    'SS of equal length': 'SS of equal length {ss:.1f}, over {examples}',
+    'SS of equal length': 'SS {ss:.1f} over {examples} of equal length',
     'examples of equal length': 'over {examples} of equal length',
     'no examples of equal length': 'no SS: no examples of equal length',
     'second sentences without a head': 'second sentences are scored by pseudo-log-likelihood, not by a head for next sentences as published',
-    'different scales': 'scores by {first} and by {second} are on different scales',
+    'different scales': 'the scores “{first}” and “{second}” are on different scales, so that margins are not compared',
     'different tokenizers': 'the tokenizers differ, so scores are sums over different tokens',
     'agreements are left out': 'pairs in which the models agree, which are left out: {n}',
     'no disagreements': 'no share: the models agree in all {pairs} ({n})',
@@ -535,7 +538,7 @@ NOTES_OF_FILLS = { # of mask filling
     'given targets': 'conditional on these targets',
     'given wordings': 'conditional on these wordings',
     'prior of the published code': 'the prior is read where the published code reads it, which is the wrong place',
-    'unequal pieces': '{a} and {b} are of {pieces_a} and {pieces_b} pieces: their gaps are not the same',
+    'unequal pieces': '{a} and {b} differ in their numbers of pieces ({pieces_a} and {pieces_b}), so that they do not fill the same gap',
     'no punctuation': '{template!r} ends without punctuation',
     'no punctuation after a slot': '{template!r} ends without punctuation, and its last word fills the slot {slot!r}, where a '
                                    'model expects the full stop',
@@ -543,12 +546,12 @@ NOTES_OF_FILLS = { # of mask filling
                      'fill_bias_difference, or use occupation_gap',
     'one target': 'no interval and no p-value: one target',
     'one target in a list': 'no interval and no p-value: a list has only one target',
-    'not for all targets': 'no interval and no p-value: some of the targets lack this number',
+    'not for all targets': 'no interval and no p-value: this number is missing for some of the targets',
     'signs differ': 'signs differ for {n} of {total}: {words}',
-    'no signs differ': 'signs differ for 0 of {total}',
-    'no spread': 'no ratio: one target, or all alike',
-    'share at the end of its scale': 'no interval: the share is 0 or 1, or not defined, with or without one of the targets',
-    'no order': 'no order: the scores differ between wordings only',
+    'no signs differ': 'signs differ for none of {total}',
+    'no spread': 'no ratio: there is one target, or all have the same score',
+    'share at the end of its scale': 'no interval: with all targets, or without one of them, the share is 0, 1 or not defined',
+    'no order': 'not defined: the scores differ between wordings only',
     'test of the shared part': 'the p-value is of the part shared by templates',
     'one attribute': 'no interval, no attribute part and no p-value: one attribute',
     'attributes alike': 'no interval: all attributes have the same value',
@@ -567,7 +570,7 @@ NOTES_OF_EMBEDDERS = { # of sentence embedders
     'one template left out': 'smallest and largest value without one of {n} templates',
     'other templates only': 'over words; sentences of the same template are not compared',
     'common mean taken off': 'over words; the mean of all vectors of this contrast is taken off',
-    'sentences as units': 'sentences as if independent, so there is no p-value and no interval',
+    'sentences as units': 'over sentences, which are not independent, so that there is no p-value and no interval',
     'embedded anew': 'change of the raw difference if all vectors change as those of {n} sentences did when they were embedded anew',
     'sentences of one word': 'sentences of one word are counted as independent, which they are not',
 }
@@ -684,5 +687,6 @@ def capitalized(text, # the beginning of a sentence
 
 def subject_result_text(r, # a Result
                        )->str:
-    "A result in sentences, after the name of its subject: 'In GoogleNews: Math words lean …'."
-    return f'In {r.subject}: {result_text(r)}'
+    "A result in sentences, after the name of its subject, if it has one: 'In GoogleNews: Math words lean …'."
+    text = result_text(r)
+    return f'In {r.subject}: {text}' if r.subject else text
