@@ -131,6 +131,7 @@ INTERVAL_METHODS = { # method of an Interval -> its words
     't of the logarithm': 't interval of the logarithm',
     'percentile of shuffled counts': 'null band, no interval for the count: from 0 to the percentile',
     'jackknife': 'jackknife',
+    'jackknife over words': 'jackknife that leaves out one word at a time,',
     'jackknife of atanh(r)': 'jackknife of atanh(r)',
     'jackknife of atanh(d / bound)': 'jackknife of atanh(d / its bound)',
     'jackknife of atanh(2 share - 1)': 'jackknife of atanh(2 share − 1)',
@@ -326,6 +327,8 @@ def comparison_text(comparison, # a Comparison, or None
 # %% ../../nbs/results/00a_sentences.ipynb #03ee2ee2
 NOTES_OF_STATISTICS = { # code of a Note -> its words
     'too few units': 'no interval: too few units',
+    'one word is in every pair': 'no interval: one word is in every pair',
+    'one word is in half of the pairs': 'one word is in {n} of {pairs} pairs, so that the interval may be too narrow: with such a word 95 % intervals covered 91 to 97 % in simulations',
     'too few for an interval': 'no interval: it needs {needed} units and has {n}',
     'constant without one of the words': 'no interval: a column is constant without one of the words',
     'constant without one of the pairs': 'no interval: one side is constant without one of the pairs',
