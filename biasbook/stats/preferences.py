@@ -102,6 +102,28 @@ def _ratio_interval(share, n, design, confidence_level):
                     n_effective=effective_n,
                     units=Units(counts=(n,), name='pairs', clusters=design.clusters, cluster_name='clusters'))
 
+# %% ../../nbs/stats/04_preferences.ipynb #bf0fc69d
+FEW_CLUSTERS = 2 # so few with a loss (or a win) do not tell how much the pairs of a cluster go together
+
+def _design_of_ratio(won, labels):
+    "The `Design` of wins and losses, with two clusters more for the correlation where hardly any cluster loses, or wins"
+    design = design_effect(won, labels)
+    if math.isnan(design.icc) or won.all() or not won.any():
+        return design
+    wins = cluster_sums(won, labels)
+    sizes = cluster_sums(np.ones(len(won)), labels)
+    n_with_win = np.count_nonzero(wins)
+    n_with_loss = np.count_nonzero(wins < sizes)
+    if min(n_with_win, n_with_loss) > FEW_CLUSTERS:
+        return design
+    n = len(won)
+    size = round(n / design.clusters)                   # of each further cluster
+    with_two_more = np.concatenate([won, np.ones(size), np.zeros(size)])
+    labels_of_two = [('further', 'wins')] * size + [('further', 'loses')] * size
+    icc = design_effect(with_two_more, [*labels, *labels_of_two]).icc
+    mean_size = float((sizes ** 2).sum()) / n           # of the cluster of a pair
+    return Design(max(design.effect, 1 + (mean_size - 1) * icc), icc, design.clusters)
+
 # %% ../../nbs/stats/04_preferences.ipynb #e523c4a6
 def preference_ratio(margins, # one per pair, nats: log-probability of the stereotype less that of its opposite
                      clusters=None, # one label per pair, of any hashable type; None: each pair for itself
@@ -123,7 +145,7 @@ def preference_ratio(margins, # one per pair, nats: log-probability of the stere
                           notes=(note('all pairs are ties', n=tied),))
     n = len(won)
     wins = int(won.sum())
-    design = design_effect(won, [label for label, sign in zip(labels, signs) if sign])
+    design = _design_of_ratio(won, [label for label, sign in zip(labels, signs) if sign])
     interval = _ratio_interval(wins / n, n, design, confidence_level)
     notes = []
     if interval is None:
