@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from biasbook.auditing.files import load_audit as load_audit
     from biasbook.auditing.files import save_audit as save_audit
     from biasbook.auditing.measures import occupation_gap as occupation_gap
-    from biasbook.auditing.readings import summary_table as summary_table
     from biasbook.auditing.run import audit as audit
     from biasbook.chapters.cbs import cbs as cbs
     from biasbook.chapters.crows_pairs import crows_by_type as crows_by_type
@@ -82,6 +81,7 @@ if TYPE_CHECKING:
     from biasbook.embedders.load import from_callable as from_callable
     from biasbook.embedders.load import load_embedder as load_embedder
     from biasbook.models.load import load_model as load_model
+    from biasbook.results.readings import summary_table as summary_table
     from biasbook.results.result import Result as Result
     from biasbook.results.result import results_plot as results_plot
     from biasbook.results.result import results_table as results_table
@@ -109,7 +109,6 @@ _NAMES = {
     'auditing.compare': 'compare_audits',
     'auditing.files': 'load_audit save_audit',
     'auditing.measures': 'occupation_gap',
-    'auditing.readings': 'summary_table',
     'auditing.run': 'audit',
     'chapters.cbs': 'cbs',
     'chapters.crows_pairs': 'crows_by_type crows_pairs',
@@ -135,6 +134,7 @@ _NAMES = {
     'core.registry': 'data_path fetch verify',
     'embedders.load': 'from_callable load_embedder',
     'models.load': 'load_model',
+    'results.readings': 'summary_table',
     'results.result': 'Result results_plot results_table',
     'stats.estimate': 'Estimate',
     'stimuli.benchmarks': 'load_crows_pairs load_stereoset',

@@ -13,7 +13,8 @@ from biasbook.chapters.quality import analogy_answers
 from biasbook.chapters.what_remains import cluster_bias
 from biasbook.chapters.weat import weat_arrays
 from biasbook.vectors.directions import professions
-from biasbook.results.result import Estimate, Result
+from biasbook.results.result import Result
+from biasbook.stats.estimate import Interval, note
 from biasbook.vectors.wordvectors import WordVectors, load_vectors
 from biasbook.chapters.generated_analogies import generate_analogies
 from biasbook.chapters.projection import indirect_bias
@@ -146,14 +147,14 @@ def test_placebos_do_not_depend_on_the_order_of_rows(news):
 def test_seeds_agree_on_the_placebo_p_of_direct_bias(news):
     found = [direct_bias(news, professions(), random_state=seed, on_missing='drop').estimate('placebo directions') for seed in range(10)]
     p = [e.pvalue for e in found]
-    assert max(p) - min(p) < .06 and max(e.pvalue_error for e in found) <= .01      # 6 standard errors
+    assert max(p) - min(p) < .06 and max(e.test.error for e in found) <= .01      # 6 standard errors
 
 
 def test_a_p_that_is_drawn_too_seldom_says_so(news):
     r = cluster_bias(news, n_placebos=200)
     e = r.estimate('placebo directions')
-    assert .01 < e.pvalue_error < .04 and f'p = {e.p_text}' in str(r) and '±' in e.p_text
-    assert Result.from_json(r.to_json()).estimate('placebo directions').pvalue_error == e.pvalue_error
+    assert .01 < e.test.error < .04 and '±' in e.p_text
+    assert Result.from_json(r.to_json()).estimate('placebo directions').test == e.test
 
 
 # -- intervals ----------------------------------------------------------------------------------------------------------
@@ -173,9 +174,6 @@ def test_an_interval_has_both_ends_or_none():
         r = weat_arrays(**sets, A=A, B=B)
         assert both_or_none(r.low, r.high) and all(both_or_none(e.low, e.high) for e in r.also)
     r = weat_arrays(**constant, A=A, B=B)
-    assert math.isnan(r.low) and 'no interval' in r.meta['note'] and 'one score for all its words' in r.meta['note']
+    assert r.interval is None and r.notes == (note('d at its bound without a word'),)
     for low, high in ((math.nan, 1.94), (1., math.inf), (None, 1.), (-math.inf, 0.)):
-        e = Estimate('half', 1., low, high)
-        assert e.low is None and e.high is None
-    half = Result('m', 's', 'q', 1., low=math.nan, high=1.94)
-    assert math.isnan(half.low) and math.isnan(half.high)
+        assert Interval.between(low, high) is None

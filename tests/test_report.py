@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from biasbook.auditing.files import Audit
-from biasbook.results.result import Estimate, Result
+from biasbook.results.result import Estimate, HypothesisTest, Interval, Result, Words
+from biasbook.stats.estimate import note
 from biasbook.vectors.wordvectors import load_vectors
 from biasbook.chapters.occupation_gap import occupation_gap
 from biasbook.auditing.report import report_html
@@ -22,23 +23,35 @@ def audits():
     "Audits by name: two real subjects, one, hostile texts, nothing at all."
     v = load_vectors('googlenews-mini')
     real = [weat(v, name, on_missing='drop', placebo=False) for name in ('weat1', 'weat6', 'weat7', 'weat8', 'weat9', 'weat10')]
-    real = [replace(r, meta={**r.meta, 'measure': 'weat'}, also=(*r.also, Estimate('placebo', 1.3, pvalue=.02 * k + .01, method='given')))
-            for k, r in enumerate(real)]
+    placebos = [Estimate(name='placebo', value=1.3, test=HypothesisTest(name='unrelated topics', pvalue=.02 * k + .01, error=.005,
+                                                                        n_resamples=400, n_draws=5, random_state=0)) for k in range(6)]
+    real = [replace(r, meta={**r.meta, 'measure': 'weat'}, also=(*r.also, placebo)) for r, placebo in zip(real, placebos)]
     gap = occupation_gap(v, placebo=False, n_resamples=999)
     real.append(replace(gap, meta={**gap.meta, 'measure': 'occupation_gap'}))
-    real[0] = replace(real[0], meta={**real[0].meta, 'missing': ['caterpillar', 'Shakespeare', 'short-term', 'hygienist']})
-    other = [replace(r, subject='a-name-without-a-space-in-it-anywhere-that-is-too-long-for-a-phone', value=-r.value, pvalue=None) for r in real[:3]]
+    missing = {'X': ['caterpillar', 'Shakespeare', 'short-term', 'hygienist']}
+    real[0] = replace(real[0], words=replace(real[0].words, missing=missing))
+    other = [replace(r, subject='a-name-without-a-space-in-it-anywhere-that-is-too-long-for-a-phone', value=-r.value, test=None) for r in real[:3]]
     about = {'versions': {'biasbook': '0'}, 'subjects': {'googlenews-mini': {'size': 6300, 'doi': '10.48550/arXiv.1310.4546'}},
              'measures': {'weat': {'limits': 'An association is no cause.'}}, 'command': 'biasbook audit ' + 'vectors:x ' * 40}
     failures = ({'subject': 's', 'measure': 'weat1', 'error': 'ValueError: ' + 'word, ' * 300},)
-    meta = dict.fromkeys(('direction', 'source', 'name', 'note', 'interval', 'seed', 'property'), EVIL)
-    meta.update(missing=[EVIL, 'x' * 5000], names=[EVIL] * 4, words={k: [EVIL, 'x' * 5000] for k in 'XYAB'})
-    hostile = [replace(r, subject=s, query=s, metric=EVIL, n=s, method=s, meta={**r.meta, **meta}) for r in real[:3] for s in (EVIL, 'x' * 5000)]
+    hostile = [hostile_result(r, s) for r in real[:3] for s in (EVIL, 'x' * 5000)]
     odd = {'versions': {EVIL: 'x' * 5000}, 'subjects': {EVIL: {'doi': 'javascript:alert(1)', 'x' * 5000: EVIL}},
            'measures': {'weat': {'limits': EVIL, 'source': EVIL}}, 'command': 'x' * 5000 + EVIL}
     return {'two': Audit((*real, *other), failures, about), 'one': Audit(tuple(real), ()), 'empty': Audit((), ()),
             'hostile': Audit(tuple(hostile), tuple({'subject': s, 'measure': s, 'error': s} for s in (EVIL, 'x' * 5000)), odd),
-            'bare': Audit((Result('m', 's', 'q', math.nan), Result('m', 't', 'q', 1.)), ())}
+            'bare': Audit((Result(metric='m', subject='s', query='q', value=math.nan), Result(metric='m', subject='t', query='q', value=1.)), ())}
+
+
+def hostile_result(r, text):
+    "The result with hostile or endless text in each field that holds text."
+    units = replace(r.units, name=text)
+    meta = {**r.meta, **dict.fromkeys(('source', 'name'), EVIL), 'names': [EVIL] * 4}
+    words = Words(used={k: [EVIL, 'x' * 5000] for k in 'XYAB'}, missing={'X': [EVIL, 'x' * 5000]})
+    comparison = replace(r.comparison, groups=(EVIL, text), ideas=(text, EVIL), of=EVIL)
+    interval = r.interval or Interval(low=0., high=1.)
+    return replace(r, subject=text, query=text, metric=EVIL, units=units, test=replace(r.test, name=text, units=units),
+                   interval=replace(interval, method=text, over=text), comparison=comparison, words=words,
+                   notes=(note(text), note('no d', reason=EVIL)), meta=meta)
 
 
 @pytest.fixture(scope='module')

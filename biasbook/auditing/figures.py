@@ -9,10 +9,11 @@ __all__ = ['FIGURES', 'forest_html', 'forest_caption', 'OwnFigure', 'own_figures
 import math
 from typing import NamedTuple
 
+from ..results.readings import READINGS, is_known
+from ..results.sentences import p_text
 from ..stats.intervals import INTERVALS
 from ..chapters.wefat import WORD_INTERVALS
 from .measures import MEASURES
-from .readings import READINGS, is_known, p_text
 from .html import escaped, estimate_text, figure_html, image_data, number_text, plain
 
 # %% ../../nbs/auditing/04a_figures.ipynb #9ca75140

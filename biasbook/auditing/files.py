@@ -16,8 +16,10 @@ from pathlib import Path
 from .. import __version__
 from ..core.checks import WrongKind, check_path, check_text, check_whole, errors_at, listed, shown
 from ..core.inputs import ODD_CHARACTERS, file_text, parse_json, writable
-from ..results.result import PLACEBOS, Result, format_p, plain_data, results_table
-from .readings import findings, is_known
+from ..results.readings import is_known
+from ..results.result import PLACEBOS, Result, plain_data, results_table
+from ..results.sentences import p_text
+from .readings import findings, summary_rows
 
 # %% ../../nbs/auditing/07_files.ipynb #f2b9e65b
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,7 @@ class Audit:
 
     def findings(self):
         "The answer first: a sentence for each subject and measure, before any table."
-        return findings(self.results)
+        return findings(self.results, self.failures)
 
     def save(self, folder):
         "Write tables, JSON and report.html into a folder; returns the folder that was written."
@@ -62,14 +64,18 @@ def _interval_text(row):
 
 def _text_rows(frame):
     "The table as rows of texts: the titles of its columns, then a row for each result."
-    head = ['subject', 'test', 'query', 'measure', 'value', '95 % interval', 'p', 'p (Holm)', 'placebo p']
+    head = ['subject', 'test', 'query', 'measure', 'value', '95 % interval', 'p', 'p (Holm)', 'placebo p', 'placebo p (Holm)']
     rows = [head]
     for row in frame.to_dict('records'):
-        placebos = [row.get(f'{name}: p') for name in PLACEBOS]
-        placebo_text = ', '.join(format_p(p) for p in placebos if is_known(p))
         rows.append([row['subject'], row['name'], row['query'], row['metric'], f'{row["value"]:z.2f}',
-                     _interval_text(row), format_p(row['p']), format_p(row['p_holm']), placebo_text or '–'])
+                     _interval_text(row), p_text(row), p_text(row, 'p_holm'), _placebo_text(row, 'p'), _placebo_text(row, 'p_holm')])
     return rows
+
+
+def _placebo_text(row, column):
+    "The placebo p-values of a row, 'p' or adjusted 'p_holm', with commas between them."
+    texts = [p_text(row, f'{name}: {column}') for name in PLACEBOS if is_known(row.get(f'{name}: {column}'))]
+    return ', '.join(texts) or '–'
 
 # %% ../../nbs/auditing/07_files.ipynb #4323c626
 def printable(text, # what is about to be printed; a newline and a tab may stay
@@ -97,7 +103,7 @@ def latex_table(frame, # from Audit.table or results_table
                )->str:
     "The results as a LaTeX tabular, for the package booktabs."
     head, *rows = [' & '.join(map(_latex_cell, row)) + r' \\' for row in _text_rows(frame)]
-    return '\n'.join([r'\begin{tabular}{llllrrrrr}', r'\toprule', head, r'\midrule', *rows, r'\bottomrule',
+    return '\n'.join([r'\begin{tabular}{llllrrrrrr}', r'\toprule', head, r'\midrule', *rows, r'\bottomrule',
                       r'\end{tabular}', ''])
 
 _LATEX = {'\\': r'\textbackslash{}', '~': r'\textasciitilde{}', '^': r'\textasciicircum{}', '–': '--',
@@ -139,28 +145,24 @@ def text_table(rows, # lists of strings, the first one is the head
 
 # %% ../../nbs/auditing/07_files.ipynb #16bde2d2
 def _terminal_row(row):
-    "The cells of one result, from its row of the table."
-    of_targets = row.get('placebo: p')
-    of_attributes = row.get('placebo attributes: p')
-    of_directions = row.get('placebo directions: p')
-    placebo = of_targets if is_known(of_targets) else of_directions       # no measure has both
+    "The cells of one result, from its row of the summary_table."
     test = f'{row["name"]} {row["query"]}'.strip()
-    return [test, f'{row["value"]:z.2f}', _interval_text(row), format_p(row['p']), format_p(row['p_holm']),
-            format_p(placebo), format_p(of_attributes)]
+    return [test, f'{row["value"]:z.2f}', _interval_text(row), p_text(row), p_text(row, 'p_holm'), _placebo_text(row, 'p_holm'),
+            row['reading']]
 
 # %% ../../nbs/auditing/07_files.ipynb #6c93a65e
 def audit_lines(audit, # an Audit
                ): # an iterator over lines of text
     "The findings, then a line for each result, then the words that were missing."
     yield from audit.findings()
-    head = ['test', 'value', '95 % interval', 'p', 'p Holm', 'placebo', 'plac. attr.']
+    head = ['test', 'value', '95 % interval', 'p', 'p Holm', 'placebo p Holm', 'reading']
     by_subject: dict = {}
-    for row, r in zip(audit.table().to_dict('records'), audit.results):
-        by_subject.setdefault(r.subject, []).append((row, r.meta.get('missing')))
-    for subject, found in by_subject.items():
-        table = [head] + [_terminal_row(row) for row, _ in found]
-        yield f'\n{subject}\n{text_table(table, range(1, 7))}'
-        lacking = [f'{row["name"] or row["query"]} without {listed(words, 8)}' for row, words in found if words]
+    for row in summary_rows(audit.results):
+        by_subject.setdefault(row['subject'], []).append(row)
+    for subject, rows in by_subject.items():
+        table = [head] + [_terminal_row(row) for row in rows]
+        yield f'\n{subject}\n{text_table(table, range(1, 6))}'
+        lacking = [f'{row["name"] or row["query"]} without {listed(row["missing words"], 8)}' for row in rows if row['missing words']]
         if lacking:
             yield f'Words that {subject} lacks: {"; ".join(lacking)}'
 
@@ -272,26 +274,12 @@ def _check_mapping_or_none(x, name):
     if x is not None and not isinstance(x, dict):
         raise WrongKind(name, 'a mapping', shown(x))
 
-
-def _check_word_list(x, name):
-    "WrongKind unless this is a list of texts."
-    if not isinstance(x, (list, tuple)) or not all(isinstance(w, str) for w in x):
-        raise WrongKind(name, 'a list of words', shown(x))
-
 # %% ../../nbs/auditing/07_files.ipynb #07d4887a
 def _check_result(r):
     "ValueError if something in meta or details that this package computes with or prints has an unexpected type."
-    for key in ('name', 'battery', 'direction', 'measure', 'unit', 'note'):
+    for key in ('name', 'battery', 'measure', 'unit'):
         if r.meta.get(key) is not None:
             check_text(r.meta[key], f'meta.{key}', blank=True)
-    if r.meta.get('missing') is not None:
-        _check_word_list(r.meta['missing'], 'meta.missing')
-    words = r.meta.get('words')
-    if isinstance(words, dict):
-        for role, some in words.items():
-            _check_word_list(some, f'meta.words.{role}')
-    elif words is not None:
-        _check_word_list(words, 'meta.words')
     if r.meta.get('digits') is not None:
         check_whole(r.meta['digits'], 'meta.digits', least=0, most=20)
     for column in ('association', 'property'):

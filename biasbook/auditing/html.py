@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ..core.checks import clipped
 from ..core.registry import data_path
 from ..core.inputs import ODD_CHARACTERS, writable
-from .readings import is_known
+from ..results.readings import is_known
 
 # %% ../../nbs/auditing/06_html.ipynb #081c85ae
 def plain(text, # anything

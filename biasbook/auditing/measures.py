@@ -70,7 +70,7 @@ def _weat_describe(spec):
 
 def _weat_figure(r):
     from biasbook.results.plots import words_plot
-    *_, a, b = r.meta.get('names') or ('X', 'Y', 'A', 'B')
+    a, b = ('A', 'B') if r.comparison is None else r.comparison.ideas
     return words_plot(r.details['word'], r.details['association'], r.details['set'], title=r.label,
                       xlabel=f'difference of two mean cosines, by word (left: nearer to {b}; right: to {a})')
 
@@ -97,12 +97,15 @@ def _neighbors_units():
     return {'neighbors': {'pairs': _pairs(), 'words': professions()}}
 
 # %% ../../nbs/auditing/01_measures.ipynb #ad0f6e8b
+def _also_missing(r, **lists):
+    "The result with further lists of missing words, by the names of the lists."
+    return replace(r, words=replace(r.words, missing={**r.words.missing, **lists}))
+
 def _measure_along_direction(measure, vectors, spec, **options):
     "The result of a measure for the direction of the pairs; pairs that the vectors lack are among its missing words."
     direction = bias_direction(vectors, spec['pairs'], on_missing='drop')
     r = measure(vectors, direction=direction, **options)
-    missing_pairs = ['/'.join(pair) for pair in direction.missing]
-    return replace(r, meta={**r.meta, 'missing': [*r.meta.get('missing', []), *missing_pairs]})
+    return _also_missing(r, pairs=['/'.join(pair) for pair in direction.missing])
 
 def _direct_run(vectors, spec):
     return _measure_along_direction(direct_bias, vectors, spec, words=spec['words'], on_missing='drop')
@@ -146,8 +149,8 @@ def _fill_run(model, spec):
         raise ValueError(f'{model.name} knows fewer than two occupations of men or of women')
     r = fill_bias_difference(model, spec['templates'], spec['words'], of_men, of_women,
                              names=('occupations of men', 'of women'))
-    about = {'name': spec['name'], 'battery': 'occupations in masks', 'missing': unknown}
-    return replace(r, meta={**r.meta, **about})
+    about = {'name': spec['name'], 'battery': 'occupations in masks'}
+    return _also_missing(replace(r, meta={**r.meta, **about}), occupations=unknown)
 
 def _fill_describe(spec):
     first, second = spec['words']
@@ -186,9 +189,9 @@ def _pair_run(model, spec):
     known_pairs = pairs[is_known].reset_index(drop=True)
     baseline = [w for w in spec['baseline'] if _is_known_baseline(model, w)]
     r = sas_pairs(model, known_pairs, baseline=baseline or None)
-    missing = [f'{p.identity} ({p.stereotype}/{p.antistereotype})' for p in pairs[~is_known].itertuples()]
-    missing += [w for w in spec['baseline'] if w not in baseline]
-    return replace(r, meta={**r.meta, 'name': spec['name'], 'missing': missing})
+    unknown_pairs = [f'{p.identity} ({p.stereotype}/{p.antistereotype})' for p in pairs[~is_known].itertuples()]
+    unknown_baseline = [w for w in spec['baseline'] if w not in baseline]
+    return _also_missing(replace(r, meta={**r.meta, 'name': spec['name']}), pairs=unknown_pairs, baseline=unknown_baseline)
 
 def _pair_describe(spec):
     return UnitDescription('stereotypes × antistereotypes', len(spec['pairs']), _source_of('stereotype_pairs'))

@@ -7,13 +7,15 @@ __all__ = ['Step', 'next_steps']
 
 # %% ../../nbs/auditing/04_next_steps.ipynb #ca34bbe8
 import math
-import re
 import shlex
 from typing import NamedTuple
 
 from ..core.checks import listed, plural
+from ..results.readings import is_known
 from ..results.result import PLACEBOS
-from .readings import LOWER_CASE, MISSING_WORDS, consistency, is_known, p_text, summary_rows
+from ..results.sentences import p_text
+from ..stimuli.words import weat_queries
+from .readings import LOWER_CASE, MISSING_WORDS, consistency, summary_rows
 
 # %% ../../nbs/auditing/04_next_steps.ipynb #2368a46a
 class Step(NamedTuple):
@@ -34,9 +36,14 @@ def subject_as_python(audit, # an Audit
     return repr(_subject_argument(audit, subject).removeprefix('vectors:'))
 
 
+def _published_tests():
+    "The names of the published tests, which are enough to repeat one."
+    return {query.name for query in weat_queries()}
+
+
 def _is_published_weat(row):
-    "Whether a row is a test of WEAT under its own name, so that the name is enough to repeat it."
-    return row['measure'] == 'weat' and row['name'].startswith('weat')
+    "Whether a row is a published test under its own name."
+    return row['measure'] == 'weat' and row['name'] in _published_tests()
 
 
 def _name(row):
@@ -72,16 +79,25 @@ def _reached_by_placebos(audit, rows):
         return []
     reached.sort(key=lambda row: row['against placebos'])
     weakest = reached[0]
-    pvalues = {side: weakest[f'{side}: p'] for side in PLACEBOS if is_known(weakest.get(f'{side}: p'))}
+    pvalues = {side: weakest[f'{side}: p_holm'] for side in PLACEBOS if is_known(weakest.get(f'{side}: p_holm'))}
     side = max(pvalues, key=lambda side: pvalues[side])
     code = ''
     if _is_published_weat(weakest):
         subject = subject_as_python(audit, weakest['subject'])
         code = ('from biasbook.chapters.weat import placebo_reference\n'
                 f"placebo_reference({subject}, {weakest['name']!r}, on_missing='drop', side={side!r}).pairs[:5]")
-    return [Step(f'{_listed_results(reached)}: not clearly larger than unrelated topics or random directions (placebo p '
-                 f'up to {p_text(weakest, f"{side}: p")} in {_name(weakest)}). Look at these placebos before you '
+    return [Step(f'{_listed_results(reached)}: not clearly larger than unrelated topics or random directions (adjusted '
+                 f'placebo p up to {p_text(weakest, f"{side}: p_holm")} in {_name(weakest)}). Look at these placebos before you '
                  'interpret the result.', code)]
+
+
+def _too_few_words(rows):
+    "A step for results with too few words to tell."
+    few = [row for row in rows if row['reading'] == 'too few words to tell']
+    if not few:
+        return []
+    return [Step(f'{_listed_results(few)}: p is not small, but these lists are so short that even a large effect would often be '
+                 'missed. Measure with longer lists before you conclude that there is no association.')]
 
 
 def _without_placebos(rows):
@@ -107,7 +123,7 @@ def _missing_words(audit):
     words_of: dict = {} # the words that each subject lacks, in order
     queries_of: dict = {} # the queries that they are missing from
     for r in audit.results:
-        for word in r.meta.get('missing') or []:
+        for word in r.missing:
             words_of.setdefault(r.subject, {})[str(word)] = None
             queries_of.setdefault(r.subject, {})[r.meta.get('name') or r.query] = None
     steps = []
@@ -166,7 +182,7 @@ def _failure_step(audit, subject, hint, units):
     if any(units):
         what = f'{listed(dict.fromkeys(units), 6)} could not be measured'
     text = f'{subject}: {what} ({hint.text}).'
-    published_tests = [unit for unit in units if re.fullmatch('weat([1-9]|10)', unit)]
+    published_tests = [unit for unit in units if unit in _published_tests()]
     if hint.is_in_lower_case and published_tests:
         code = _LOWER.format(subject_as_python(audit, subject), published_tests)
         return Step(f'{text} Repeat the tests with the words in lower case.', code)
@@ -240,4 +256,4 @@ def next_steps(audit, # an Audit
     rows = summary_rows(audit.results)
     return [*_single_subject(audit, subjects), *_agreement(audit, subjects, consistency(audit.results)),
             *_duplicates(audit, subjects), *_p_near_05(audit, rows), *_reached_by_placebos(audit, rows),
-            *_without_placebos(rows), *_wide_intervals(rows), *_missing_words(audit), *_failures(audit)]
+            *_without_placebos(rows), *_too_few_words(rows), *_wide_intervals(rows), *_missing_words(audit), *_failures(audit)]

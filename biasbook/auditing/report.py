@@ -6,35 +6,34 @@
 __all__ = ['tag_html', 'result_html', 'numbers_html', 'report_html']
 
 # %% ../../nbs/auditing/05_report.ipynb #f2ea3042
-import re
 from threading import Lock
 from typing import NamedTuple
 
 from .. import __version__
 from ..core.checks import listed, plural
-from ..results.result import PLACEBOS, word_lists
-from .readings import READINGS, consistency, findings, headline, is_known, p_text, summary_rows
+from ..results import sentences
+from ..results.readings import READINGS, RULES, is_known
+from ..results.result import PLACEBOS
+from ..results.sentences import notes_text, p_text, test_text, units_text
+from .readings import consistency, counts, findings, headline, summary_rows
 from .next_steps import next_steps
 from .figures import forest_caption, forest_html, own_figures
 from .html import (DOI, cited, code_html, escaped, estimate_text, facts_html, interval_text, list_html, number_text,
                                     page_html, plain, table_html)
 
 # %% ../../nbs/auditing/05_report.ipynb #1afb789d
-def _placebo_columns(rows):
-    "The columns of placebo p-values that these rows have: column, and the side that placebos replace."
-    columns = {}
-    for name, side in PLACEBOS.items():
-        column = f'{name}: p'
-        if any(is_known(row.get(column)) for row in rows):
-            columns[column] = side
-    return columns
+def _placebos_of(rows):
+    "The placebos that these rows were compared with: the name of the estimate, and the side that placebos replace."
+    return {name: side for name, side in PLACEBOS.items() if any(is_known(row.get(f'{name}: p')) for row in rows)}
 
 
 def _word_sets(r):
     "The words that a result was measured with, by the name of their list."
-    lists = word_lists(r)
-    has_names = isinstance(r.meta.get('words'), dict) and r.meta.get('names')
-    names = map(str, r.meta['names'] if has_names else lists)
+    lists = r.words.used
+    names = list(lists)
+    of_lists = [] if r.comparison is None else [*r.comparison.groups, *r.comparison.ideas]
+    if len(of_lists) == len(set(of_lists)) == len(lists):
+        names = of_lists                        # math, arts, male and female in place of X, Y, A and B
     sets = dict(zip(names, lists.values()))
     if r.details is not None and 'word' in r.details:
         in_sets = {word for some in sets.values() for word in some}
@@ -46,9 +45,9 @@ def _word_sets(r):
 def _facts(row, r):
     "Names and texts: the words, and how each number was computed."
     facts = {name: ', '.join(map(str, words)) for name, words in _word_sets(r).items()}
-    facts.update({'missing': row['missing'], 'note': r.meta.get('note'), 'size': row['size'], 'n': r.n,
-                  'p': r.method, 'interval': r.meta.get('interval')})
-    facts.update({e.name: e.method for e in r.also if e.name in PLACEBOS})
+    facts.update({'missing': row['missing'], 'note': notes_text(r.notes), 'size': row['size'], 'n': units_text(r.units),
+                  'p': test_text(r.test), 'interval': sentences.interval_text(r.interval)})
+    facts.update({e.name: test_text(e.test) or notes_text(e.notes) for e in r.also if e.name in PLACEBOS})
     return facts
 
 # %% ../../nbs/auditing/05_report.ipynb #4d734fe6
@@ -67,9 +66,12 @@ def result_html(row, # of a summary_table, as a dictionary
     numbers = [estimate_text(row['value'], row['low'], row['high'])]
     if is_known(row['p']):
         numbers += [f'p {p_text(row)}', f'after adjustment {p_text(row, "p_holm")}']
-    placebos = [f'{p_text(row, column)} ({side})' for column, side in _placebo_columns([row]).items()]
+    placebos = _placebos_of([row])
     if placebos:
-        numbers.append(f'placebo p {" and ".join(placebos)}')
+        own = [f'{p_text(row, f"{name}: p")} ({side})' for name, side in placebos.items()]
+        adjusted = [p_text(row, f'{name}: p_holm') for name in placebos]
+        numbers.append(f'placebo p {" and ".join(own)}')
+        numbers.append(f'after adjustment {" and ".join(adjusted)}')
     unbroken = ', '.join(f'<span class="n">{number}</span>' for number in numbers)
     direction = f'; {escaped(row["direction"])}' if row['direction'] else ''
     return (f'<details><summary><b>{escaped(row["label"])}</b>: {escaped(row["metric"])} = {unbroken}'
@@ -81,7 +83,9 @@ def numbers_html(ident, # of the table
                 )->str:
     "All numbers of one chapter."
     p_titles = {'p': 'p', 'p_holm': 'p, Holm', 'p_bh': 'p, BH'}
-    p_titles.update({column: f'placebo p, {side}' for column, side in _placebo_columns(rows).items()})
+    for name, side in _placebos_of(rows).items():
+        p_titles[f'{name}: p'] = f'placebo p, {side}'
+        p_titles[f'{name}: p_holm'] = f'placebo p, {side}, Holm'
     head = [('query', 'short'), ('subject', 'long'), (rows[0]['metric'], 'number'), ('interval', 'number'),
             *((title, 'number') for title in p_titles.values()), ('reading', 'short'), ('n', 'short'),
             ('missing words', 'long')]
@@ -89,9 +93,9 @@ def numbers_html(ident, # of the table
     for r in rows:
         missing = r['missing words']
         body.append([r['label'], r['subject'], (number_text(r['value']), r['value']), (interval_text(r['low'], r['high']) or '–', r['low']),
-                     *((p_text(r, column), r[column]) for column in p_titles), r['reading'], r['n'],
+                     *((p_text(r, column), r[column]) for column in p_titles), r['reading'], r['units'] or '–',
                      f'{len(missing)}: {listed(dict.fromkeys(missing))}' if missing else '0'])
-    return table_html(ident, 'Holm and BH adjust p within one subject and one battery.', head, body)
+    return table_html(ident, 'Holm and BH adjust p, and Holm the placebo p, within one subject and one battery.', head, body)
 
 # %% ../../nbs/auditing/05_report.ipynb #59f488f2
 class _Finding(NamedTuple):
@@ -138,7 +142,7 @@ def _findings_html(audit, rows, agreements):
         lines = [f'{escaped(x.label)}: {number_text(x.low)} to {number_text(x.high)}' for x in split]
         parts += ['<h3>Subjects differ in sign</h3>', list_html(lines)]
     if rows:
-        parts += ['<h3>Subject by subject</h3>', list_html(map(escaped, findings(audit.results)))]
+        parts += ['<h3>Subject by subject</h3>', list_html(map(escaped, findings(audit.results, audit.failures)))]
     return '\n'.join(parts)
 
 # %% ../../nbs/auditing/05_report.ipynb #3eacdd40
@@ -193,7 +197,7 @@ def _sizes_html(rows):
                      (number_text(r['against placebos']), r['against placebos']),
                      (number_text(r['probability']), r['probability']), r['reading'], r['size']])
     lines = [f'Significant, but not clearly larger than placebos: {_queries_read_as("reached by placebos", rows)}.',
-             f'Large, but unsure: {_queries_read_as("large but unsure", rows)}.']
+             f'Too few words to tell: {_queries_read_as("too few words to tell", rows)}.']
     return _SIZES + list_html(lines) + table_html('sizes', 'Statistical beside practical size', head, body)
 
 # %% ../../nbs/auditing/05_report.ipynb #07923c25
@@ -220,26 +224,22 @@ def _agreements_html(agreements, n_subjects):
     return _DEPENDENCE + table_html('agreement', title, head, body)
 
 # %% ../../nbs/auditing/05_report.ipynb #95b2fe91
-_TOPIC_DRAWS = re.compile(r' in (\d{1,9}) draws of ') # as biasbook.vectors.topics.matched_how writes it
-
-
-def _n_topic_draws(r):
-    "How many draws of topic lists the placebos of a result are from, as their methods say; 0 without topics."
-    n_draws = 0
-    for e in r.also:
-        found = _TOPIC_DRAWS.search(e.method or '')       # a result has no field for it
-        if e.name.startswith('placebo') and found:
-            n_draws = max(n_draws, int(found[1]))
-    return n_draws
-
-
 def _seeds(r):
-    "The seeds of p, 'none' if p is not from draws, and of the topic lists: 0, 1, … for their draws."
-    seeds = f'p: {r.meta.get("seed", "none")}'
-    n_topic_draws = _n_topic_draws(r)
-    if n_topic_draws:
-        seeds += f'; topics: 0 to {n_topic_draws - 1}'
-    return seeds
+    "The seeds of p and of placebo p-values, 'none' for a p-value that is not drawn; 0 to 9 for ten draws of topic lists."
+    seeds = {'p': 'none' if r.test is None else _seeds_of_test(r.test)}
+    for e in r.also:
+        if e.name in PLACEBOS and e.test is not None:
+            seeds[PLACEBOS[e.name]] = _seeds_of_test(e.test)
+    return '; '.join(f'{what}: {which}' for what, which in seeds.items())
+
+
+def _seeds_of_test(test):
+    "The seeds of one test."
+    if test.random_state is None:
+        return 'none'
+    if test.n_draws is None or test.n_draws == 1:
+        return f'{test.random_state}'
+    return f'{test.random_state} to {test.random_state + test.n_draws - 1}'
 
 
 def _provenance_html(audit):
@@ -267,7 +267,8 @@ def _methods_html(results):
     body = []
     for r in results:
         level = (f'{r.confidence_level:g}', r.confidence_level)
-        body.append([r.label, r.subject, r.method or '–', r.alternative, r.meta.get('interval') or '–', level, _seeds(r)])
+        body.append([r.label, r.subject, test_text(r.test) or '–', r.alternative, sentences.interval_text(r.interval) or '–', level,
+                     _seeds(r)])
     return table_html('methods', 'How p and intervals were computed', head, body)
 
 # %% ../../nbs/auditing/05_report.ipynb #44d472d2
@@ -293,14 +294,21 @@ def _cite_html(audit):
 # %% ../../nbs/auditing/05_report.ipynb #43f5dc59
 READING = """<p>d is the difference between two mean associations, in standard deviations of the target words; for sets of
 equal size it stays below 2. The interval shows how the value would vary over similar word sets of the same size. p is
-the share of splits of the target words, or of orders of a property, that give a value at least as large; a one-sided p
-counts only values in the direction of the hypothesis. A placebo p is the share of pairs of unrelated topics, as coherent
-as the lists of the query, or of directions of random pairs of words, that give a value at least as large: if it is not
-small, unrelated words often differ as much. A p with ≤ is the smallest that its random draws could give. Holm and BH
-adjust p within one subject and one battery; placebo p-values are not adjusted.</p>
+the share of splits of the target words, or of orders of a property, that give a value at least as large in either
+direction; a one-sided p, where one was asked for, counts one direction only. A placebo p is the share of pairs of
+unrelated topics, as coherent as the lists of the query, or of directions of random pairs of words, that give a value at
+least as large: if it is not small, unrelated words often differ as much. A p with ≤ is the smallest that its random draws
+could give, and the number after ± is the error that random draws leave in a p. Holm and BH adjust p within one subject and
+one battery, and Holm adjusts each kind of placebo p in the same way.</p>
 <p>These numbers are associations between words in a representation. They do not show where an association comes from,
 whether it does harm, or what a system does that uses the representation. An association that no query covers is not in
 this report.</p>"""
+
+
+def _rules_html():
+    "The rules of the readings, as a list."
+    lines = [f'{tag_html(rule.reading)} {escaped(rule.condition)}.' for rule in RULES]
+    return '<h3>The readings</h3><p>The first of these rules that holds gives the reading of a result.</p>' + list_html(lines, 'ol')
 
 # %% ../../nbs/auditing/05_report.ipynb #1b07f796
 class _Chapter(NamedTuple):
@@ -357,7 +365,7 @@ def _sections(audit):
     yield 'What to do next', _steps_html(next_steps(audit))
     if audit.failures:
         yield 'Not measured', list_html(_failure_lines(audit.failures))
-    yield 'How to read the numbers', READING
+    yield 'How to read the numbers', READING + _rules_html()
     yield 'Provenance', _provenance_html(audit)
     yield 'How to cite', _cite_html(audit)
 
@@ -390,7 +398,8 @@ def report_html(audit, # an Audit
         title += f' of {plain(subjects[0], 80)}'
     if len(subjects) > 1:
         title += f' and {len(subjects) - 1} more'
-    intro = (f'<p class="soft">{plural(len(audit.results), "result")} in {plural(len(subjects), "subject")}; '
+    asked = counts(audit.results, audit.failures).asked
+    intro = (f'<p class="soft">{plural(asked, "question")} asked of {plural(len(subjects), "subject")}; '
              f'{len(audit.failures)} not measured. biasbook {escaped(__version__)}.</p>')
     with _drawing:
         return page_html(title, intro, _sections(audit))

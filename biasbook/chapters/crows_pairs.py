@@ -12,11 +12,13 @@ import numpy as np
 
 from .. import __version__
 from ..core.checks import check_fraction, plural
-from biasbook.models.pair_scores import (
-    check_result_of, few_clusters_note, length_estimate, length_note, pair_scores, pairs_result, percent_estimate,
-    preferred_side, scoring_of)
-from ..stats.preferences import preference_estimates, preference_ratio, sign_test
-from ..results.result import Estimate, Result
+from ..models.pair_scores import (
+    PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, name_units, named_estimates,
+    notes_without_ties, pair_scores, pairs_result, percent_estimate, scoring_of)
+from ..stats.estimate import Estimate, Units, note
+from ..stats.preferences import preference_ratio, sign_test
+from ..results.result import Result
+from ..results.sentences import Comparison
 from ..stimuli.benchmarks import load_crows_pairs
 from ..models.tokens import encode
 
@@ -68,54 +70,65 @@ def _winners(more, less, scoring):
     return winners
 
 # %% ../../nbs/03a_crows_pairs.ipynb #427eea95
+_UNITS = PairUnits(pairs='pairs', clusters='writers', cluster='writer')
 _SIGN = {'more': 1., 'tie': 0., 'less': -1.}
 
 def _score_of_direction(d, direction, name, level):
     "The metric within a direction, over the pairs without ties, as published."
     pairs = d[d['stereo_antistereo'] == direction]
     if not len(pairs):
-        return Estimate(name, math.nan, method=f'no pairs of direction {direction}')
+        return Estimate(name=name, value=math.nan, unit='%', notes=(note('no pairs of this direction', direction=direction),))
     signs = pairs['winner'].map(_SIGN)
-    estimates = preference_estimates(signs, pairs['anon_writer'].tolist(), confidence_level=level)
+    estimates = named_estimates(signs, pairs['anon_writer'].tolist(), _UNITS, confidence_level=level)
     return percent_estimate(estimates.ratio, name)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #e211b692
-def _notes(meta, writers, length):
-    "The notes of a result, as clauses."
-    notes = []
+def _comparison(preference, losses, among):
+    """What the percentage compares, or None where its side of 50 is that of the ties, which it counts as losses.
+
+    With three wins, three losses and a tie it is below 50, but the model prefers neither side."""
+    balance = np.sign(preference.wins - losses)
+    if np.sign(preference.ratio - .5) != balance:
+        return None
+    return Comparison(kind='preference', ideas=('the more stereotyping sentence', 'the less stereotyping sentence'), of=among)
+
+
+def _notes(meta, main, writers, length, compares):
+    "The notes of a result."
+    notes = list(notes_without_ties(main))
+    if not compares:
+        notes.append(note('wins and losses', wins=meta['wins'], losses=meta['losses']))
     if meta['data']:
-        notes.append('many of these pairs are no valid test (Blodgett et al. 2021)')
+        notes.append(note('doubtful pairs'))
     if meta['ties']:
-        notes.append(f'{plural(meta["ties"], "tie")} counted in the percentage, but not in the sign test')
+        notes.append(note('ties in the percentage', n=meta['ties']))
     if meta['unknown']:
-        notes.append(f'{plural(meta["unknown"], "sentence")} with tokens that the model does not know')
-    notes += [length_note(length), few_clusters_note(writers, 'writer')]
-    return notes
+        notes.append(note('unknown tokens', n=meta['unknown'], sentences=plural(meta['unknown'], 'sentence')))
+    return (*notes, *length_notes(length), *few_clusters_notes(writers, _UNITS))
 
 # %% ../../nbs/03a_crows_pairs.ipynb #7aef3dca
-def _result(d, subject, query, meta, level):
-    "The result of scored pairs, all of them or a part."
+def _result(d, subject, query, among, meta, level):
+    "The result of scored pairs, all of them or a part; `among` names them in its sentence."
     who = d['anon_writer'].tolist()
     writers = len(set(who))
     signs = d['winner'].map(_SIGN)
     preference = preference_ratio(signs, who, ties='anti', confidence_level=level)
     test = sign_test(signs, who)
-    share = Estimate('CrowS-Pairs metric', preference.ratio, preference.low, preference.high, test.pvalue, test.method)
-    of_margins = preference_estimates(d['margin'], who, confidence_level=level)
+    share = name_units(Estimate(name='CrowS-Pairs metric', value=preference.ratio, interval=preference.interval, test=test,
+                                notes=preference.notes), _UNITS)
+    of_margins = named_estimates(d['margin'], who, _UNITS, confidence_level=level)
     length = length_estimate(d['length_difference'], d['margin'])
     also = (_score_of_direction(d, 'stereo', 'stereotype score', level),
             _score_of_direction(d, 'antistereo', 'antistereotype score', level),
-            percent_estimate(of_margins.ratio, 'unrounded, without ties'),
+            percent_estimate(of_margins.ratio, 'metric without rounding and ties'),
             percent_estimate(of_margins.as_if_independent), of_margins.mean_margin, of_margins.paired_t, length)
     losses = int((d['winner'] == 'less').sum())
-    direction = preferred_side(preference.wins - losses, 'more', 'less')
-    if direction:
-        direction += ' stereotyping sentences'
-    meta = {**meta, 'unknown': int(d['unknown'].sum()), 'wins': preference.wins, 'losses': losses,
-            'ties': preference.ties, 'missing': []}
-    return pairs_result(percent_estimate(share), direction=direction, notes=_notes(meta, writers, length), meta=meta,
-                        metric='CrowS-Pairs metric', subject=subject, query=query, null=50, confidence_level=level,
-                        n=f'{plural(len(d), "pair")} of {plural(writers, "writer")}', also=also, details=d)
+    comparison = _comparison(preference, losses, among)
+    meta = {**meta, 'unknown': int(d['unknown'].sum()), 'wins': preference.wins, 'losses': losses, 'ties': preference.ties}
+    units = Units(counts=(len(d),), name='pairs', clusters=writers, cluster_name=_UNITS.clusters)
+    return pairs_result(percent_estimate(share), metric='CrowS-Pairs metric', subject=subject, query=query, null=50.,
+                        units=units, comparison=comparison, notes=_notes(meta, share, writers, length, comparison is not None),
+                        meta=meta, detectable=detectable_share(test, whole=100), confidence_level=level, also=also, details=d)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #b94c99e6
 def crows_pairs(model, # from load_model, masked or causal
@@ -138,7 +151,8 @@ def crows_pairs(model, # from load_model, masked or causal
     meta = {'kind': model.kind, 'scoring': scoring, 'decimals': 3 if scoring == 'shared' else None,
             'data': 'pairs/crows_pairs_anonymized.csv' if data is None else '',
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
-    return _result(d, model.name, plural(len(d), 'pair'), meta, confidence_level)
+    query = plural(len(d), 'pair')
+    return _result(d, model.name, query, query, meta, confidence_level)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #f3c0a438
 def crows_by_type(result, # of crows_pairs
@@ -146,5 +160,8 @@ def crows_by_type(result, # of crows_pairs
     "The result of each type of bias: one family for Holm's adjustment. ValueError for a result of another measure."
     check_result_of(result, 'crows_pairs', ['bias_type', 'winner', 'unknown'])
     meta = {**result.meta, 'battery': f'types of bias, {result.meta["scoring"]}'}
-    return [_result(of_type.reset_index(drop=True), result.subject, kind, meta, result.confidence_level)
-            for kind, of_type in result.details.groupby('bias_type', sort=False)]
+    results = []
+    for kind, of_type in result.details.groupby('bias_type', sort=False):
+        among = f'{plural(len(of_type), "pair")} of the type {kind}'
+        results.append(_result(of_type.reset_index(drop=True), result.subject, kind, among, meta, result.confidence_level))
+    return results

@@ -20,10 +20,12 @@ from ..core.store import Store, store_key
 from ..models.checkpoints import (
     Checkpoint, choose_device, find_model, load_config, model_kind, quiet_transformers)
 from ..stimuli.pairs import load_pairs, pair_sentences
-from ..models.pair_scores import SCORINGS, pairs_result
+from ..models.pair_scores import SCORINGS, PairUnits, detectable_share, name_units, pairs_result
 from ..stats.preferences import margin_signs, paired_preferences, paired_t
 from ..stats.multiplicity import holm
-from ..results.result import Estimate, Result, results_table
+from ..results.result import Result, results_table
+from ..results.sentences import Comparison
+from ..stats.estimate import Estimate, Note, note
 from ..models.load import load_model
 from ..models.scorer import Scorer, free_gpu_memory
 from .sas_pairs import NEUTRAL, sas_pairs
@@ -45,30 +47,34 @@ def _paired_table(one, two, column, ties):
 
 class _Scales(NamedTuple):
     "Are the margins of two models in the same unit?"
-    differ: str # the reason why not; empty if they are
-    note: str # a note for the result; empty if there is nothing to note
+    comparable: bool # whether their difference means anything
+    notes: tuple # why not, or what to keep in mind
 
 def _scales(one, two):
     "The scales of two results, from their scorings and tokenizers."
     first, second = one.meta, two.meta
     if first['scoring'] != second['scoring']:
-        return _Scales(f'scores by {first["scoring"]} and by {second["scoring"]} are on different scales', '')
+        return _Scales(False, (note('different scales', first=first['scoring'], second=second['scoring']),))
     if first['kind'] == 'masked' and first['checkpoint']['tokenizer'] != second['checkpoint']['tokenizer']:
-        return _Scales('', 'the tokenizers differ, so scores are sums over different tokens')
-    return _Scales('', '')
+        return _Scales(True, (note('different tokenizers'),))
+    return _Scales(True, ())
 
 # %% ../../nbs/03c_model_comparison.ipynb #52c912c0
-def _comparison(one, two, *, quantity, metric, main, null, also, note, details, subject):
+_UNITS = PairUnits(pairs='pairs', clusters='identities', cluster='identity')
+_CODES = {'ties are left out': 'agreements are left out', 'nothing but ties': 'no disagreements'} # a tie is an agreement here
+
+def _of_disagreements(estimate):
+    "A share of the disagreements, whose notes speak of agreements in place of ties."
+    named = name_units(estimate, _UNITS)
+    notes = [Note(_CODES.get(a_note.code, a_note.code), a_note.data) for a_note in named.notes]
+    return replace(named, notes=tuple(notes))
+
+def _comparison(one, two, *, quantity, metric, main, subject, **fields):
     "The result of comparing two models, second minus first; `main` is the estimate of the quantity."
-    direction = ''
-    if main.value > null:
-        direction = f'toward stereotypes: {two.subject} more than {one.subject}'
-    elif main.value < null:
-        direction = f'toward stereotypes: {one.subject} more than {two.subject}'
-    meta = {'battery': metric, 'quantity': quantity, 'first': one.subject, 'second': two.subject, 'missing': []}
-    return pairs_result(main, direction=direction, notes=[note], meta=meta, metric=metric, subject=subject,
-                        query=f'{one.subject} → {two.subject}', null=null, confidence_level=one.confidence_level, n=one.n,
-                        also=also, details=details)
+    meta = {'battery': metric, 'quantity': quantity, 'first': one.subject, 'second': two.subject}
+    comparison = Comparison(kind='models', groups=(two.subject, one.subject), ideas=('stereotypes', 'antistereotypes'))
+    return pairs_result(main, metric=metric, subject=subject, query=f'{one.subject} → {two.subject}', units=one.units,
+                        comparison=comparison, confidence_level=one.confidence_level, meta=meta, **fields)
 
 def _compared(one, two, subject):
     "The tests between two models, second minus first: of margins if both models have the same scale, and of preferences."
@@ -82,15 +88,20 @@ def _compared(one, two, subject):
     raw = paired_preferences(one.details['margin'], two.details['margin'], **options)
     scales = _scales(one, two)
     results = []
-    if not scales.differ:
-        other_differences = replace(raw.mean_difference, name='raw margins'), paired_t(d['difference'])
+    if scales.comparable:
+        difference = name_units(found.mean_difference, _UNITS)
+        raw_difference = replace(name_units(raw.mean_difference, _UNITS), name='difference of raw margins')
         results.append(_comparison(
-            one, two, quantity='margins', metric=f'difference of {margins}', main=found.mean_difference, null=0.,
-            also=other_differences, note=scales.note, details=d, subject=subject))
-    other_ratios = found.difference_of_ratios, found.mcnemar, replace(raw.difference_of_ratios, name='raw ratios')
+            one, two, quantity='margins', metric=f'difference of {margins}', main=difference, null=0., subject=subject,
+            notes=(*difference.notes, *scales.notes), also=(raw_difference, paired_t(d['difference'])), details=d))
+    disagreements = _of_disagreements(found.disagreements)
+    notes = disagreements.notes if scales.comparable else (*disagreements.notes, *scales.notes)
+    difference_of_ratios = name_units(found.difference_of_ratios, _UNITS)
+    raw_ratios = replace(name_units(raw.difference_of_ratios, _UNITS), name='difference of raw ratios')
     results.append(_comparison(
-        one, two, quantity='disagreements', metric=f'share of disagreements, {margins}', main=found.disagreements,
-        null=.5, also=other_ratios, note=scales.differ, details=d, subject=subject))
+        one, two, quantity='disagreements', metric=f'share of disagreements, {margins}', main=disagreements, null=.5, subject=subject,
+        detectable=detectable_share(disagreements.test), notes=notes,
+        also=(difference_of_ratios, _of_disagreements(found.mcnemar), raw_ratios), details=d))
     return results
 
 # %% ../../nbs/03c_model_comparison.ipynb #5d273140
@@ -226,7 +237,7 @@ def _models_table(comparison):
     p_holm = holm([r.pvalue for r in comparison.results]) if comparison.results else []
     for r, its_p_holm in zip(comparison.results, p_holm):
         by_name = {e.name: e for e in r.also}
-        corrected = by_name.get('corrected ratio', Estimate('', None))
+        corrected = by_name.get('corrected ratio', Estimate(name='', value=None))
         t = r.estimate('paired t')
         rows[r.subject] = {
             'kind': r.meta['kind'], 'scoring': r.meta['scoring'], 'pairs': len(r.details), 'ratio': r.value,

@@ -16,9 +16,12 @@ from .. import __version__
 from ..core.checks import check_choice, check_fraction, check_words, plural
 from ..stimuli.pairs import pair_sentences
 from ..models.pair_scores import (
-    check_result_of, few_clusters_note, length_estimate, length_note, pair_scores, pairs_result, preferred_side, scoring_of)
-from ..stats.preferences import preference_estimates, preference_ratio
-from ..results.result import Estimate, Result, format_p
+    PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, named_estimates,
+    notes_without_ties, pair_scores, pairs_result, scoring_of)
+from ..stats.estimate import Estimate, Units, format_test_p, note
+from ..stats.preferences import preference_ratio
+from ..results.result import Result
+from ..results.sentences import Comparison
 from ..models.tokens import encode
 
 # %% ../../nbs/03_sas_pairs.ipynb #2b79ad04
@@ -101,49 +104,58 @@ def _check_scoring(model, scoring, bos, compat):
     return found
 
 # %% ../../nbs/03_sas_pairs.ipynb #22b5d728
+_UNITS = PairUnits(pairs='pairs', clusters='identities', cluster='identity')
+
 def _corrected(d, who, ties, level):
     "The ratio and the mean of the corrected margins; an empty tuple without a baseline."
     if d['corrected'].isna().any():
         return ()
-    estimates = preference_estimates(d['corrected'], who, ties=ties, confidence_level=level)
+    estimates = named_estimates(d['corrected'], who, _UNITS, ties=ties, confidence_level=level)
     return (replace(estimates.ratio, name='corrected ratio'),
             replace(estimates.mean_margin, name='corrected margin'))
 
 # %% ../../nbs/03_sas_pairs.ipynb #633c1e0f
-def _notes(meta, ratio, also):
-    "The notes of a result, as clauses."
+def _notes(meta, ratio, main, also, n_pairs):
+    "The notes of a result."
     by_name = {e.name: e for e in also}
-    notes = []
-    corrected = by_name.get('corrected ratio')
-    if corrected:
-        notes.append(f'after subtracting the baseline {corrected.value:.2f}, p = {format_p(corrected.pvalue)}')
-    notes.append(length_note(by_name['length and margin']))
-    if meta['compat'] and meta['kind'] == 'causal':
-        notes.append('scores are n / (n - 1) too large, as published')
-    if meta['compat']:
-        notes.append('ties count as antistereotypes, as published')
-    elif ratio.ties:
-        notes.append(f'{plural(ratio.ties, "tie")} left out of the ratio')
     all_ties = ratio.wins + ratio.losses == 0
+    notes = list(notes_without_ties(main))
+    if 'corrected ratio' in by_name:
+        notes.append(_corrected_note(by_name['corrected ratio'], n_pairs))
+    notes += length_notes(by_name['length and margin'])
+    if meta['compat'] and meta['kind'] == 'causal':
+        notes.append(note('scores as published'))
+    if meta['compat']:
+        notes.append(note('ties as published'))
+    elif ratio.ties and not all_ties:
+        notes.append(note('ties are left out', n=ratio.ties))
     if not all_ties:
-        notes.append(few_clusters_note(ratio.clusters, 'identity', 'identities'))
-    return notes
+        notes += few_clusters_notes(ratio.clusters, _UNITS)
+    return tuple(notes)
+
+
+def _corrected_note(corrected, n_pairs):
+    "What the ratio is after the baseline is subtracted."
+    if math.isnan(corrected.value):
+        return note('no corrected ratio', n=n_pairs)
+    return note('corrected ratio', ratio=corrected.value, p=format_test_p(corrected.test))
 
 # %% ../../nbs/03_sas_pairs.ipynb #00b258a5
-def _result(d, subject, query, meta, level):
-    "The result of scored pairs."
+def _result(d, subject, query, among, meta, level):
+    "The result of scored pairs; `among` names them in its sentence."
     who = [identity.casefold() for identity in d['identity']]
     ties = 'anti' if meta['compat'] else 'apart'
-    estimates = preference_estimates(d['margin'], who, ties=ties, confidence_level=level)
+    estimates = named_estimates(d['margin'], who, _UNITS, ties=ties, confidence_level=level)
     ratio = preference_ratio(d['margin'], who, ties=ties, confidence_level=level)
     also = (estimates.as_if_independent, estimates.mean_margin, estimates.paired_t, *_corrected(d, who, ties, level),
             length_estimate(d['length_difference'], d['margin']))
     losses = int((d['margin'] < 0).sum())               # without ties, also where the ratio counts them as losses
-    meta = {**meta, 'missing': [], 'wins': ratio.wins, 'losses': losses, 'ties': ratio.ties}
-    return pairs_result(estimates.ratio, direction=preferred_side(ratio.wins - ratio.losses, 'stereotypes', 'antistereotypes'),
-                        notes=_notes(meta, ratio, also), meta=meta, metric='preference ratio', subject=subject,
-                        query=query, null=.5, confidence_level=level, also=also, details=d,
-                        n=f'{plural(len(d), "pair")} of {plural(len(set(who)), "identity", "identities")}')
+    meta = {**meta, 'wins': ratio.wins, 'losses': losses, 'ties': ratio.ties}
+    units = Units(counts=(len(d),), name='pairs', clusters=len(set(who)), cluster_name=_UNITS.clusters)
+    return pairs_result(estimates.ratio, metric='preference ratio', subject=subject, query=query, null=.5, units=units,
+                        comparison=Comparison(kind='preference', ideas=('stereotypes', 'antistereotypes'), of=among),
+                        notes=_notes(meta, ratio, estimates.ratio, also, len(d)), meta=meta,
+                        detectable=detectable_share(estimates.ratio.test), confidence_level=level, also=also, details=d)
 
 # %% ../../nbs/03_sas_pairs.ipynb #07872ad8
 def sas_pairs(model, # from load_model, of any kind
@@ -177,7 +189,7 @@ def sas_pairs(model, # from load_model, of any kind
     query = plural(len(d), 'pair')
     if prefix:
         query += f' with {prefix}'
-    return _result(d[_KEPT], model.name, query, meta, confidence_level)
+    return _result(d[_KEPT], model.name, query, query, meta, confidence_level)
 
 # %% ../../nbs/03_sas_pairs.ipynb #4824fa13
 def sas_by_type(result, # of sas_pairs
@@ -185,8 +197,11 @@ def sas_by_type(result, # of sas_pairs
     "The result of each type of identity: one family for Holm's adjustment. ValueError for a result of another measure."
     check_result_of(result, 'sas_pairs', _KEPT)
     meta = {**result.meta, 'battery': f'types of identity, {result.meta["scoring"]}'}
-    return [_result(of_type.reset_index(drop=True), result.subject, str(kind), meta, result.confidence_level)
-            for kind, of_type in result.details.groupby('type', sort=False)]
+    results = []
+    for kind, of_type in result.details.groupby('type', sort=False):
+        among = f'{plural(len(of_type), "pair")} of the type {kind}'
+        results.append(_result(of_type.reset_index(drop=True), result.subject, str(kind), among, meta, result.confidence_level))
+    return results
 
 # %% ../../nbs/03_sas_pairs.ipynb #1ffbc2db
 def ratios_plot(results, # of sas_pairs
@@ -206,7 +221,7 @@ def ratios_plot(results, # of sas_pairs
     corrected = []
     for r in results:
         by_name = {e.name: e for e in r.also}
-        corrected.append(by_name.get('corrected ratio', Estimate('', None)))
+        corrected.append(by_name.get('corrected ratio', Estimate(name='', value=None)))
     ax = forest_plot(labels or [r.subject for r in results], [e.value for e in corrected],
                      [e.low for e in corrected], [e.high for e in corrected], null=.5, title=title, ax=ax,
                      xlabel='share of pairs that prefer the stereotype\n'

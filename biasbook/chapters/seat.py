@@ -361,19 +361,20 @@ def _(subject: Embedder, occupations, *, templates=NOUN_TEMPLATES):
     occupations = list(occupations)
     female = _nouns('B')
     male = _nouns('A')
-    missing = _Vocabulary(subject).missing(occupations + female + male)
-    known = [word for word in occupations if word not in missing]
-    known_female = [word for word in female if word not in missing]
-    known_male = [word for word in male if word not in missing]
+    unknown = _Vocabulary(subject).missing(occupations + female + male)
+    known = [word for word in occupations if word not in unknown]
+    known_female = [word for word in female if word not in unknown]
+    known_male = [word for word in male if word not in unknown]
     if not known:
         raise ValueError(f'{subject.name} knows none of the {len(occupations)} occupations')
     templates = _check_templates(templates)
     sentences = bare_sentences(known + known_female + known_male, templates)
     vectors = word_vectors(subject, sentences)
     found = vector_associations(vectors, known, known_female, known_male, placebo=False)
+    missing_attributes = {'A': [word for word in female if word in unknown], 'B': [word for word in male if word in unknown]}
     meta = {
         **found.meta,
-        'missing_attributes': [word for word in female + male if word in missing],
         'templates': [template.text for template in templates],
         'embedder': _embedder_meta(subject)}
-    return replace(found, missing=[word for word in occupations if word in missing], meta=meta)
+    return replace(found, missing=[word for word in occupations if word in unknown],
+                   attributes=Words(used=found.attributes.used, missing=missing_attributes), meta=meta)

@@ -19,9 +19,12 @@ from ..stimuli.benchmarks import (
     load_stereoset, word_at_blank)
 from ..models.masked import Gap, Question
 from ..models.pair_scores import (
-    check_result_of, few_clusters_note, length_estimate, length_note, pairs_result, percent_estimate, preferred_side)
-from ..stats.preferences import mean_margin, preference_estimates, preference_ratio
-from ..results.result import Estimate, Result
+    PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, name_units, named_estimates,
+    notes_without_ties, pairs_result, percent_estimate)
+from ..stats.estimate import Estimate, Units, note
+from ..stats.preferences import mean_margin, preference_ratio
+from ..results.result import Result, Words
+from ..results.sentences import Comparison
 from ..models.scorer import Scorer
 from ..models.tokens import pieces
 
@@ -95,6 +98,9 @@ def icat(lms, # percent of comparisons in which a meaningful option is preferred
     return lms * min(ss, 100 - ss) / 50
 
 # %% ../../nbs/03b_stereoset.ipynb #eb3e4e32
+_EXAMPLES = PairUnits(pairs='examples', clusters='targets', cluster='target')
+_COMPARISONS = PairUnits(pairs='comparisons', clusters='targets', cluster='target') # with the unrelated option
+
 class _Rates(NamedTuple):
     "The three numbers of StereoSet, as estimates in percent."
     ss: Estimate
@@ -105,14 +111,14 @@ def _rates(d, ties, level, task=''):
     "SS, LMS and ICAT of scored examples. A tie with the unrelated option is not a win, as published."
     who = [target.casefold() for target in d['target']]
     after = f' {task}' if task else ''
-    of_margins = preference_estimates(d['margin'], who, ties=ties, confidence_level=level)
+    of_margins = named_estimates(d['margin'], who, _EXAMPLES, ties=ties, confidence_level=level)
     ss = percent_estimate(of_margins.ratio, f'SS{after}')
     over_unrelated = np.concatenate([d['score_stereo'] - d['score_unrelated'],
                                      d['score_anti'] - d['score_unrelated']])
     preference = preference_ratio(over_unrelated, who * 2, ties='anti', confidence_level=level)
-    lms = percent_estimate(Estimate(f'LMS{after}', preference.ratio, preference.low, preference.high,
-                                    method=preference.method))
-    return _Rates(ss, lms, Estimate(f'ICAT{after}', icat(lms.value, ss.value), method='LMS min(SS, 100 - SS) / 50'))
+    share = Estimate(name=f'LMS{after}', value=preference.ratio, interval=preference.interval, notes=preference.notes)
+    lms = percent_estimate(name_units(share, _COMPARISONS))
+    return _Rates(ss, lms, Estimate(name=f'ICAT{after}', value=icat(lms.value, ss.value), notes=(note('no interval of ICAT'),)))
 
 # %% ../../nbs/03b_stereoset.ipynb #4b1fc03a
 def _rates_by_target(d, ties, level):
@@ -122,14 +128,14 @@ def _rates_by_target(d, ties, level):
     won = np.sign(d['margin']).map({1.: 1., -1.: 0., 0.: tie})
     ss_of_each = won.groupby(who, sort=False).mean().dropna()
     if len(ss_of_each):
-        ss = percent_estimate(mean_margin(ss_of_each - .5, ss_of_each.index, level), middle=.5)
+        deviation = mean_margin(ss_of_each - .5, ss_of_each.index, level)
+        ss = percent_estimate(name_units(deviation, _EXAMPLES), 'SS over targets', middle=.5)
     else:
-        ss = Estimate('', math.nan, method='no SS: all examples are ties')
+        ss = Estimate(name='SS over targets', value=math.nan, unit='%', notes=(note('nothing but ties', n=len(d), pairs='examples'),))
     related = 50. * (d['score_stereo'] > d['score_unrelated']) + 50. * (d['score_anti'] > d['score_unrelated'])
     lms = float(related.groupby(who).mean().mean())
-    return _Rates(replace(ss, name='SS over targets', method=f'mean over targets; {ss.method}'),
-                  Estimate('LMS over targets', lms, method='mean over targets'),
-                  Estimate('ICAT over targets', icat(lms, ss.value), method='of the means over targets'))
+    return _Rates(ss, Estimate(name='LMS over targets', value=lms, unit='%'),
+                  Estimate(name='ICAT over targets', value=icat(lms, ss.value)))
 
 # %% ../../nbs/03b_stereoset.ipynb #4b5413f7
 _WORDS, _SENTENCES = STEREOSET_TASKS # words in a sentence; sentences after a context
@@ -208,7 +214,7 @@ def _readable(model, d, unreadable):
         its_faults = [fault for fault in faults[n_options * k:n_options * (k + 1)] if fault]
         readable.append(not its_faults)
         if its_faults:
-            text = f'{example.type}, {example.target} ({its_faults[0]}): {shown(example.context, 60)}'
+            text = f'{example.type}, {example.target} ({its_faults[0]}): {shown(example.context, 30)}'
             left_out.append({'type': example.type, 'text': text})
     if left_out and (unreadable == 'refuse' or len(left_out) == len(d)):
         raise ValueError(f'{model.name} cannot read {len(left_out)} of {len(d)} examples, such as '
@@ -226,33 +232,49 @@ def _lengths(d, ties, level):
     "SS, LMS and ICAT per token, SS of pairs of equal length, and the correlation of margin and length."
     same = d[d['length_difference'] == 0]
     if len(same):
-        equal = _rates(same, ties, level).ss
+        ss = _rates(same, ties, level).ss
+        examples = plural(len(same), 'example')
+        equal = replace(ss, name='SS of equal length', notes=(*ss.notes, note('examples of equal length', n=len(same), examples=examples)))
     else:
-        equal = Estimate('', math.nan, method='no SS')
-    return (*_rates(_per_token(d), ties, level, 'per token'),
-            replace(equal, name='SS of equal length', method=f'{len(same)} pairs; {equal.method}'),
+        equal = Estimate(name='SS of equal length', value=math.nan, unit='%', notes=(note('no examples of equal length'),))
+    return (*_rates(_per_token(d), ties, level, 'per token'), equal,
             length_estimate(d['length_difference'], d['margin']))
 
 # %% ../../nbs/03b_stereoset.ipynb #942d312d
 def _notes(d, meta, main, also):
-    "The notes of a result, as clauses."
+    "The notes of a result."
     by_name = {e.name: e for e in also}
-    notes = [f'LMS {main.lms.value:.1f}, ICAT {main.icat.value:.1f}']
+    notes = list(notes_without_ties(main.ss))
+    if math.isnan(main.icat.value):
+        notes.append(note('LMS', lms=main.lms.value))
+    else:
+        notes.append(note('LMS and ICAT', lms=main.lms.value, icat=main.icat.value))
     if not meta['compat']:
-        of_length = length_note(by_name['length and margin'])
+        of_length = length_notes(by_name['length and margin'])
         if of_length:
-            notes.append(f'{of_length}: SS per token {by_name["SS per token"].value:.1f}, '
-                         f'of equal length {by_name["SS of equal length"].value:.1f}')
-        if meta['ties']:
-            notes.append(f'{plural(meta["ties"], "tie")} left out of the SS')
+            notes += [*of_length, *_length_corrections(d, by_name)]
+        if meta['ties'] and not math.isnan(main.ss.value):
+            notes.append(note('ties are left out', n=meta['ties']))
     if meta['kind'] == 'masked' and _SENTENCES in set(d['task']):
-        notes.append('second sentences by pseudo-log-likelihood, not by a head for next sentences as published')
-    notes.append(few_clusters_note(meta['targets'], 'target'))
+        notes.append(note('second sentences without a head'))
+    return (*notes, *few_clusters_notes(meta['targets'], _EXAMPLES))
+
+
+def _length_corrections(d, by_name):
+    "Notes on the SS per token, and on that of examples of equal length, where there are such."
+    per_token = by_name['SS per token'].value
+    equal = by_name['SS of equal length'].value
+    notes = []
+    if not math.isnan(per_token):
+        notes.append(note('SS per token', ss=per_token))
+    if not math.isnan(equal):
+        n = int((d['length_difference'] == 0).sum())
+        notes.append(note('SS of equal length', ss=equal, n=n, examples=plural(n, 'example')))
     return notes
 
 # %% ../../nbs/03b_stereoset.ipynb #011317a7
-def _result(d, subject, query, meta, level):
-    "The result of scored examples."
+def _result(d, subject, query, among, meta, level):
+    "The result of scored examples; `among` names them in its sentence."
     ties = 'anti' if meta['compat'] else 'apart'
     over_examples = _rates(d, ties, level)
     over_targets = _rates_by_target(d, ties, level)
@@ -268,17 +290,18 @@ def _result(d, subject, query, meta, level):
     if not meta['compat']:
         also += _lengths(d, ties, level)
     who = d['target'].str.casefold()
-    of_margins = preference_estimates(d['margin'], who, ties=ties, confidence_level=level)
+    of_margins = named_estimates(d['margin'], who, _EXAMPLES, ties=ties, confidence_level=level)
     also += [percent_estimate(of_margins.as_if_independent), of_margins.mean_margin, of_margins.paired_t]
 
     targets = who.nunique()
-    counts = {'ties': int((d['margin'] == 0).sum()), 'targets': targets}
-    missing = [example['text'] for example in meta['left_out']]
-    meta = {'missing': missing, 'digits': 1, **meta, **counts}
-    return pairs_result(main.ss, direction=preferred_side(main.ss.value - 50, 'stereotypes', 'antistereotypes'),
-                        notes=_notes(d, meta, main, also), meta=meta, metric='StereoSet SS', subject=subject, query=query,
-                        null=50., confidence_level=level, n=f'{plural(len(d), "example")} of {plural(targets, "target")}',
-                        also=tuple(also), details=d)
+    left_out = [example['text'] for example in meta['left_out']]
+    meta = {'digits': 1, **meta, 'ties': int((d['margin'] == 0).sum()), 'targets': targets}
+    units = Units(counts=(len(d),), name='examples', asked=len(d) + len(left_out), clusters=targets, cluster_name='targets')
+    detectable = None if meta['compat'] else detectable_share(main.ss.test, whole=100)     # of a sign test, not of a mean over targets
+    return pairs_result(main.ss, metric='StereoSet SS', subject=subject, query=query, null=50., units=units,
+                        comparison=Comparison(kind='preference', ideas=('stereotypes', 'antistereotypes'), of=among),
+                        words=Words(missing={'examples': left_out}), notes=_notes(d, meta, main, also), meta=meta,
+                        detectable=detectable, confidence_level=level, also=tuple(also), details=d)
 
 # %% ../../nbs/03b_stereoset.ipynb #6d183a27
 def stereoset(model, # from load_model, masked or causal
@@ -308,21 +331,20 @@ def stereoset(model, # from load_model, masked or causal
     meta = {'kind': model.kind, 'task': task, 'compat': compat, 'left_out': readable.left_out,
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     query = plural(len(scored), 'example' if task == 'both' else f'{task} example')
-    return _result(scored, model.name, query, meta, confidence_level)
+    return _result(scored, model.name, query, query, meta, confidence_level)
 
 # %% ../../nbs/03b_stereoset.ipynb #b2a273ce
 def stereoset_by_type(result, # of stereoset
                      )->list: # of a Result for each type, in the order of their names
     "The result of each type: one family for Holm's adjustment. ValueError for a result of another measure."
     check_result_of(result, 'stereoset', [*STEREOSET_COLUMNS, 'margin'])
-    replaced = 'note', 'direction', 'missing'
-    meta = {key: value for key, value in result.meta.items() if key not in replaced}
-    meta['battery'] = f'types of StereoSet, {meta["task"]}'
+    meta = dict(result.meta, battery=f'types of StereoSet, {result.meta["task"]}')
     if meta['compat']:
         meta['battery'] += ', as published'
     results = []
     for kind, of_type in result.details.groupby('type'):
         left_out = [example for example in meta['left_out'] if example['type'] == kind]
-        results.append(_result(of_type.reset_index(drop=True), result.subject, str(kind),
+        among = f'{plural(len(of_type), "example")} of the type {kind}'
+        results.append(_result(of_type.reset_index(drop=True), result.subject, str(kind), among,
                                {**meta, 'left_out': left_out}, result.confidence_level))
     return results

@@ -6,6 +6,7 @@
 __all__ = ['SCORINGS', 'scoring_of', 'PairScores', 'pair_scores', 'true_scores', 'length_estimate']
 
 # %% ../../nbs/models/06_pair_scores.ipynb #12e1a298
+import math
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -19,7 +20,9 @@ from .masked import Gap
 from .scorer import Cost, Scorer
 from .tokens import check_no_space
 from ..results.result import Estimate, Result
-from ..stats.estimate import or_nan
+from ..stats.effects import minimum_detectable_share
+from ..stats.estimate import note
+from ..stats.preferences import PreferenceEstimates, preference_estimates
 
 # %% ../../nbs/models/06_pair_scores.ipynb #16d095af
 SCORINGS = {'masked': ('shared', 'pll', 'aul', 'aula'), 'causal': ('log-probability',),
@@ -223,43 +226,92 @@ def length_estimate(excess, # (n,) how many tokens the first sentence of each pa
     "The correlation of margins with the difference in length, named \"length and margin\"."
     x = np.asarray(excess, float)
     y = np.asarray(margins, float)
-    if len(x) < 3 or not np.ptp(x) or not np.ptp(y):
-        return Estimate('length and margin', float('nan'), method='no r: fewer than 3 pairs, or no differences')
-    return Estimate('length and margin', float(np.corrcoef(x, y)[0, 1]),
-                    method='r of the margin with the number of tokens that the first sentence is longer')
+    name = 'length and margin'
+    if len(x) < 3:
+        return Estimate(name=name, value=math.nan, notes=(note('too few pairs for r', n=len(x), needed=3),))
+    if not np.ptp(x) or not np.ptp(y):
+        return Estimate(name=name, value=math.nan, notes=(note('equal margins or lengths'),))
+    return Estimate(name=name, value=float(np.corrcoef(x, y)[0, 1]))
 
 # %% ../../nbs/models/06_pair_scores.ipynb #d1a90c02
-def preferred_side(excess:float, # by how much the first side is preferred; below 0, the second
-                   first:str, # the name of the first side
-                   second:str, # the name of the second side
-                  )->str:
-    "Which side is preferred, in words; empty if neither is, or if `excess` is NaN."
-    if excess > 0:
-        return f'toward {first} rather than {second}'
-    if excess < 0:
-        return f'toward {second} rather than {first}'
-    return ''
+class PairUnits(NamedTuple):
+    "What a measure calls its pairs and their clusters."
+    pairs: str # in the plural: "pairs", "examples"
+    clusters: str # in the plural: "identities"
+    cluster: str # one of them: "identity"
+
+
+def name_units(estimate, # an Estimate of biasbook.stats.preferences
+               names:PairUnits, # of the measure
+              )->Estimate:
+    "The estimate with the measure's names of pairs and clusters in its interval, its test and its notes."
+    name_of = {'pairs': names.pairs, 'clusters': names.clusters, 'cluster majorities': f'{names.clusters} with a majority'}
+
+    def renamed(units):
+        if units is None:
+            return None
+        cluster_name = '' if units.clusters is None else names.clusters
+        return replace(units, name=name_of.get(units.name, units.name), cluster_name=cluster_name)
+
+    interval = estimate.interval
+    if interval is not None:
+        interval = replace(interval, over=name_of.get(interval.over, interval.over), units=renamed(interval.units))
+    test = estimate.test
+    if test is not None:
+        test = replace(test, units=renamed(test.units))
+    notes = []
+    for a_note in estimate.notes:
+        if a_note.code == 'one cluster':
+            a_note = note('pairs of one cluster', **a_note.data, pairs=names.pairs, cluster=names.cluster)
+        elif a_note.code == 'all pairs are ties':
+            a_note = note('nothing but ties', **a_note.data, pairs=names.pairs)
+        notes.append(a_note)
+    return replace(estimate, interval=interval, test=test, notes=tuple(notes))
+
+
+def named_estimates(margins, # one per pair, nats
+                    clusters, # one label per pair
+                    names:PairUnits, # of the measure
+                    **options, # ties and confidence_level, as for preference_estimates
+                   )->PreferenceEstimates:
+    "The estimates of `preference_estimates`, with the measure's names of pairs and clusters."
+    found = preference_estimates(margins, clusters, **options)
+    return PreferenceEstimates(*[name_units(estimate, names) for estimate in found])
 
 # %% ../../nbs/models/06_pair_scores.ipynb #d1a90c05
 LEAST_CLUSTERS = 6 # for a two-sided p below .05
 
 
-def length_note(length, # an Estimate, of length_estimate
-               )->str:
-    "A note on the correlation of margins with length, if it is large; else empty."
-    if abs(length.value) >= .3:
-        return f'r of margin and length {length.value:.2f}'
-    return ''
+def length_notes(length, # an Estimate, of length_estimate
+                )->tuple:
+    "A note that margins follow length, if they do; else none."
+    if math.isnan(length.value) or abs(length.value) < .3:
+        return ()
+    code = 'margin falls with length' if length.value < 0 else 'margin rises with length'
+    return (note(code, size=abs(length.value)),)
 
 
-def few_clusters_note(n:int, # how many clusters
-                      one:str, # the name of a cluster, such as "writer"
-                      many:str='', # its plural; by default with -s
-                     )->str:
-    "A note that clusters are too few for an exact test, if they are; else empty."
-    if n < LEAST_CLUSTERS:
-        return f'{plural(n, one, many)}: under {LEAST_CLUSTERS}, no exact two-sided p can be below .05'
-    return ''
+def few_clusters_notes(n:int, # how many clusters
+                       names:PairUnits, # of the measure
+                      )->tuple:
+    "A note that clusters are too few for an exact test, if they are; else none."
+    if n >= LEAST_CLUSTERS:
+        return ()
+    return (note('few clusters', n=n, needed=LEAST_CLUSTERS, clusters=plural(n, names.cluster, names.clusters)),)
+
+
+def notes_without_ties(estimate, # an Estimate
+                      )->tuple:
+    "The notes of an estimate that say why it has no value or no interval; a measure says itself what it does with ties."
+    return tuple(a_note for a_note in estimate.notes if a_note.code not in ('ties are left out', 'ties count as losses'))
+
+
+def detectable_share(test, # the sign test of a share
+                     whole:float=1., # 100 for a share in percent
+                    ): # None where the units are too few for any share
+    "The smallest share, above one half, that the sign test detects with 80 % power among as many units."
+    share = minimum_detectable_share(test.units.total)
+    return None if math.isnan(share) else whole * share
 
 # %% ../../nbs/models/06_pair_scores.ipynb #d1a90c07
 def percent_estimate(share, # an Estimate of a share from 0 to 1, or of its difference from `middle`
@@ -268,26 +320,19 @@ def percent_estimate(share, # an Estimate of a share from 0 to 1, or of its diff
                     )->Estimate:
     "The estimate of a share in percent, with its interval cut off at 0 and 100."
     def percent_end(end):
-        if end is None:
-            return None
         return 100 * min(max(middle + end, 0), 1)
 
-    return replace(share, name=name or share.name, value=100 * (middle + share.value), low=percent_end(share.low),
-                   high=percent_end(share.high))
+    interval = share.interval
+    if interval is not None:
+        interval = replace(interval, low=percent_end(interval.low), high=percent_end(interval.high))
+    return replace(share, name=name or share.name, value=100 * (middle + share.value), unit='%', interval=interval)
 
 
-def pairs_result(main, # the Estimate that the result reports: value, interval, p-value and method
-                 *,
-                 direction:str, # as of preferred_side
-                 notes, # a list of clauses; empty ones are left out
-                 meta:dict, # further plain data
-                 **fields, # the other fields of a Result, such as metric, subject, query, null, n, also, details
+def pairs_result(main, # the Estimate that the result reports
+                 **fields, # the other fields of a Result, such as metric, subject, query, null, units, notes
                 )->Result:
-    "A result with the value, interval and p-value of one estimate."
-    note = '; '.join(clause for clause in notes if clause)
-    return Result(value=main.value, low=or_nan(main.low),
-                  high=or_nan(main.high), pvalue=main.pvalue, method=main.method,
-                  meta={**meta, 'direction': direction, 'note': note}, **fields)
+    "A result with the value, interval and test of one estimate."
+    return Result(value=main.value, interval=main.interval, test=main.test, **fields)
 
 
 def check_result_of(result:Result, # what was given

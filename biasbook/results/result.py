@@ -239,8 +239,26 @@ def _result_from_earlier(data):
     words = meta.get('words') or {}
     missing = meta.get('missing') or []
     now['words'] = {'used': words if isinstance(words, dict) else {'words': words}, 'missing': {'words': missing} if missing else {}}
+    now['comparison'] = _comparison_from_earlier(meta)
+    seed = meta.get('seed')
+    if isinstance(seed, int) and not isinstance(seed, bool):
+        now['random_state'] = seed
+        if 'test' in now:
+            now['test']['random_state'] = seed
     now['meta'] = {key: value for key, value in meta.items() if key not in ('words', 'missing', 'interval', 'direction', 'note')}
     return now
+
+
+def _comparison_from_earlier(meta):
+    "The fields of a Comparison from the names that earlier versions kept: two groups and two ideas, or a property and two ideas."
+    names = meta.get('names')
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return None
+    if len(names) == 4:
+        return {'kind': 'difference', 'groups': names[:2], 'ideas': names[2:]}
+    if len(names) == 2 and isinstance(meta.get('property'), str):
+        return {'kind': 'correlation', 'groups': [meta['property']], 'ideas': names}
+    return None
 
 # %% ../../nbs/results/00_result.ipynb #9b9cbfc2
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -383,20 +401,31 @@ def library_versions()->dict: # version by name: biasbook, numpy, scipy
     return {'biasbook': __version__, 'numpy': numpy.__version__, 'scipy': scipy.__version__}
 
 # %% ../../nbs/results/00_result.ipynb #22c4aa73
-def _adjust_families(rows):
-    "Add the Holm and Benjamini–Hochberg p-values, and the name and size of the family, to the rows of each family."
-    from biasbook.stats.multiplicity import benjamini_hochberg, holm
+def _families(rows, column):
+    "The rows that have a number in this column, in a list for each subject and battery."
     families: dict[tuple, list] = {}
     for row in rows:
-        if row['p'] is not None and not math.isnan(row['p']):
+        p = row.get(column)
+        if p is not None and not math.isnan(p):
             families.setdefault((row['subject'], row['battery']), []).append(row)
-    for (subject, battery), members in families.items():
+    return families
+
+
+def _adjust_families(rows):
+    "Add adjusted p-values and placebo p-values, and the name and size of the family, to the rows of each family."
+    from biasbook.stats.multiplicity import benjamini_hochberg, holm
+    for (subject, battery), members in _families(rows, 'p').items():
         p = [row['p'] for row in members]
         for row, p_holm, p_bh in zip(members, holm(p), benjamini_hochberg(p)):
             row['p_holm'] = float(p_holm)
             row['p_bh'] = float(p_bh)
             row['family_size'] = len(p)
             row['family'] = f"{battery or 'no battery'}, {subject}"
+    for name in PLACEBOS:
+        for members in _families(rows, f'{name}: p').values():
+            adjusted = holm([row[f'{name}: p'] for row in members])
+            for row, p_holm in zip(members, adjusted):
+                row[f'{name}: p_holm'] = float(p_holm)
 
 # %% ../../nbs/results/00_result.ipynb #fe96174b
 def results_table(results, # Results, of any measures and subjects, or one
@@ -404,7 +433,8 @@ def results_table(results, # Results, of any measures and subjects, or one
     """A tidy DataFrame with a row for each result; p-values are adjusted within each subject × battery.
 
     `p_holm` is Holm's adjustment, `p_bh` Benjamini and Hochberg's, and `family` names the tests that were adjusted
-    together. TypeError for anything but a Result."""
+    together; a placebo p-value is adjusted over the placebo p-values of the same family. `p_error` is the Monte Carlo
+    error of a drawn p-value, and `p_is_bound` says that p is only an upper bound. TypeError for anything but a Result."""
     import pandas as pd
     results = list(results) if hasattr(results, '__iter__') else [results]
     for r in results:
@@ -413,27 +443,40 @@ def results_table(results, # Results, of any measures and subjects, or one
     rows = [_row(r) for r in results]
     _adjust_families(rows)
     frame = pd.DataFrame(rows) if rows else pd.DataFrame(columns=_COLUMNS_IF_EMPTY)
-    numbers = [c for c in frame if c in _NUMBER_COLUMNS or ': ' in c]
+    of_bounds = [c for c in frame if c.endswith('p_is_bound')]
+    numbers = [c for c in frame if c in _NUMBER_COLUMNS or ': ' in c and c not in of_bounds]
+    for column in of_bounds:
+        frame[column] = frame[column].eq(True)              # a result without this p-value has no bound
     return frame.astype({c: float for c in numbers})
 
 _COLUMNS_IF_EMPTY = ['subject', 'metric', 'name', 'query', 'value', 'p', 'p_holm'] # of a table without results
-_NUMBER_COLUMNS = ('value', 'null', 'low', 'high', 'p', 'p_holm', 'p_bh', 'n')
+_NUMBER_COLUMNS = ('value', 'null', 'low', 'high', 'p', 'p_error', 'p_holm', 'p_bh', 'n')
 
 
 def _row(r):
     "The cells of one result, by the name of the column."
     row = {'subject': r.subject, 'metric': r.metric, 'name': r.meta.get('name') or '', 'query': r.query,
-           'value': r.value, 'null': r.null, 'low': r.low, 'high': r.high,
-           'p': r.pvalue, 'p_holm': None, 'p_bh': None, 'alternative': r.alternative, 'method': test_text(r.test),
+           'value': r.value, 'null': r.null, 'low': r.low, 'high': r.high, **_p_cells(r.test),
+           'p_holm': None, 'p_bh': None, 'alternative': r.alternative, 'method': test_text(r.test),
            'n': r.n, 'units': units_text(r.units), 'battery': r.meta.get('battery') or '', 'family': '', 'family_size': 0,
            'direction': r.direction, 'missing': ', '.join(r.missing)}
     for e in r.also:
         row[f'{e.name}: value'] = e.value
-        row[f'{e.name}: p'] = e.pvalue
+        for column, x in _p_cells(e.test).items():
+            row[f'{e.name}: {column}'] = x
+        if e.name in PLACEBOS:
+            row[f'{e.name}: p_holm'] = None
         if e.low is not None or e.high is not None:
             row[f'{e.name}: low'] = e.low
             row[f'{e.name}: high'] = e.high
     return row
+
+
+def _p_cells(test):
+    "A p-value with its Monte Carlo error and whether it is a bound."
+    if test is None:
+        return {'p': None, 'p_error': None, 'p_is_bound': False}
+    return {'p': test.pvalue, 'p_error': test.error, 'p_is_bound': test.is_bound}
 
 # %% ../../nbs/results/00_result.ipynb #b8a40d81
 def results_plot(results, # Results of one measure

@@ -4,17 +4,17 @@
 
 # %% auto #0
 __all__ = ['TESTS', 'SIDES', 'INTERVAL_METHODS', 'NOTES_OF_STATISTICS', 'NOTES_OF_WORDS', 'NOTES_OF_DIRECTIONS', 'ESTIMATES',
-           'NOTES_OF_PAIRS', 'NOTES_OF_FILLS', 'NOTES_OF_EMBEDDERS', 'NOTES', 'PLACEBO_SENTENCES', 'number_text',
-           'percent_text', 'units_text', 'test_text', 'p_sentence', 'interval_text', 'ends_text', 'Comparison',
-           'comparison_text', 'note_text', 'notes_text', 'estimate_text', 'placebo_text', 'result_text', 'capitalized',
-           'subject_result_text']
+           'NOTES_OF_PAIRS', 'NOTES_OF_FILLS', 'NOTES_OF_EMBEDDERS', 'NOTES_OF_AUDITS', 'NOTES_OF_SIZES', 'NOTES',
+           'PLACEBO_SENTENCES', 'number_text', 'percent_text', 'units_text', 'test_text', 'p_sentence', 'p_text',
+           'interval_text', 'ends_text', 'Comparison', 'comparison_text', 'note_text', 'notes_text', 'estimate_text',
+           'placebo_text', 'result_text', 'capitalized', 'subject_result_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
 import math
 from dataclasses import dataclass
 
 from ..core.checks import check_choice, format_count, listed
-from ..stats.estimate import format_p, format_test_p
+from ..stats.estimate import format_p, format_p_error, format_test_p
 
 # %% ../../nbs/results/00a_sentences.ipynb #e9d00b5a
 def number_text(x, # a number, or None
@@ -44,6 +44,8 @@ def units_text(units, # Units, or None
     if units.asked is not None and units.asked != units.total:
         counts += f' of {format_count(units.asked)}'
     text = f'{counts} {units.name}'
+    if units.counts == (1,):
+        text = f'one of the {units.name}'
     if units.clusters is not None:
         text += f' in {format_count(units.clusters)} {units.cluster_name}'
     return text
@@ -96,15 +98,21 @@ def _main_clause(test):
         return f'exact {words} over {units_text(test.units)}' if test.exact else f'{words} over {units_text(test.units)}'
     if test.exact and test.n_resamples is None:
         return f'exact, all {words}'
+    if test.exact and test.n_resamples == 1:
+        return f'exact, one of the {words}'
     if test.exact:
         return f'exact, {format_count(test.n_resamples)} {words}'
     if test.relative_error is not None:
-        return f'Fourier inversion over all {words}, relative error about {test.relative_error:.0e}'
+        return f'Fourier inversion over all {words}, relative error about {_power_of_ten(test.relative_error)}'
     if test.n_resamples is not None:
         return f'{format_count(test.n_resamples)} {words}'
     if test.df is not None:
         return f'{words} with {_degrees_of_freedom(test.df)}'
     return words
+
+
+def _power_of_ten(error):
+    return f'{error:.0e}'.replace('e-0', 'e-')
 
 
 def _degrees_of_freedom(df):
@@ -124,6 +132,20 @@ def p_sentence(test, # a HypothesisTest, or None
     how = test_text(test)
     text = f'{SIDES[test.alternative]} p {relation}{p}'
     return f'{text} ({how})' if how else text
+
+# %% ../../nbs/results/00a_sentences.ipynb #4193ce2a
+def p_text(row, # of a results_table, as a dictionary
+           column='p', # or "p_holm", "p_bh", "placebo: p", "placebo: p_holm", …
+          )->str:
+    "A p-value of a table in print: '.045', '.23 ± .02', '≤ 1.0e-5'; an adjusted one without its error; '–' for none."
+    text = format_p(row.get(column))
+    own_column = column.removesuffix('_holm').removesuffix('_bh')
+    if row.get(f'{own_column}_is_bound'):
+        return f'≤ {text}'
+    error = row.get(f'{column}_error')
+    if error is None or math.isnan(error):
+        return text
+    return f'{text} ± {format_p_error(error)}'
 
 # %% ../../nbs/results/00a_sentences.ipynb #815fcb21
 INTERVAL_METHODS = { # method of an Interval -> its words
@@ -154,7 +176,8 @@ def interval_text(interval, # an Interval, or None
     if interval.over:
         text += f' over {interval.over}'
     if interval.n_effective is not None:
-        text += f', {interval.n_effective:.1f} effective {interval.units.name}'
+        units = 'units' if interval.units is None else interval.units.name
+        text += f', {interval.n_effective:.1f} effective {units}'
     if interval.df is not None and math.isfinite(interval.df):
         text += f', {_degrees_of_freedom(interval.df)}'
     return text
@@ -191,7 +214,7 @@ _PARTS = { # kind -> how many groups, and how many ideas, it may have
     'difference': ((2,), (2,)), 'wordings': ((2,), (2,)),
     'correlation': ((1,), (2,)), 'lean': ((1,), (2,)), 'preference': ((0, 1), (2,)),
     'clusters': ((0,), (2,)), 'classifier': ((0, 1), (2,)), 'neighbors': ((0,), (2,)), 'agreement': ((2,), (2,)),
-    'ratings': ((0,), (0,)), 'change': ((2,), (0,))}
+    'ratings': ((0,), (0,)), 'change': ((2,), (0,)), 'models': ((2,), (2,))}
 
 # %% ../../nbs/results/00a_sentences.ipynb #b0dda6b4
 _PLURALS = {'words', 'names', 'terms', 'sentences', 'flowers', 'insects', 'instruments', 'weapons', 'diseases', 'occupations',
@@ -247,11 +270,12 @@ def _lean(c, sign, mark):
 def _preference(c, sign, mark):
     subject = c.groups[0] if c.groups else 'the model'
     preferred, other = map(mark, c.ideas)
+    among = '' if c.of == Comparison.of else f' among {c.of}'      # if it says which sentences
     if sign == 0:
-        return f'{subject} prefers neither {preferred} nor {other}'
+        return f'{subject} prefers neither {preferred} nor {other}{among}'
     if sign < 0:
         preferred, other = other, preferred
-    return f'{subject} prefers {preferred} to {other}'
+    return f'{subject} prefers {preferred} to {other}{among}'
 
 
 def _clusters(c, sign, mark):
@@ -298,6 +322,16 @@ def _ratings(c, sign, mark):
     return f'the more alike people rate {c.of}, the {how} are their cosines'
 
 
+def _models(c, sign, mark):
+    first, second = c.groups
+    idea, other = map(mark, c.ideas)
+    if sign == 0:
+        return f'{first} and {second} lean equally toward {idea} (rather than {other})'
+    if sign < 0:
+        first, second = second, first
+    return f'{first} leans more toward {idea} (rather than {other}) than {second} does'
+
+
 COMPARISONS = { # kind of a Comparison -> its sentence, from the Comparison, the sign of the value, and the mark of names
     'difference': _difference, # of two groups, by how far they lean toward one idea rather than the other
     'wordings': _wordings, # of two wordings of a sentence, the same targets in both
@@ -310,6 +344,7 @@ COMPARISONS = { # kind of a Comparison -> its sentence, from the Comparison, the
     'agreement': _agreement, # of how far words lean in two subjects, the groups
     'ratings': _ratings, # of pairs of words, with what people say
     'change': _change, # of a value (named by `of`) from one subject to another
+    'models': _models, # of two models, by how far they lean toward one idea rather than the other
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #b4e636f9
@@ -442,6 +477,34 @@ ESTIMATES = { # name of an Estimate -> what it is
 
 # %% ../../nbs/results/00a_sentences.ipynb #bd4f34b5
 NOTES_OF_PAIRS = { # of sentence pairs
+    'pairs of one cluster': 'no interval: all {pairs} are of one {cluster}',
+    'nothing but ties': 'no ratio: all {pairs} are ties ({n})',
+    'few clusters': '{clusters}: with fewer than {needed}, no exact two-sided p can be below .05',
+    'too few pairs for r': 'no r: {n} pairs, and {needed} are needed',
+    'equal margins or lengths': 'no r: all margins or all differences in length are equal',
+    'margin falls with length': 'the longer sentence of a pair tends to score lower (r of margin and difference in length −{size:.2f})',
+    'margin rises with length': 'the longer sentence of a pair tends to score higher (r of margin and difference in length {size:.2f})',
+    'corrected ratio': 'after the baseline is subtracted, the ratio is {ratio:.2f} (p = {p})',
+    'no corrected ratio': 'no ratio after the baseline is subtracted: all pairs are ties ({n})',
+    'ties as published': 'ties count as antistereotypes, as published',
+    'scores as published': 'scores are n / (n − 1) too large, as published',
+    'doubtful pairs': 'many of these pairs are not a valid test (Blodgett et al. 2021)',
+    'ties in the percentage': 'ties, which are counted in the percentage, but not in the sign test: {n}',
+    'wins and losses': 'the more stereotyping sentence wins {wins} pairs and loses {losses}',
+    'unknown tokens': '{sentences} with tokens that the model does not know',
+    'no pairs of this direction': 'no pairs of direction {direction}',
+    'LMS': 'LMS {lms:.1f}',
+    'LMS and ICAT': 'LMS {lms:.1f}, ICAT {icat:.1f}',
+    'no interval of ICAT': 'no interval: ICAT has a corner at an SS of 50',
+    'SS per token': 'SS per token {ss:.1f}',
+    'SS of equal length': 'SS of equal length {ss:.1f}, over {examples}',
+    'examples of equal length': 'over {examples} of equal length',
+    'no examples of equal length': 'no SS: no examples of equal length',
+    'second sentences without a head': 'second sentences are scored by pseudo-log-likelihood, not by a head for next sentences as published',
+    'different scales': 'scores by {first} and by {second} are on different scales',
+    'different tokenizers': 'the tokenizers differ, so scores are sums over different tokens',
+    'agreements are left out': 'pairs in which the models agree, which are left out: {n}',
+    'no disagreements': 'no share: the models agree in all {pairs} ({n})',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #903a2159
@@ -487,9 +550,28 @@ NOTES_OF_EMBEDDERS = { # of sentence embedders
     'sentences of one word': 'sentences of one word are counted as independent, which they are not',
 }
 
+# %% ../../nbs/results/00a_sentences.ipynb #07bc04e4
+NOTES_OF_AUDITS = { # of changes between two audits
+    'no paired test': 'no interval: this measure has no paired test',
+    'same associations': 'no interval: the associations of all words are the same, so the two audits computed d from them in different '
+                         'ways',
+}
+NOTES_OF_SIZES = { # how large a result is
+    'pairs that lean': 'in {percent:.0f} % of pairs of these words, the word from {first} leans more toward {idea} rather than '
+                       '{other} than the word from {second}',
+    'words that lean': '{n} of {of} words of {group} nearer to {idea}',
+    'mean difference': 'mean cosines differ by {difference:z.3f}',
+    'pairs that rise': 'in {percent:.0f} % of pairs of these words, the word with the larger {property} leans more toward {idea} '
+                       'rather than {other}',
+    'r squared': 'r² = {r_squared:.2f}',
+    'slope': '{slope:+.2f} standard deviations of a word for 10 more of {property}',
+    'pairs preferred': 'in {percent:.0f} % of pairs of sentences, {preferred} prevail over {other}',
+    'corrected preference': '{percent:.0f} % after correction for neutral subjects',
+}
+
 # %% ../../nbs/results/00a_sentences.ipynb #2f974dc0
 NOTES = {**NOTES_OF_STATISTICS, **NOTES_OF_WORDS, **NOTES_OF_DIRECTIONS, **NOTES_OF_PAIRS, **NOTES_OF_FILLS,
-         **NOTES_OF_EMBEDDERS}
+         **NOTES_OF_EMBEDDERS, **NOTES_OF_AUDITS, **NOTES_OF_SIZES}
 
 
 def note_text(a_note, # a Note
@@ -500,7 +582,7 @@ def note_text(a_note, # a Note
         return a_note.code
     try:
         return words.format(**a_note.data)
-    except (KeyError, IndexError, ValueError, TypeError):       # a note that was written by hand, without its data or with others
+    except (LookupError, ValueError, TypeError, AttributeError):     # a note that was written by hand, without its data
         return a_note.code
 
 

@@ -185,10 +185,11 @@ def minimum_detectable_d(
     power=0.8, # probability to detect it
     alternative='two-sided', # "greater" or "less": a one-sided test; both give the same magnitude
 ) -> float: # in units of Cohen's d
-    """The smallest Cohen's d that a test at level `alpha` detects with probability `power`, for normal scores.
+    """The smallest Cohen's d that a t test at level `alpha` detects with probability `power`, for normal scores.
 
-    Raises ValueError on `alpha` or `power` outside 0 to 1, `power` not above `alpha`, fewer than 3 words
-    or an unknown alternative."""
+    A permutation test detects about the same, except in lists that are too short for it, such as three words a side.
+    Raises ValueError on `alpha` or `power` outside 0 to 1, `power` not above `alpha`, fewer than 3 words or an
+    unknown alternative."""
     from scipy import stats
     _check_power(alpha, power)
     check_choice(alternative, 'alternative', ALTERNATIVES)

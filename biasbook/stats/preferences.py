@@ -284,5 +284,5 @@ def paired_preferences(first, # margins of one model, one per pair, nats
     return PairedPreferences(
         mean_difference=replace(mean_margin(b - a, clusters, confidence_level), name='mean difference'),
         disagreements=replace(of_moves.ratio, name='disagreements'),
-        difference_of_ratios=replace(of_moves.mean_margin, name='difference of ratios'),
+        difference_of_ratios=replace(of_moves.mean_margin, name='difference of ratios', unit=''),
         mcnemar=replace(of_moves.as_if_independent, name='McNemar'))
