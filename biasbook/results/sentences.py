@@ -53,6 +53,8 @@ def units_text(units, # Units, or None
 # %% ../../nbs/results/00a_sentences.ipynb #ec49cbbf
 TESTS = { # name of a HypothesisTest -> what its relabellings or draws are, or the name of the test
     'permutation': 'splits',
+    'studentised permutation': 'studentised splits, for equal means',
+    'studentised random orders': 'studentised random orders, for a correlation of 0',
     'sign flips': 'sign flips',
     'sign flips of clusters': 'sign flips of clusters',
     'sign test': 'sign test',
@@ -362,6 +364,8 @@ def comparison_text(comparison, # a Comparison, or None
 # %% ../../nbs/results/00a_sentences.ipynb #03ee2ee2
 NOTES_OF_STATISTICS = { # code of a Note -> its words
     'too few units': 'no interval: too few units',
+    'the shorter list has the larger spread': 'lists of {n} and {m} words with standard deviations {sd_x} and {sd_y}: p may be far too small as a test of the means alone, since it tests whether the words are exchangeable; studentized=True tests the means',
+    'the longer list has the larger spread': 'lists of {n} and {m} words with standard deviations {sd_x} and {sd_y}: p may be too large as a test of the means alone, since it tests whether the words are exchangeable; studentized=True tests the means',
     'one word is in every pair': 'no interval: one word is in every pair',
     'one word is in half of the pairs': 'one word is in {n} of {pairs} pairs, so that the interval may be too narrow: with such a word 95 % intervals covered 91 to 97 % in simulations',
     'too few for an interval': 'no interval: it needs {needed} units and has {n}',
