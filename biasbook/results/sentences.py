@@ -62,6 +62,7 @@ TESTS = { # name of a HypothesisTest -> what its relabellings or draws are, or t
     'all orders': 'orders',
     'random dealings': 'random dealings',
     't': 't test',
+    'two-way t': 't test of two-way clusters',
     "Welch's t": "Welch's t test",
     'Fisher z': 't test of a correlation',
     'unrelated topics': 'pairs of unrelated topics',
@@ -152,6 +153,7 @@ def p_text(row, # of a results_table, as a dictionary
 # %% ../../nbs/results/00a_sentences.ipynb #815fcb21
 INTERVAL_METHODS = { # method of an Interval -> its words
     't': 't interval',
+    'two-way t': 't interval of two-way clusters',
     't of the logarithm': 't interval of the logarithm',
     'percentile of shuffled counts': 'null band, no interval for the count: from 0 to the percentile',
     'jackknife': 'jackknife',
