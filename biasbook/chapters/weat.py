@@ -19,7 +19,7 @@ from ..results.sentences import Comparison
 from ..stats.effects import (cohen_d, effect_size_bound, minimum_detectable_d, noncentral_t_interval,
                                     weat_d_of_cohen_d, weat_effect_size)
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
-from ..stats.intervals import INTERVALS, jackknife_intervals
+from ..stats.intervals import INTERVALS, LEAST_FOR_JACKKNIFE, jackknife_intervals
 from ..stats.permutation import is_as_extreme, permutation_pvalue
 from ..stimuli.words import Query, as_query, weat_queries
 from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list, topic_pool
@@ -65,9 +65,6 @@ def _sum_estimates(cos, s_x, s_y):
             Estimate(name='attribute sum', value=float(attribute_sum))]
 
 # %% ../../nbs/00_weat.ipynb #63705034
-_LEAST_FOR_JACKKNIFE = 4 # words in a set
-
-
 class _Intervals(NamedTuple):
     "The intervals of d, in the order of INTERVALS; None where there is none."
     over_targets: Interval | None
@@ -97,8 +94,8 @@ def _interval_notes(intervals, smallest):
         return ()
     if intervals.over_targets is not None:
         return (note('attribute words are held fixed'),)
-    if smallest < _LEAST_FOR_JACKKNIFE:
-        return (note('too few target words', n=smallest, needed=_LEAST_FOR_JACKKNIFE),)
+    if smallest < LEAST_FOR_JACKKNIFE:
+        return (note('too few target words', n=smallest, needed=LEAST_FOR_JACKKNIFE),)
     return (note('d at its bound without a word'),)
 
 # %% ../../nbs/00_weat.ipynb #30ba9b2b
@@ -393,7 +390,7 @@ def _placebo_estimate(resolved, side, d, alternative, ddof):
 def weat_battery(vectors, # anything that as_vectors takes
                  queries=None, # a list of queries or names; by default the ten tests of the paper in its lists
                  *,
-                 on_missing='drop', # as in weat; each result lists the words that were dropped
+                 on_missing='drop', # as in weat; each result lists the words that were left out
                  **options, # further options of weat
                 )->list[Result]: # one a query
     "`weat` for each query of a battery. ValueError as there, for the first query that cannot be measured."

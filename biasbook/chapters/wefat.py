@@ -22,7 +22,7 @@ from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
 from ..stats.effects import (check_scores, minimum_detectable_d, minimum_detectable_r, pearson, weat_d_of_cohen_d)
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
-from ..stats.intervals import correlation_intervals, jackknife_intervals
+from ..stats.intervals import LEAST_FOR_JACKKNIFE, correlation_intervals, jackknife_intervals
 from ..stats.permutation import is_as_extreme, permutation_pvalue, scale_by_power_of_two
 from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list, matched_draws, topic_pool
 from ..vectors.wordvectors import Selection, as_vectors, cosine, one_thread
@@ -263,9 +263,6 @@ def _attribute_notes(lost):
     return (note('attribute words are missing', words=listed(lost, 20)),) if lost else ()
 
 # %% ../../nbs/00b_wefat.ipynb #abe4c585
-_LEAST_FOR_JACKKNIFE = 4 # words in a set
-
-
 def _attribute_interval(cos_a, cos_b, confidence_level):
     """The jackknife interval of d over attribute words; None where a set has fewer than 4 of them, or d is at its bound.
 
@@ -282,8 +279,8 @@ def _no_interval_notes(interval, smallest):
     "Why a word has no interval; empty if it has one. `smallest` is the smaller set of attribute words."
     if interval is not None:
         return ()
-    if smallest < _LEAST_FOR_JACKKNIFE:
-        return (note('too few attribute words', n=smallest, needed=_LEAST_FOR_JACKKNIFE),)
+    if smallest < LEAST_FOR_JACKKNIFE:
+        return (note('too few attribute words', n=smallest, needed=LEAST_FOR_JACKKNIFE),)
     return (note('d at its bound without an attribute word'),)
 
 
