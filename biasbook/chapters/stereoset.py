@@ -128,7 +128,7 @@ def _rates_by_target(d, ties, level):
     won = np.sign(d['margin']).map({1.: 1., -1.: 0., 0.: tie})
     ss_of_each = won.groupby(who, sort=False).mean().dropna()
     if len(ss_of_each):
-        deviation = mean_margin(ss_of_each - .5, ss_of_each.index, level)
+        deviation = mean_margin(ss_of_each - .5, ss_of_each.index, confidence_level=level)
         ss = percent_estimate(name_units(deviation, _EXAMPLES), 'SS over targets', middle=.5)
     else:
         ss = Estimate(name='SS over targets', value=math.nan, unit='%', notes=(note('nothing but ties', n=len(d), pairs='examples'),))

@@ -54,12 +54,15 @@ def units_text(units, # Units, or None
 # %% ../../nbs/results/00a_sentences.ipynb #ec49cbbf
 TESTS = { # name of a HypothesisTest -> what it counts or draws, in the plural, or what it is called if it counts nothing
     'permutation': 'splits',
+    'studentised permutation': 'studentised splits, for equal means',
+    'studentised random orders': 'studentised random orders, for a correlation of 0',
     'sign flips': 'sign flips',
     'sign flips of clusters': 'sign flips of {units}', # with the name of its units
     'sign test': 'sign test',
     'random orders': 'random orders',
     'all orders': 'orders',
     't': 't test',
+    'two-way t': 't test of two-way clusters',
     "Welch's t": "Welch's t test",
     't of a correlation': 't test of a correlation',
     'unrelated topics': 'pairs of unrelated topics',
@@ -155,9 +158,11 @@ def p_text(row, # of a results_table, as a dictionary
 # %% ../../nbs/results/00a_sentences.ipynb #815fcb21
 INTERVAL_METHODS = { # method of an Interval -> its words
     't': 't interval',
+    'two-way t': 't interval of two-way clusters',
     't of the logarithm': 't interval of the logarithm',
     'percentile of shuffled counts': 'null band from 0 to a percentile of the counts',
     'jackknife': 'jackknife',
+    'jackknife over words': 'jackknife that leaves out one word at a time,',
     'jackknife of atanh(r)': 'jackknife of atanh(r)',
     'jackknife of atanh(d / bound)': 'jackknife of atanh(d / its bound)',
     'jackknife of atanh(2 share - 1)': 'jackknife of atanh(2 share − 1)',
@@ -372,6 +377,10 @@ def comparison_text(comparison, # a Comparison, or None
 # %% ../../nbs/results/00a_sentences.ipynb #03ee2ee2
 NOTES_OF_STATISTICS = { # code of a Note -> its words
     'too few units': 'no interval: too few units',
+    'the shorter list has the larger spread': 'lists of {n} and {m} words with standard deviations {sd_x} and {sd_y}: p may be far too small as a test of the means alone, since it tests whether the words are exchangeable; studentized=True tests the means',
+    'the longer list has the larger spread': 'lists of {n} and {m} words with standard deviations {sd_x} and {sd_y}: p may be too large as a test of the means alone, since it tests whether the words are exchangeable; studentized=True tests the means',
+    'one word is in every pair': 'no interval: one word is in every pair',
+    'one word is in half of the pairs': 'one word is in {n} of {pairs} pairs, so that the interval may be too narrow: with such a word 95 % intervals covered 91 to 97 % in simulations',
     'too few for an interval': 'no interval: it needs {needed} units and has {n}',
     'constant without one of the words': 'no interval: a column is constant without one of the words',
     'constant without one of the pairs': 'no interval: one side is constant without one of the pairs',

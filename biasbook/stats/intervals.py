@@ -12,6 +12,7 @@ __all__ = ['WHAT_VARIES', 'INTERVALS', 'LEAST_FOR_JACKKNIFE', 'critical_value', 
 
 # %% ../../nbs/stats/03_intervals.ipynb #55f18ba3
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -298,6 +299,7 @@ def mean_change(before, # one number a word
                )->Estimate:
     """Mean change over words, with a test of sign flips, or over pairs of words, with a t test; both have a t interval.
 
+    Pairs that share words: a jackknife that leaves out one word at a time (Efron & Stein 1981).
     Raises ValueError for unequal lengths, NaN and a single word."""
     check_fraction(confidence_level)
     units = _check_units(before=before, after=after)
@@ -311,10 +313,50 @@ def mean_change(before, # one number a word
                                   confidence_level=confidence_level)
     if len(pairs) != n:
         raise ValueError(f'each unit needs its pair of words, but {n} units have {len(pairs)} pairs')
-    parts = (changes - changes.mean()) / math.sqrt(n * (n - 1))
-    variance = variance_with_shared_words(parts, pairs)
-    units = Units(counts=(n,), name='pairs that share words')
-    return estimate_of_change(change, variance, n - 1, units=units, confidence_level=confidence_level)
+    of_words = _sums_by_word(changes, pairs)
+    if of_words.n_pairs.max() == 1:                         # no word is shared, so the pairs are independent
+        variance = float(changes.var(ddof=1) / n)
+        return estimate_of_change(change, variance, n - 1, units=Units(counts=(n,), name='pairs'),
+                                  confidence_level=confidence_level)
+    return _change_of_pairs(changes, of_words, confidence_level)
+
+
+class _SumsByWord(NamedTuple):
+    "What the pairs of each word add up to"
+    changes: np.ndarray # sum of the changes of its pairs, one number a word
+    n_pairs: np.ndarray # how many pairs it is in
+
+
+def _sums_by_word(changes, pairs):
+    "The `_SumsByWord` of pairs of words. A word that is paired with itself is in one pair."
+    number_of_word: dict = {}
+    for pair in pairs:
+        for word in pair:
+            number_of_word.setdefault(word, len(number_of_word))
+    sums = np.zeros(len(number_of_word))
+    counts = np.zeros(len(number_of_word), int)
+    for pair, change in zip(pairs, changes):
+        for word in set(pair):
+            sums[number_of_word[word]] += change
+            counts[number_of_word[word]] += 1
+    return _SumsByWord(sums, counts)
+
+
+def _change_of_pairs(changes, of_words, confidence_level):
+    "The mean change of pairs that share words, by a jackknife over words"
+    n = len(changes)
+    n_words = len(of_words.n_pairs)
+    most_pairs = int(of_words.n_pairs.max())
+    variance = math.nan
+    if most_pairs < n:
+        without = (changes.sum() - of_words.changes) / (n - of_words.n_pairs)
+        variance = float(jackknife_variance(without))
+    estimate = estimate_of_change(float(changes.mean()), variance, n_words - 1, method='jackknife over words',
+                                  units=Units(counts=(n,), name='pairs', clusters=n_words, cluster_name='words'),
+                                  confidence_level=confidence_level, why_no_interval=note('one word is in every pair'))
+    if n_words > 4 and n > most_pairs >= n / 2:
+        return replace(estimate, notes=(note('one word is in half of the pairs', n=most_pairs, pairs=n),))
+    return estimate
 
 # %% ../../nbs/stats/03_intervals.ipynb #1ee11011
 def difference_change(before, # (numbers of the first words, numbers of the second words)
