@@ -93,10 +93,10 @@ def _options(a, b):
 
 def _difference(stimuli_a, stimuli_b):
     "Which words only one of the two has."
-    first = dict.fromkeys(stimulus.text for stimulus in stimuli_a)
-    second = dict.fromkeys(stimulus.text for stimulus in stimuli_b)
-    only_first = [w for w in first if w not in second]
-    only_second = [w for w in second if w not in first]
+    first = {stimulus.text for stimulus in stimuli_a}
+    second = {stimulus.text for stimulus in stimuli_b}
+    only_first = sorted(first - second)
+    only_second = sorted(second - first)
     clauses = []
     if only_first:
         clauses.append(f'{listed(only_first, 6)} only in the first')

@@ -107,7 +107,7 @@ def latex_table(frame, # from Audit.table or results_table
                       r'\end{tabular}', ''])
 
 _LATEX = {'\\': r'\textbackslash{}', '~': r'\textasciitilde{}', '^': r'\textasciicircum{}', '–': '--',
-          '×': r'$\times$', '<': r'\textless{}', '>': r'\textgreater{}',
+          '×': r'$\times$', '≤': r'$\leq$', '±': r'$\pm$', '<': r'\textless{}', '>': r'\textgreater{}',
           **{character: '\\' + character for character in '&%$#_{}'}}
 
 def _latex_cell(x):

@@ -95,7 +95,7 @@ def numbers_html(ident, # of the table
         body.append([r['label'], r['subject'], (number_text(r['value']), r['value']), (interval_text(r['low'], r['high']) or '–', r['low']),
                      *((p_text(r, column), r[column]) for column in p_titles), r['reading'], r['units'] or '–',
                      f'{len(missing)}: {listed(dict.fromkeys(missing))}' if missing else '0'])
-    return table_html(ident, 'Holm and BH adjust p, and Holm the placebo p, within one subject and one battery.', head, body)
+    return table_html(ident, 'Holm and BH adjust p within one subject and one battery, and Holm each kind of placebo p.', head, body)
 
 # %% ../../nbs/auditing/05_report.ipynb #59f488f2
 class _Finding(NamedTuple):
