@@ -518,7 +518,7 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'equal margins or lengths': 'no r: all margins or all differences in length are equal',
     'margin falls with length': 'the longer sentence of a pair tends to score lower (r of margin and difference in length −{size:.2f})',
     'margin rises with length': 'the longer sentence of a pair tends to score higher (r of margin and difference in length {size:.2f})',
-    'corrected ratio': 'after the baseline is subtracted, the ratio is {ratio:.2f} (p = {p})',
+    'corrected ratio': 'after the baseline is subtracted, the ratio is {ratio:.2f} (p = {pvalue:p})',
     'no corrected ratio': 'no ratio after the baseline is subtracted: all pairs are ties ({n})',
     'ties as published': 'ties count as antistereotypes, as published',
     'scores as published': 'scores are n / (n − 1) times the sums of log-probabilities, as published',
@@ -608,9 +608,11 @@ NOTES = {**NOTES_OF_STATISTICS, **NOTES_OF_WORDS, **NOTES_OF_DIRECTIONS, **NOTES
          **NOTES_OF_EMBEDDERS, **NOTES_OF_AUDITS, **NOTES_OF_SIZES}
 
 
-class _WithMinusSign(float):
-    "A number whose formats have a proper minus sign."
+class _Printed(float):
+    "A number whose formats have a proper minus sign; the format 'p' prints a p-value."
     def __format__(self, spec):
+        if spec == 'p':
+            return format_p(float(self))
         text = format(float(self), spec)
         return f'−{text[1:]}' if text.startswith('-') else text
 
@@ -621,7 +623,7 @@ def note_text(a_note, # a Note
     words = NOTES.get(a_note.code)
     if words is None:
         return a_note.code
-    data = {name: _WithMinusSign(x) if isinstance(x, float) else x for name, x in a_note.data.items()}
+    data = {name: _Printed(x) if isinstance(x, float) else x for name, x in a_note.data.items()}
     try:
         return words.format(**data)
     except (LookupError, ValueError, TypeError, AttributeError):     # a note that was written by hand, without its data

@@ -37,7 +37,7 @@ def t_interval(value, # the estimate
                df=math.inf, # degrees of freedom of the standard error
                confidence_level=.95, # of the interval
               )->tuple: # (low, high); NaN without degrees of freedom
-    "The estimate minus and plus `critical_value` standard errors; Student (1908)."
+    "The estimate minus and plus `critical_value` standard errors; Student (1908, doi:10.1093/biomet/6.1.1)."
     if not df > 0:
         return math.nan, math.nan
     half = critical_value(confidence_level, df) * se
@@ -71,7 +71,7 @@ def wilson_interval(share, # between 0 and 1
                     n, # the number of units; an effective number need not be whole
                     t, # standard errors to either side, as `critical_value` gives: 1.96 for 95 % of independent units
                    )->tuple: # (low, high)
-    "Wilson's interval of a share; ValueError on NaN, a share outside 0 to 1 and an `n` of 0; Wilson (1927)"
+    "Wilson's interval of a share; ValueError on NaN, a share outside 0 to 1 and an `n` of 0; Wilson (1927, doi:10.1080/01621459.1927.10502953)"
     if not (0 <= share <= 1 and n > 0 and t >= 0):
         raise ValueError(f'share must be from 0 to 1, n above 0 and t 0 or more, but share is {share}, n {n} and t {t}')
     middle = share + t * t / (2 * n)
@@ -124,14 +124,14 @@ def _theta(s_x, s_y, ddof):
 # %% ../../nbs/stats/03_intervals.ipynb #8dc62b3d
 def jackknife_variance(replicates, # the estimate without each unit; the units along the last axis
                       ): # a number, or an array of the axes before the last
-    "Variance of the estimate; Efron & Stein (1981)."
+    "Variance of the estimate; Efron & Stein (1981, doi:10.1214/aos/1176345462)."
     return (replicates.shape[-1] - 1) * replicates.var(-1)
 
 
 def satterthwaite(variances, # of independent parts of an estimate
                   dfs, # degrees of freedom of each
                  )->tuple: # (their sum, its degrees of freedom)
-    "The variance of a sum of parts; Satterthwaite (1946)."
+    "The variance of a sum of parts; Satterthwaite (1946, doi:10.2307/3002019)."
     variances = np.array(variances)
     total = variances.sum()
     df = total ** 2 / max((variances ** 2 / np.array(dfs)).sum(), 1e-300)
@@ -143,7 +143,7 @@ def jackknife_interval(theta, # the estimate, on a scale without bounds
                        bound=1., # the interval is for bound * tanh(theta)
                        confidence_level=.95, # of the interval
                       )->tuple: # (low, high); NaN where the estimate or a replicate is infinite
-    "Jackknife interval of an estimate that lies within ±bound; Efron & Stein (1981), Satterthwaite (1946)."
+    "Jackknife interval of an estimate that lies within ±bound; Efron & Stein (1981, doi:10.1214/aos/1176345462), Satterthwaite (1946, doi:10.2307/3002019)."
     if not np.isfinite(np.concatenate([[theta], *sets])).all():
         return math.nan, math.nan
     variance, df = satterthwaite([jackknife_variance(s) for s in sets], [len(s) - 1 for s in sets])
@@ -170,7 +170,9 @@ def jackknife_intervals(
     ddof=1, # as in weat_effect_size
     confidence_level=.95, # of the interval
 ) -> tuple: # (targets, both): two (low, high) in units of d, named by INTERVALS
-    """Intervals for the expected effect size at these set sizes; Efron & Stein (1981); Satterthwaite (1946).
+    """Intervals for the expected effect size at these set sizes.
+
+    Efron & Stein (1981, doi:10.1214/aos/1176345462); Satterthwaite (1946, doi:10.2307/3002019).
 
     Both ends are NaN with fewer than 4 targets in a set, the second one also with fewer than 4 attributes, and
     where d or d without one word is at its bound: the jackknife has no variance there. ValueError on
@@ -205,7 +207,7 @@ def correlation_intervals(r, # the correlation of x and y
                           confidence_level=.95, # of the intervals
                           over=('words', 'words and attributes'), # what varies in each, as sentences say it
                          )->list: # two Estimates of r: the words vary; the other units vary too, if each set has 4 or more
-    "Jackknife intervals of Pearson's r over words; Efron & Stein (1981), Satterthwaite (1946)."
+    "Jackknife intervals of Pearson's r over words; Efron & Stein (1981, doi:10.1214/aos/1176345462), Satterthwaite (1946, doi:10.2307/3002019)."
     without_words = np.array([pearson(np.delete(x, i), np.delete(y, i)) for i in range(len(x))])
     z = float(_fisher_z(r))
     z_words = _fisher_z(without_words)
@@ -270,7 +272,7 @@ def variance_with_shared_words(parts, # what each pair of words adds to an estim
                               )->float:
     """Variance of the sum of `parts`, where pairs that share a word vary together.
 
-    Aronow, Samii & Assenova (2015)."""
+    Aronow, Samii & Assenova (2015, doi:10.1093/pan/mpv018)."""
     number_of_word: dict = {}
     number_of_pair: dict = {}                               # the same two words, in either order, are one pair
     pair_of_part = []
@@ -396,7 +398,7 @@ def correlation_change(x, # one number a word, the same before and after
                        after, # the other number in the other vectors
                        confidence_level=.95, # of the interval
                       )->Estimate:
-    """Change of Pearson's r over words, with a jackknife interval (Efron & Stein 1981) and a test of sign flips.
+    """Change of Pearson's r over words, with a jackknife interval (Efron & Stein 1981, doi:10.1214/aos/1176345462) and a test of sign flips.
 
     Raises ValueError for unequal lengths, NaN, fewer than 4 words and a constant column."""
     check_fraction(confidence_level)
@@ -484,7 +486,7 @@ def rank_change(ratings, # one number a pair of words, the same before and after
                )->Estimate:
     """Change of Spearman's ρ, with a jackknife interval and a t test over pairs that share words.
 
-    Aronow, Samii & Assenova (2015). Raises ValueError where `check_rank_sides` does."""
+    Aronow, Samii & Assenova (2015, doi:10.1093/pan/mpv018). Raises ValueError where `check_rank_sides` does."""
     x_before, y, pairs = check_rank_sides(before, ratings, pairs, confidence_level)
     x_after, _, _ = check_rank_sides(after, ratings, pairs, confidence_level)
     n = len(pairs)

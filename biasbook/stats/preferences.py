@@ -52,7 +52,7 @@ class Design(NamedTuple):
 def design_effect(x, # numbers, one a pair: here 1 for a win and 0 for a loss
                   clusters, # one label per pair, of any hashable type
                  )->Design:
-    """Design effect from the analysis of variance; Kish (1965), Ridout, Demétrio & Firth (1999).
+    """Design effect from the analysis of variance; Kish (1965), Ridout, Demétrio & Firth (1999, doi:10.1111/j.0006-341X.1999.00137.x).
 
     Raises ValueError on NaN, an empty input and labels of another length."""
     x = check_scores(x, 'x')
@@ -184,7 +184,7 @@ def preference_ratio(margins, # one per pair, nats: log-probability of the stere
                      ties='apart', # "anti" counts ties as losses, as published tables do
                      confidence_level=.95, # of the interval
                     )->Preference:
-    """Wins over wins and losses, with Wilson's interval on the effective number of pairs; Saha et al. (2016).
+    """Wins over wins and losses, with Wilson's interval on the effective number of pairs; Saha et al. (2016, doi:10.1515/ijb-2015-0024).
 
     With a second label, the effective number comes from two-way clusters (Cameron, Gelbach & Miller 2011).
     Raises ValueError on NaN, no pairs, labels of another length, other `ties` and a level outside 0 to 1."""
@@ -243,7 +243,7 @@ def mean_margin(margins, # one per pair, nats
                 crossed_with=None, # a second label per pair, for tables that cross both; then a t test of two-way clusters
                 confidence_level=.95, # of the interval
                )->Estimate: # the mean margin over pairs, nats
-    """Mean margin: sign flips of clusters and a t interval over clusters; Cameron & Miller (2015).
+    """Mean margin: sign flips of clusters and a t interval over clusters; Cameron & Miller (2015, doi:10.3368/jhr.50.2.317).
 
     Raises ValueError on NaN, no pairs, labels of another length and a level outside 0 to 1."""
     d, labels, _ = margin_signs(margins, clusters)
