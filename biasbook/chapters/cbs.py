@@ -18,8 +18,8 @@ from ..models.masked import check_masked
 from ..results.result import Result, Words
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import mean_interval
+from ..stats.permutation import monte_carlo_error
 from ..stimuli.templates import Template, check_templates
-from ..vectors.directions import monte_carlo_error
 
 # %% ../../nbs/02c_cbs.ipynb #45f0b22f
 def _own(x):
@@ -134,8 +134,8 @@ def _lengths(groups, counts):
         by_count.setdefault(count, []).append(group)
     if len(by_count) == 1:
         return None
-    named = [f'{plural(count, "piece")} {", ".join(words)}' for count, words in by_count.items()]
-    return note('lengths of group words', lengths='; '.join(named))
+    named = [f'{", ".join(words)} ({plural(count, "piece")})' for count, words in by_count.items()]
+    return note('lengths of group words', lengths=', '.join(named))
 
 class _Cell(NamedTuple):
     "A combination of a template and words, for which the model has a score."

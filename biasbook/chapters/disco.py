@@ -18,11 +18,11 @@ from ..core.store import store_key
 from ..results.result import Result, Words
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import mean_interval
+from ..stats.permutation import monte_carlo_error
 from ..models.masked import check_masked
 from ..models.scorer import Cost, Scorer
 from ..models.tokens import pieces
 from ..stimuli.templates import check_templates
-from ..vectors.directions import monte_carlo_error
 
 # %% ../../nbs/02d_disco.ipynb #022823bb
 def _candidates(tokenizer, fills, first):

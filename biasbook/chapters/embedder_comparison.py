@@ -16,7 +16,7 @@ from ..core.checks import check_fraction, check_mapping
 from ..embedders.load import Embedder, as_embedder, load_embedder
 from ..embedders.providers import provider_of
 from ..results.result import results_table
-from ..results.sentences import comparison_text, number_text
+from ..results.sentences import comparison_text, number_text, percent_text
 from ..stats.contrasts import size_in_words
 from ..stats.estimate import Units, format_p, format_test_p
 from ..stimuli.studies import Study, load_study
@@ -140,7 +140,7 @@ def bias_forest(results, # of embedding_bias: several embedders, the same contra
     for row in t.itertuples():
         rows.append((number_text(row.value), row.p_text, format_p(row.p_holm)))
     head, *notes = _align(rows, columns=2 if width < 6 else 3)
-    level = f'{results[0].confidence_level:.0%}'.replace('%', ' %')
+    level = percent_text(results[0].confidence_level)
     filled = 'No intervals' if t.low.isna().all() else f'Filled: the {level} interval is without 0'
     ax = subjects_plot(list(t['query']), list(t.subject), t.value, t.low, t.high, sure=~t.may_be_0, width=width,
                        notes=notes)

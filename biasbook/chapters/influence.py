@@ -15,10 +15,10 @@ import numpy as np
 from .weat import weat
 from ..core.checks import check_fraction, check_list, is_whole, listed
 from ..results.result import Result
-from ..results.sentences import SIDES, Comparison
+from ..results.sentences import SIDEDNESS, Comparison
 from ..stats.effects import weat_effect_size
 from ..stats.estimate import Estimate, Interval, Units, format_p, note
-from ..stats.intervals import jackknife_variance, satterthwaite, t_interval
+from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_variance, satterthwaite, t_interval
 from ..stats.permutation import permutation_pvalue, sign_flip_pvalue
 from ..stimuli.words import as_query, weat_queries
 from ..vectors.wordvectors import as_vectors, cosine
@@ -148,7 +148,7 @@ def influence_sentence(table, # from leave_one_out, with all rows
         raise ValueError(f'the table has {len(table)} of its {of_all["rows"]} rows, but the sentence needs '
                          'all words; pass it as leave_one_out returned it')
     clauses = [f'{of_all["query"]} in {of_all["subject"]}: d = {of_all["d"]:.2f}, '
-               f'{SIDES[of_all["alternative"]]} p = {format_p(of_all["p"])}',
+               f'{SIDEDNESS[of_all["alternative"]]} p = {format_p(of_all["p"])}',
                _about_sign(table)]
     about_level = _about_level(table, of_all)
     if about_level:
@@ -323,7 +323,7 @@ def _change(before, after, ddof):
 def _change_interval(before, after, ddof, confidence_level):
     "Jackknife interval of the change over target words, each left out of both; None with fewer than 4 in a set."
     n_x, n_y = len(before.x), len(before.y)
-    if min(n_x, n_y) < 4:
+    if min(n_x, n_y) < LEAST_FOR_JACKKNIFE:
         return None
     without_x = [_change(before.without_x(i), after.without_x(i), ddof) for i in range(n_x)]
     without_y = [_change(before.without_y(i), after.without_y(i), ddof) for i in range(n_y)]
@@ -390,8 +390,8 @@ def _change_notes(a, b, before, moved):
     "The notes of a change. `moved`: does any word move d by more than rounding?"
     notes = []
     smallest = min(len(before.x), len(before.y))
-    if smallest < 4:
-        notes.append(note('too few target words', n=smallest, needed=4))
+    if smallest < LEAST_FOR_JACKKNIFE:
+        notes.append(note('too few target words', n=smallest, needed=LEAST_FOR_JACKKNIFE))
     if a.subject == b.subject:
         notes.append(note('vectors of one name', name=a.subject))
     if not moved:

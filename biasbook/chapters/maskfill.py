@@ -274,7 +274,7 @@ def _mean_estimate(name, parts, level, *, unit='targets', given='given templates
         change = mean_change(zeros[0], parts[0], level)
         test = sign_flip_pvalue(parts[0])
     found = Estimate(name=name, value=change.value, unit='nats', interval=change.interval, test=test, notes=(note(given),))
-    return with_units_named(found, unit)
+    return with_units_named(found, {'words': unit, 'differences': unit})
 
 def _template_estimates(means, value, level):
     "The range of the means of templates, and for 6 or more a p from flipping their signs. Empty for a single template."

@@ -99,7 +99,7 @@ def _compared(one, two, subject):
     difference_of_ratios = name_units(found.difference_of_ratios, _UNITS)
     raw_ratios = replace(name_units(raw.difference_of_ratios, _UNITS), name='difference of raw ratios')
     results.append(_comparison(
-        one, two, quantity='disagreements', metric=f'share of disagreements, {margins}', main=disagreements, null=.5, subject=subject,
+        one, two, quantity='disagreements', metric=f"second model's share of disagreements, {margins}", main=disagreements, null=.5, subject=subject,
         detectable=detectable_share(disagreements.test), notes=notes,
         also=(difference_of_ratios, _of_disagreements(found.mcnemar), raw_ratios), details=d))
     return results

@@ -540,7 +540,7 @@ def _over_pairs(row, confidence_level):
 
 
 class _Counting(NamedTuple):
-    "One of the two ways to count right answers"
+    "One of the two ways to count right answers."
     column: str # of the table of answers
     name: str
 

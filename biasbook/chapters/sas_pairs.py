@@ -18,7 +18,7 @@ from ..stimuli.pairs import pair_sentences
 from ..models.pair_scores import (
     PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, named_estimates,
     notes_without_ties, pair_scores, pairs_result, scoring_of)
-from ..stats.estimate import Estimate, Units, format_test_p, note
+from ..stats.estimate import Estimate, Units, note
 from ..stats.preferences import preference_ratio
 from ..results.result import Result
 from ..results.sentences import Comparison
@@ -138,7 +138,7 @@ def _corrected_note(corrected, n_pairs):
     "What the ratio is after the baseline is subtracted."
     if math.isnan(corrected.value):
         return note('no corrected ratio', n=n_pairs)
-    return note('corrected ratio', ratio=corrected.value, p=format_test_p(corrected.test))
+    return note('corrected ratio', ratio=corrected.value, pvalue=corrected.pvalue)
 
 # %% ../../nbs/03_sas_pairs.ipynb #00b258a5
 def _result(d, subject, query, among, meta, level):

@@ -128,7 +128,7 @@ def _rates_by_target(d, ties, level):
     won = np.sign(d['margin']).map({1.: 1., -1.: 0., 0.: tie})
     ss_of_each = won.groupby(who, sort=False).mean().dropna()
     if len(ss_of_each):
-        deviation = mean_margin(ss_of_each - .5, ss_of_each.index, level)
+        deviation = mean_margin(ss_of_each - .5, ss_of_each.index, confidence_level=level)
         ss = percent_estimate(name_units(deviation, _EXAMPLES), 'SS over targets', middle=.5)
     else:
         ss = Estimate(name='SS over targets', value=math.nan, unit='%', notes=(note('nothing but ties', n=len(d), pairs='examples'),))
@@ -214,7 +214,7 @@ def _readable(model, d, unreadable):
         its_faults = [fault for fault in faults[n_options * k:n_options * (k + 1)] if fault]
         readable.append(not its_faults)
         if its_faults:
-            text = f'{example.type}, {example.target} ({its_faults[0]}): {shown(example.context, 30)}'
+            text = f'{example.target} ({example.type}, {its_faults[0]}): {shown(example.context, 30)}'
             left_out.append({'type': example.type, 'text': text})
     if left_out and (unreadable == 'refuse' or len(left_out) == len(d)):
         raise ValueError(f'{model.name} cannot read {len(left_out)} of {len(d)} examples, such as '

@@ -19,8 +19,9 @@ from ..results.sentences import Comparison
 from ..stats.effects import (cohen_d, effect_size_bound, minimum_detectable_d, noncentral_t_interval,
                                     weat_d_of_cohen_d, weat_effect_size)
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
-from ..stats.intervals import INTERVALS, jackknife_intervals
+from ..stats.intervals import INTERVALS, LEAST_FOR_JACKKNIFE, jackknife_intervals
 from ..stats.permutation import is_as_extreme, permutation_pvalue
+from ..stats.studentized import spread_notes, studentized_permutation_pvalue
 from ..stimuli.words import Query, as_query, weat_queries
 from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list, topic_pool
 from ..vectors.wordvectors import WordVectors, as_vectors, named_cosines, one_thread
@@ -65,9 +66,6 @@ def _sum_estimates(cos, s_x, s_y):
             Estimate(name='attribute sum', value=float(attribute_sum))]
 
 # %% ../../nbs/00_weat.ipynb #63705034
-_LEAST_FOR_JACKKNIFE = 4 # words in a set
-
-
 class _Intervals(NamedTuple):
     "The intervals of d, in the order of INTERVALS; None where there is none."
     over_targets: Interval | None
@@ -97,8 +95,8 @@ def _interval_notes(intervals, smallest):
         return ()
     if intervals.over_targets is not None:
         return (note('attribute words are held fixed'),)
-    if smallest < _LEAST_FOR_JACKKNIFE:
-        return (note('too few target words', n=smallest, needed=_LEAST_FOR_JACKKNIFE),)
+    if smallest < LEAST_FOR_JACKKNIFE:
+        return (note('too few target words', n=smallest, needed=LEAST_FOR_JACKKNIFE),)
     return (note('d at its bound without a word'),)
 
 # %% ../../nbs/00_weat.ipynb #30ba9b2b
@@ -119,6 +117,7 @@ def weat_arrays(X, # vectors of the first target words, one row a word
                 *,
                 alternative='two-sided', # "greater" is the paper's test, "less" the other side
                 ddof=1, # of the standard deviation in d: 1 as in the paper, 0 as in some libraries
+                studentized=False, # True tests equal means, whatever the spreads; False tests whether the words are exchangeable
                 confidence_level=.95, # of the intervals
                )->Result: # value d; details has one row a target word, targets of X first
     "The WEAT of four arrays (Caliskan et al. 2017, doi:10.1126/science.aal4230). ValueError: unusable vectors."
@@ -132,13 +131,17 @@ def weat_arrays(X, # vectors of the first target words, one row a word
     s_y = cos.ya.mean(1) - cos.yb.mean(1)
     d = weat_effect_size(s_x, s_y, ddof)
     units = Units(counts=(n_x, n_y), name='target words')
-    test = replace(permutation_pvalue(s_x, s_y, alternative), units=units)
+    if check_flag(studentized, 'studentized'):
+        test = studentized_permutation_pvalue(s_x, s_y, alternative)
+    else:
+        test = permutation_pvalue(s_x, s_y, alternative)
     intervals = _intervals(cos, ddof, confidence_level)
     of_intervals = [Estimate(name=name, value=d, interval=interval) for name, interval in zip(INTERVALS, intervals)]
     smallest_cohen_d = minimum_detectable_d(n_x, n_y, alternative='two-sided')
-    return Result(metric='WEAT d', subject='arrays', query='X/Y × A/B', value=d, interval=intervals.widest, test=test, units=units,
+    return Result(metric='WEAT d', subject='arrays', query='X/Y × A/B', value=d, interval=intervals.widest,
+                  test=replace(test, units=units), units=units,
                   comparison=Comparison(kind='difference', groups=('X', 'Y'), ideas=('A', 'B')),
-                  notes=_interval_notes(intervals, min(n_x, n_y)),
+                  notes=_interval_notes(intervals, min(n_x, n_y)) + (() if studentized else spread_notes(s_x, s_y)),
                   detectable=weat_d_of_cohen_d(smallest_cohen_d, n_x, n_y, ddof), confidence_level=confidence_level,
                   also=(*of_intervals, *_cohen_estimates(s_x, s_y, units, confidence_level), *_sum_estimates(cos, s_x, s_y)),
                   details=_word_frame(cos, s_x, s_y), meta={'ddof': ddof, 'versions': library_versions()})
@@ -238,6 +241,7 @@ def weat(vectors, # WordVectors, or a dict, a gensim KeyedVectors, a (words, mat
          *,
          alternative='two-sided', # "greater" is the paper's test, "less" the other side
          ddof=1, # of the standard deviation in d
+         studentized=False, # True tests equal means, whatever the spreads; False tests whether the words are exchangeable
          confidence_level=.95, # of the intervals
          on_missing='raise', # words that the vectors lack: "raise", "drop", or "drop-pairs"
          placebo=True, # compare with topic lists as well; or False
@@ -248,7 +252,8 @@ def weat(vectors, # WordVectors, or a dict, a gensim KeyedVectors, a (words, mat
     placebo = check_flag(placebo, 'placebo')
     resolved = _resolve(vectors, query, on_missing)
     query, selected = resolved.query, resolved.selected
-    r = weat_arrays(**resolved.rows, alternative=alternative, ddof=ddof, confidence_level=confidence_level)
+    r = weat_arrays(**resolved.rows, alternative=alternative, ddof=ddof, studentized=studentized,
+                    confidence_level=confidence_level)
     x, y, a, b = query.names
     n_x, n_y = len(selected.sets['X']), len(selected.sets['Y'])
     details = r.details.copy()
@@ -393,7 +398,7 @@ def _placebo_estimate(resolved, side, d, alternative, ddof):
 def weat_battery(vectors, # anything that as_vectors takes
                  queries=None, # a list of queries or names; by default the ten tests of the paper in its lists
                  *,
-                 on_missing='drop', # as in weat; each result lists the words that were dropped
+                 on_missing='drop', # as in weat; each result lists the words that were left out
                  **options, # further options of weat
                 )->list[Result]: # one a query
     "`weat` for each query of a battery. ValueError as there, for the first query that cannot be measured."

@@ -22,8 +22,9 @@ from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
 from ..stats.effects import (check_scores, minimum_detectable_d, minimum_detectable_r, pearson, weat_d_of_cohen_d)
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
-from ..stats.intervals import correlation_intervals, jackknife_intervals
+from ..stats.intervals import LEAST_FOR_JACKKNIFE, correlation_intervals, jackknife_intervals
 from ..stats.permutation import is_as_extreme, permutation_pvalue, scale_by_power_of_two
+from ..stats.studentized import studentized_correlation_pvalue
 from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list, matched_draws, topic_pool
 from ..vectors.wordvectors import Selection, as_vectors, cosine, one_thread
 
@@ -61,16 +62,18 @@ def _interval_notes(of_words, of_both, has_attributes):
     return ()
 
 # %% ../../nbs/00b_wefat.ipynb #746c8a06
-def check_wefat_options(alternative='two-sided', # of wefat_arrays, as the next three
+def check_wefat_options(alternative='two-sided', # of wefat_arrays, as the next four
                         n_resamples=99_999,
                         random_state=0,
                         confidence_level=.95,
+                        studentized=False,
                        ):
     "ValueError for an option of `wefat_arrays` that cannot be used."
     check_choice(alternative, 'alternative', ALTERNATIVES)
     check_fraction(confidence_level)
     check_whole(n_resamples, 'n_resamples', least=1)
     check_seed(random_state)
+    check_flag(studentized, 'studentized')
 
 
 def _check_rows(rows, name, n):
@@ -119,18 +122,22 @@ def wefat_arrays(association, # one number a word: how much it leans to A rather
                  n_resamples=99_999, # random orders, where there are more than nine words
                  random_state=0, # their seed, a whole number
                  confidence_level=.95, # of the intervals
+                 studentized=False, # True tests a correlation of 0; False tests whether the two numbers are independent
                 )->Result: # value r; details has one row a word
     """The WEFAT of two arrays (Caliskan et al. 2017, doi:10.1126/science.aal4230).
 
     ValueError for NaN, unequal lengths, no spread, or fewer than 8 words."""
     from pandas import DataFrame
-    check_wefat_options(alternative, n_resamples, random_state, confidence_level)
+    check_wefat_options(alternative, n_resamples, random_state, confidence_level, studentized)
     association, property = _check_both(association, property)
     x = scale_by_power_of_two(association)
     y = scale_by_power_of_two(property)
     left_out = [scale_by_power_of_two(_check_rows(rows, 'left_out', len(x))) for rows in left_out]
     r = float(np.clip(pearson(x, y), -1, 1))
-    test = _order_test(x, y, r, alternative, n_resamples, random_state)
+    if studentized:
+        test = studentized_correlation_pvalue(x, y, alternative, n_resamples=n_resamples, random_state=random_state)
+    else:
+        test = _order_test(x, y, r, alternative, n_resamples, random_state)
     without_attributes = [pearson(associations, y) for associations in left_out]
     of_words, of_both = correlation_intervals(r, x, y, without_attributes, WORD_INTERVALS, confidence_level, WORDS_THAT_VARY)
     widest = of_words.interval if of_both.interval is None else of_both.interval
@@ -263,9 +270,6 @@ def _attribute_notes(lost):
     return (note('attribute words are missing', words=listed(lost, 20)),) if lost else ()
 
 # %% ../../nbs/00b_wefat.ipynb #abe4c585
-_LEAST_FOR_JACKKNIFE = 4 # words in a set
-
-
 def _attribute_interval(cos_a, cos_b, confidence_level):
     """The jackknife interval of d over attribute words; None where a set has fewer than 4 of them, or d is at its bound.
 
@@ -282,8 +286,8 @@ def _no_interval_notes(interval, smallest):
     "Why a word has no interval; empty if it has one. `smallest` is the smaller set of attribute words."
     if interval is not None:
         return ()
-    if smallest < _LEAST_FOR_JACKKNIFE:
-        return (note('too few attribute words', n=smallest, needed=_LEAST_FOR_JACKKNIFE),)
+    if smallest < LEAST_FOR_JACKKNIFE:
+        return (note('too few attribute words', n=smallest, needed=LEAST_FOR_JACKKNIFE),)
     return (note('d at its bound without an attribute word'),)
 
 

@@ -124,7 +124,8 @@ def _change_estimate(x, y, level):
     "The mean change over targets, with its interval and its test, if there is more than one target."
     if len(x) == 1:
         return Estimate(name='change', value=float(y[0] - x[0]), notes=(note('one target'),))
-    return replace(with_units_named(mean_change(x, y, level), 'targets'), notes=(note('given wordings'),))
+    change = with_units_named(mean_change(x, y, level), {'words': 'targets', 'differences': 'targets'})
+    return replace(change, notes=(note('given wordings'),))
 
 # %% ../../nbs/02b_wordings.ipynb #98cad5ce
 def contrast(before, # a table of maskfill_rows, or some of kurita_rows

@@ -21,7 +21,7 @@ from .scorer import Cost, Scorer
 from .tokens import check_no_space
 from ..results.result import Estimate, Result
 from ..stats.effects import minimum_detectable_share
-from ..stats.estimate import note
+from ..stats.estimate import note, with_units_named
 from ..stats.preferences import PreferenceEstimates, preference_estimates
 
 # %% ../../nbs/models/06_pair_scores.ipynb #16d095af
@@ -245,20 +245,8 @@ def name_units(estimate, # an Estimate of biasbook.stats.preferences
                names:PairUnits, # of the measure
               )->Estimate:
     "The estimate with the measure's names of pairs and clusters in its interval, its test and its notes."
-    name_of = {'pairs': names.pairs, 'clusters': names.clusters, 'cluster majorities': f'{names.clusters} with a majority'}
-
-    def renamed(units):
-        if units is None:
-            return None
-        cluster_name = '' if units.clusters is None else names.clusters
-        return replace(units, name=name_of.get(units.name, units.name), cluster_name=cluster_name)
-
-    interval = estimate.interval
-    if interval is not None:
-        interval = replace(interval, over=name_of.get(interval.over, interval.over), units=renamed(interval.units))
-    test = estimate.test
-    if test is not None:
-        test = replace(test, units=renamed(test.units))
+    of_clusters = {'clusters': names.clusters, 'cluster majorities': f'{names.clusters} with a majority'}
+    named = with_units_named(estimate, {'pairs': names.pairs, **of_clusters})
     notes = []
     for a_note in estimate.notes:
         if a_note.code == 'one cluster':
@@ -266,7 +254,7 @@ def name_units(estimate, # an Estimate of biasbook.stats.preferences
         elif a_note.code == 'all pairs are ties':
             a_note = note('nothing but ties', **a_note.data, pairs=names.pairs)
         notes.append(a_note)
-    return replace(estimate, interval=interval, test=test, notes=tuple(notes))
+    return replace(named, notes=tuple(notes))
 
 
 def named_estimates(margins, # one per pair, nats

@@ -94,7 +94,7 @@ def reading(evidence, # Evidence
 def common_language(x, # numbers of the first list
                     y, # numbers of the second list
                    )->float: # from 0 to 1; .5 where neither list is the higher
-    "How often a random x is above a random y (McGraw & Wong 1992); NaN if one is empty."
+    "How often a random x is above a random y (McGraw & Wong 1992, doi:10.1037/0033-2909.111.2.361); NaN if one is empty."
     x = np.asarray(x, float)[:, None]
     y = np.asarray(y, float)
     if not x.size or not y.size:

@@ -191,7 +191,9 @@ def measure_contrast(x, # scores of the first group: a row per word, a column pe
                      adjust=True, # as in word_scores
                      confidence_level=.95, # of the intervals
                     )->Contrast:
-    """Cohen's d and raw difference of two groups of words, with p-values; Steiger (2004), Hedges (1981).
+    """Cohen's d and raw difference of two groups of words, with p-values.
+
+    Steiger (2004, doi:10.1037/1082-989X.9.2.164), Hedges (1981, doi:10.3102/10769986006002107).
 
     Raises ValueError where `word_scores` does, on another unit and on a level outside 0 to 1."""
     check_fraction(confidence_level)

@@ -167,15 +167,20 @@ class Estimate(_OnlyWhatIsKnown):
 
 # %% ../../nbs/stats/01_estimate.ipynb #daab9fe8
 def with_units_named(estimate, # an Estimate
-                     name, # of its units, in the plural: "targets"
+                     names:dict, # name of units, in the plural -> another name: {'words': 'targets'}; other units keep their names
                     )->Estimate:
-    "The estimate with the units of its test and of its interval under this name; the interval is over them."
+    "The estimate with other names for the units of its interval and of its test, and for the clusters that they lie in."
+    def renamed(units):
+        if units is None:
+            return None
+        return replace(units, name=names.get(units.name, units.name), cluster_name=names.get(units.cluster_name, units.cluster_name))
+
     interval = estimate.interval
-    if interval is not None and interval.units is not None:
-        interval = replace(interval, over=name, units=replace(interval.units, name=name))
+    if interval is not None:
+        interval = replace(interval, over=names.get(interval.over, interval.over), units=renamed(interval.units))
     test = estimate.test
-    if test is not None and test.units is not None:
-        test = replace(test, units=replace(test.units, name=name))
+    if test is not None:
+        test = replace(test, units=renamed(test.units))
     return replace(estimate, interval=interval, test=test)
 
 # %% ../../nbs/stats/01_estimate.ipynb #d5b8e311

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LARGEST_COUNT', 'scale_by_power_of_two', 'relabelling_test', 'permutation_pvalue', 'cluster_sums', 'sign_flip_pvalue',
-           'is_as_extreme']
+           'is_as_extreme', 'monte_carlo_error']
 
 # %% ../../nbs/stats/00_permutation.ipynb #b5b94020
 import math
@@ -733,3 +733,11 @@ def is_as_extreme(values, # statistics of relabellings, between -1 and 1, such a
     if alternative == 'less':
         return np.negative(values) >= np.negative(observed) - 1e-12
     return np.asarray(values) >= observed - 1e-12
+
+# %% ../../nbs/stats/00_permutation.ipynb #9f2a342d
+def monte_carlo_error(reached, # how many draws reach the value
+                      draws, # how many there are
+                     )->float:
+    "Standard error of a drawn p-value, √(p(1 − p)/draws). Two draws of each kind are added to p, so the error is never 0."
+    p = (reached + 2) / (draws + 4)
+    return math.sqrt(p * (1 - p) / draws)

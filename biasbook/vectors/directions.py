@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['METHODS', 'gender_pairs', 'professions', 'principal_direction', 'mean_direction', 'Direction', 'bias_direction',
-           'as_direction', 'random_directions', 'monte_carlo_error', 'placebo_values']
+           'as_direction', 'random_directions', 'placebo_values']
 
 # %% ../../nbs/vectors/03_directions.ipynb #cd2d62e9
 import math
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.checks import WrongKind, check_choice, check_labels, check_pairs, check_seed, check_whole, plural
 from ..stats.estimate import Estimate, HypothesisTest, note
-from ..stats.permutation import is_as_extreme
+from ..stats.permutation import is_as_extreme, monte_carlo_error
 from ..stimuli.words import bolukbasi_lists
 from .topics import sample_words
 from .wordvectors import as_vectors, one_thread, unit_rows
@@ -297,14 +297,6 @@ def placebo_directions(vectors, # anything that as_vectors takes
     if not n_placebos:
         return np.empty((0, len(direction.vector)))
     return random_directions(vectors, direction, n_placebos, random_state, words).directions
-
-# %% ../../nbs/vectors/03_directions.ipynb #0c233f3f
-def monte_carlo_error(reached, # how many draws reach the value
-                      draws, # how many there are
-                     )->float:
-    "Standard error of a drawn p-value, √(p(1 − p)/draws). Two draws of each kind are added to p, so the error is never 0."
-    p = (reached + 2) / (draws + 4)
-    return math.sqrt(p * (1 - p) / draws)
 
 # %% ../../nbs/vectors/03_directions.ipynb #55935b6f
 def placebo_estimate(name, # of the Estimate
