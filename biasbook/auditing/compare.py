@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .. import __version__
-from ..core.checks import check_choice, format_count, listed, plural
+from ..core.checks import check_choice, format_count, listed
 from ..results.result import Estimate, Result, results_table
-from ..results.sentences import Comparison, p_text
+from ..results.sentences import (Comparison, adjusted_changes_text, change_text, lost_text, moved_text, new_text,
+                                       p_text)
 from ..stats.estimate import format_p, note
 from ..vectors.directions import bias_direction, professions
 from ..vectors.wordvectors import WordVectors
@@ -237,18 +238,19 @@ class AuditComparison:
 
     def findings(self, by=0.):
         "The answer in words: how many values moved by more than this, the largest, and what was lost."
-        sentences = [_moved_sentence(self, by)]
+        moved = self.moved(by)
+        largest = _change_in_words(moved[0]) if moved else ''
+        sentences = [moved_text(len(self.changes), len(moved), by, largest, is_same=not self.moved(),
+                                others_left_out=bool(self.unpaired))]
         if self.moved():
             t = self.table()
-            sentences.append(f'{(t["p_holm"] < .05).sum()} of {t["p"].notna().sum()} changes with a paired test have '
-                             'p < .05 over its words, adjusted (Holm)')
+            sentences.append(adjusted_changes_text((t['p_holm'] < .05).sum(), t['p'].notna().sum()))
         lost = self.lost()
         if lost:
-            sentences.append(_lost_sentence(lost))
+            sentences.append(lost_text([(row['result'], row['subject'], row['why']) for row in lost]))
         n_new = sum(row['before'] is None and row['after'] is not None for row in self.unpaired)
         if n_new:
-            has = 'has' if n_new == 1 else 'have'
-            sentences.append(f'{plural(n_new, "result")} of the second audit {has} no value in the first')
+            sentences.append(new_text(n_new))
         return sentences
 
     def lines(self, by=0.):
@@ -297,36 +299,9 @@ def _without_nan(row):
 
 
 def _change_in_words(r):
-    "A change as one clause: the result, its values before and after, and the interval of the change."
+    "A change as one clause."
     values = _both_values(r)
-    interval = ', no interval' if math.isnan(r.low) else f' [{r.low:+.2f}, {r.high:+.2f}]'
-    return f'{r.label} in {r.subject}: {values.before:.2f} → {values.after:.2f}, change {r.value:+.2f}{interval}'
-
-# %% ../../nbs/auditing/08_compare.ipynb #de6e17f7
-def _moved_sentence(c, by):
-    "How many values moved, and the largest change."
-    n = len(c.changes)
-    moved = c.moved(by)
-    if not n:
-        return 'Nothing could be compared'
-    how = f'moved by more than {by:g}' if by else 'changed'
-    if moved:
-        return f'{len(moved)} of {plural(n, "value")} {how}; the largest: {_change_in_words(moved[0])}'
-    if c.moved():                               # but by no more than `by`
-        return f'No value {how}: {n} compared'
-    if n == 1:
-        same = '1 value is the same'
-    else:
-        same = f'{n} values are the same' if c.unpaired else f'all {n} values are the same'
-    return f'Nothing changed: {same}'
-
-
-def _lost_sentence(lost):
-    "How many results of the first audit cannot be compared, and the first three of them."
-    items = [f'{row["result"]} in {row["subject"]} ({row["why"]})' for row in lost[:3]]
-    if len(lost) > 3:
-        items.append(f'and {len(lost) - 3} more')
-    return f'{plural(len(lost), "result")} of the first audit cannot be compared: {"; ".join(items)}'
+    return change_text(r.label, r.subject, values.before, values.after, r.interval)
 
 # %% ../../nbs/auditing/08_compare.ipynb #864c3ec7
 def _change_cells(row):

@@ -10,10 +10,10 @@ __all__ = ['LOWER_CASE', 'MISSING_WORDS', 'OF_BUNDLED_VECTORS', 'summary_rows', 
 import math
 from typing import NamedTuple
 
-from ..core.checks import listed, plural
 from ..results.readings import READINGS, is_known, summary_table
 from ..results.result import results_table
-from ..results.sentences import result_text
+from ..results.sentences import (agreement_text, asked_text, counts_text, readings_text, result_text,
+                                       standing_out_text, without_comparison_text)
 
 # %% ../../nbs/auditing/03_readings.ipynb #7813fec8
 # reasons of a failed unit, for the next steps
@@ -115,40 +115,18 @@ def findings(results, # Results
     sentences = []
     for subject, rows in rows_of.items():
         of_subject = [failure for failure in failures if failure.get('subject') == subject]
-        sentences.append(f'{subject}: {_counts_sentence(_counted(rows, of_subject))}')
+        sentences.append(f'{subject}: {counts_text(_counted(rows, of_subject))}')
         sentences += _findings_by_metric(subject, rows, results)
     never_compared = [subject for subject, rows in rows_of.items() if _is_never_compared(rows)]
     if never_compared:
-        sentences.append(_without_comparison(never_compared))
+        sentences.append(without_comparison_text(never_compared, OF_BUNDLED_VECTORS))
     return sentences
-
-
-def _counts_sentence(c):
-    "The counts, each from the one before."
-    text = f'{plural(c.asked, "question")} asked, {c.tested} tested, {c.compared} of these compared with placebos'
-    if not c.tested:
-        return f'{text}.'
-    have = 'has' if c.significant == 1 else 'have'
-    text += f'; {c.significant} {have} an adjusted p below .05'
-    if not c.compared:
-        return f'{text}.'
-    stand = 'stands' if c.standing_out == 1 else 'stand'
-    return f'{text}, and {c.standing_out} {stand} out.'
 
 
 def _is_never_compared(rows):
     "Whether a subject has tests, but none of them was compared with placebos."
     tested = [row for row in rows if is_known(row['p'])]
     return bool(tested) and not any(row['replaced'] for row in tested)
-
-
-def _without_comparison(subjects):
-    "What the missing comparison with placebos means, from the vectors that come with the package."
-    n = OF_BUNDLED_VECTORS
-    stand = 'stands' if n.standing_out == 1 else 'stand'
-    return (f'The p-values of {listed(subjects, 4)} were not compared with placebos. For word vectors, that comparison takes most '
-            f'findings away: in the bundled GoogleNews vectors, {n.significant} of {n.tested} tests have an adjusted p below .05, '
-            f'and only {n.standing_out} of these {stand} out from placebos.')
 
 
 def _findings_by_metric(subject, rows, results):
@@ -161,28 +139,14 @@ def _findings_by_metric(subject, rows, results):
         if len(mine) == 1:
             sentences.append(f'{subject}: {result_text(results[mine[0]["at"]])}')
         else:
-            sentences.append(f'{subject}: {metric} of {len(mine)} questions: {_names_by_reading(mine)}.')
+            sentences.append(f'{subject}: {metric} of {len(mine)} questions: {readings_text(_names_by_reading(mine))}.')
     return sentences
 
 
 def _names_by_reading(rows):
-    "How many rows have which reading, with their names."
-    clauses = []
-    for name in READINGS:
-        names = [row['name'] or row['query'] for row in rows if row['reading'] == name]
-        if names:
-            clauses.append(f'{len(names)} {name} ({", ".join(names)})')
-    return '; '.join(clauses)
-
-# %% ../../nbs/auditing/03_readings.ipynb #6f714940
-def _agreement_sentence(agreements):
-    "How many queries have one sign in all subjects, and in how many of them p is small as well."
-    same = [x for x in agreements if x.same_side == x.subjects]
-    sure = sum(x.kept == x.subjects for x in same)
-    has = 'has' if len(same) == 1 else 'have'
-    return (f'Of {plural(len(agreements), "query", "queries")} measured in two subjects or more, {len(same)} '
-            f'{has} the same sign in all of them, {sure} with an adjusted p below .05 in each; '
-            'subjects that share a source are not independent.')
+    "The names of the rows with each reading, in the order of READINGS."
+    names_of = {name: [row['name'] or row['query'] for row in rows if row['reading'] == name] for name in READINGS}
+    return {name: names for name, names in names_of.items() if names}
 
 # %% ../../nbs/auditing/03_readings.ipynb #6e4e7e5a
 def headline(audit, # an Audit
@@ -195,46 +159,17 @@ def headline(audit, # an Audit
     for row in rows:
         subjects.setdefault(row['subject'], []).append(row)
     c = _counted(rows, audit.failures)
-    sentences = [_asked_sentence(c, plural(len(subjects), 'subject'))]
+    sentences = [asked_text(c, len(subjects))]
     if c.tested:
-        sentences.append(_standing_out_sentence(c, rows))
+        n_with = {name: sum(row['reading'] == name for row in rows) for name in READINGS}
+        names = dict.fromkeys(row['name'] or row['query'] for row in rows if row['reading'] == 'stands out')
+        sentences.append(standing_out_text(c, names, n_with['reached by placebos'], n_with['too few words to tell']))
     never_compared = [subject for subject, mine in subjects.items() if _is_never_compared(mine)]
     if never_compared:
-        sentences.append(_without_comparison(never_compared))
+        sentences.append(without_comparison_text(never_compared, OF_BUNDLED_VECTORS))
     agreements = consistency(audit.results)
     if agreements:
-        sentences.append(_agreement_sentence(agreements))
+        same = [x for x in agreements if x.same_side == x.subjects]
+        sure = [x for x in same if x.kept == x.subjects]
+        sentences.append(agreement_text(len(agreements), len(same), len(sure)))
     return ' '.join(sentences)
-
-
-def _asked_sentence(c, subjects):
-    "How many questions were asked, tested and compared."
-    if not c.tested:
-        return f'{plural(c.asked, "question")} asked of {subjects}, none with a test.'
-    text = f'Of {plural(c.asked, "question")} asked of {subjects}, {c.tested} could be tested, and {c.compared} of these '
-    text += 'was compared with placebos' if c.compared == 1 else 'were compared with placebos'
-    if c.compared:
-        text += ': unrelated topics, or directions of random pairs of words'
-    return f'{text}.'
-
-
-def _standing_out_sentence(c, rows):
-    "How many tests have a small p, how many of these stand out, and how many have too few words."
-    n_with = {name: sum(row['reading'] == name for row in rows) for name in READINGS}
-    have = 'has' if c.significant == 1 else 'have'
-    clauses = [f'{c.significant} {have} p below .05 after Holm’s adjustment']
-    if c.standing_out:
-        names = dict.fromkeys(row['name'] or row['query'] for row in rows if row['reading'] == 'stands out')
-        stand = 'stands' if c.standing_out == 1 else 'stand'
-        clauses.append(f'{c.standing_out} of these {stand} out ({listed(names, 6)}): the placebo p-values, adjusted in the same way, '
-                       'are below .05 too')
-    elif c.significant and c.compared:
-        clauses.append('none of these stands out from placebos')
-    reached = n_with['reached by placebos']
-    if reached:
-        clauses.append(f'{reached} {"differs" if reached == 1 else "differ"} from chance, but by no more than unrelated topics or '
-                       'directions often do')
-    too_few = n_with['too few words to tell']
-    if too_few:
-        clauses.append(f'{too_few} {"has" if too_few == 1 else "have"} too few words to tell')
-    return f'{"; ".join(clauses)}.'

@@ -7,13 +7,15 @@ __all__ = ['TESTS', 'SIDEDNESS', 'INTERVAL_METHODS', 'NULL_BANDS', 'NOTES_OF_STA
            'ESTIMATES', 'NOTES_OF_PAIRS', 'NOTES_OF_FILLS', 'NOTES_OF_EMBEDDERS', 'NOTES_OF_AUDITS', 'NOTES_OF_SIZES',
            'NOTES', 'PLACEBO_SENTENCES', 'number_text', 'percent_text', 'units_text', 'test_text', 'p_sentence',
            'p_text', 'interval_text', 'ends_text', 'Comparison', 'comparison_text', 'note_text', 'notes_text',
-           'estimate_text', 'placebo_text', 'result_text', 'capitalized', 'subject_result_text']
+           'estimate_text', 'placebo_text', 'result_text', 'capitalized', 'subject_result_text', 'counts_text',
+           'asked_text', 'standing_out_text', 'readings_text', 'without_comparison_text', 'agreement_text',
+           'change_text', 'moved_text', 'adjusted_changes_text', 'lost_text', 'new_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
 import math
 from dataclasses import dataclass
 
-from ..core.checks import check_choice, format_count, listed
+from ..core.checks import check_choice, format_count, listed, plural
 from ..stats.estimate import format_p, format_p_error, format_test_p
 
 # %% ../../nbs/results/00a_sentences.ipynb #e9d00b5a
@@ -701,3 +703,137 @@ def subject_result_text(r, # a Result
     "A result in sentences, after the name of its subject, if it has one: 'In GoogleNews: Math words lean …'."
     text = result_text(r)
     return f'In {r.subject}: {text}' if r.subject else text
+
+# %% ../../nbs/results/00a_sentences.ipynb #dd23f76c
+def counts_text(c, # Counts of an audit
+               )->str:
+    "How many questions were asked, tested, compared and so on, each from the one before."
+    text = f'{plural(c.asked, "question")} asked, {c.tested} tested, {c.compared} of these compared with placebos'
+    if not c.tested:
+        return f'{text}.'
+    have = 'has' if c.significant == 1 else 'have'
+    text += f'; {c.significant} {have} an adjusted p below .05'
+    if not c.compared:
+        return f'{text}.'
+    stand = 'stands' if c.standing_out == 1 else 'stand'
+    return f'{text}, and {c.standing_out} {stand} out.'
+
+
+def asked_text(c, # Counts of an audit
+               n_subjects, # how many subjects it has
+              )->str:
+    "How many questions were asked, tested and compared with placebos."
+    subjects = plural(n_subjects, 'subject')
+    if not c.tested:
+        return f'{plural(c.asked, "question")} asked of {subjects}, none with a test.'
+    text = f'Of {plural(c.asked, "question")} asked of {subjects}, {c.tested} could be tested, and {c.compared} of these '
+    text += 'was compared with placebos' if c.compared == 1 else 'were compared with placebos'
+    if c.compared:
+        text += ': unrelated topics, or directions of random pairs of words'
+    return f'{text}.'
+
+
+def standing_out_text(c, # Counts of an audit
+                      names, # of the results that stand out
+                      n_reached, # results that placebos reach
+                      n_too_few, # results with too few words to tell
+                     )->str:
+    "How many tests have a small p, how many of these stand out, and how many have too few words."
+    have = 'has' if c.significant == 1 else 'have'
+    clauses = [f'{c.significant} {have} p below .05 after Holm’s adjustment']
+    if c.standing_out:
+        stand = 'stands' if c.standing_out == 1 else 'stand'
+        clauses.append(f'{c.standing_out} of these {stand} out ({listed(names, 6)}): the placebo p-values, adjusted in the same way, '
+                       'are below .05 too')
+    elif c.significant and c.compared:
+        clauses.append('none of these stands out from placebos')
+    if n_reached:
+        differ = 'differs' if n_reached == 1 else 'differ'
+        clauses.append(f'{n_reached} {differ} from chance, but by no more than unrelated topics or directions often do')
+    if n_too_few:
+        have = 'has' if n_too_few == 1 else 'have'
+        clauses.append(f'{n_too_few} {have} too few words to tell')
+    return f'{"; ".join(clauses)}.'
+
+
+def readings_text(names_of, # reading -> names of the results with this reading
+                 )->str:
+    "How many results have which reading, with their names: '2 not shown (weat3, weat4)'."
+    return '; '.join(f'{len(names)} {reading} ({", ".join(names)})' for reading, names in names_of.items())
+
+
+def without_comparison_text(subjects, # names of subjects that were not compared with placebos
+                            bundled, # Counts of the vectors that come with the package
+                           )->str:
+    "What the missing comparison with placebos means."
+    stand = 'stands' if bundled.standing_out == 1 else 'stand'
+    return (f'The p-values of {listed(subjects, 4)} were not compared with placebos. For word vectors, that comparison takes most '
+            f'findings away: in the bundled GoogleNews vectors, {bundled.significant} of {bundled.tested} tests have an adjusted p '
+            f'below .05, and only {bundled.standing_out} of these {stand} out from placebos.')
+
+
+def agreement_text(n_queries, # queries that were measured in two subjects or more
+                   n_same, # of these, those with one sign in all subjects
+                   n_sure, # of these, those with a small adjusted p in each subject
+                  )->str:
+    "Do the subjects agree?"
+    has = 'has' if n_same == 1 else 'have'
+    return (f'Of {plural(n_queries, "query", "queries")} measured in two subjects or more, {n_same} '
+            f'{has} the same sign in all of them, {n_sure} with an adjusted p below .05 in each; '
+            'subjects that share a source are not independent.')
+
+# %% ../../nbs/results/00a_sentences.ipynb #0cb994c1
+def change_text(label, # of the result that changed
+                subject, # whose result it is
+                before, # the value in the first audit
+                after, # the value in the second audit
+                interval, # of the change, an Interval or None
+               )->str:
+    "A change as one clause: the result, its values before and after, and the interval of the change."
+    ends = ', no interval' if interval is None else f' [{interval.low:+.2f}, {interval.high:+.2f}]'
+    return f'{label} in {subject}: {before:.2f} → {after:.2f}, change {after - before:+.2f}{ends}'
+
+
+def moved_text(n_values, # values that were compared
+               n_moved, # of these, those that moved by more than `by`
+               by, # the change that counts as none
+               largest, # `change_text` of the largest change; '' where none moved
+               is_same, # whether nothing moved at all
+               others_left_out, # whether other values could not be compared
+              )->str:
+    "How many values moved between two audits, and the largest change."
+    if not n_values:
+        return 'Nothing could be compared'
+    how = f'moved by more than {by:g}' if by else 'changed'
+    if n_moved:
+        return f'{n_moved} of {plural(n_values, "value")} {how}; the largest: {largest}'
+    if not is_same:                             # something moved, but by no more than `by`
+        return f'No value {how}: {n_values} compared'
+    if n_values == 1:
+        same = '1 value is the same'
+    else:
+        same = f'{n_values} values are the same' if others_left_out else f'all {n_values} values are the same'
+    return f'Nothing changed: {same}'
+
+
+def adjusted_changes_text(n_significant, # changes with a small adjusted p
+                          n_tested, # changes with a paired test
+                         )->str:
+    "How many changes have a small adjusted p."
+    return f'{n_significant} of {n_tested} changes with a paired test have p < .05 over its words, adjusted (Holm)'
+
+
+def lost_text(lost, # (result, subject, reason) for each result of the first audit that cannot be compared
+             )->str:
+    "How many results of the first audit cannot be compared, and the first three of them."
+    items = [f'{result} in {subject} ({why})' for result, subject, why in lost[:3]]
+    if len(lost) > 3:
+        items.append(f'and {len(lost) - 3} more')
+    return f'{plural(len(lost), "result")} of the first audit cannot be compared: {"; ".join(items)}'
+
+
+def new_text(n, # results of the second audit without a value in the first
+            )->str:
+    "How many results are new."
+    has = 'has' if n == 1 else 'have'
+    return f'{plural(n, "result")} of the second audit {has} no value in the first'
