@@ -243,54 +243,50 @@ def _group(name, of):
     return name if last in _PLURALS or last == of else f'{name} {of}'
 
 
+def _by_sign(pair, sign):
+    "The two names, exchanged for a value below the null"
+    first, second = pair
+    return (second, first) if sign < 0 else (first, second)
+
+
 def _difference(c, sign, mark):
-    first, second = (_group(name, c.of) for name in c.groups)
+    first, second = (_group(name, c.of) for name in _by_sign(c.groups, sign))
     idea, other = map(mark, c.ideas)
     if sign == 0:
         return f'{first} and {second} lean equally toward {idea} (rather than {other})'
-    if sign < 0:
-        first, second = second, first
     return f'{first} lean more toward {idea} (rather than {other}) than {second} do'
 
 
 def _wordings(c, sign, mark):
-    first, second = c.groups
+    first, second = _by_sign(c.groups, sign)
     idea, other = map(mark, c.ideas)
     if sign == 0:
         return f'the wordings “{first}” and “{second}” give scores equally far toward {idea} (rather than {other})'
-    if sign < 0:
-        first, second = second, first
     return f'the wording “{first}” gives scores further toward {idea} (rather than {other}) than “{second}” does'
 
 
 def _correlation(c, sign, mark):
     property, = c.groups
-    idea, other = map(mark, c.ideas)
+    idea, other = map(mark, _by_sign(c.ideas, sign))
     if sign == 0:
         return f'how far {c.of} lean toward {idea} (rather than {other}) is not correlated with the {property}'
-    if sign < 0:
-        idea, other = other, idea
     return f'the larger the {property}, the more {c.of} lean toward {idea} (rather than {other})'
 
 
 def _lean(c, sign, mark):
     group, = c.groups
-    idea, other = map(mark, c.ideas)
+    idea, other = map(mark, _by_sign(c.ideas, sign))
     if sign == 0:
         return f'{group} leans toward neither {idea} nor {other}'
-    if sign < 0:
-        idea, other = other, idea
     return f'{group} leans toward {idea} rather than {other}'
 
 
 def _preference(c, sign, mark):
     subject = c.groups[0] if c.groups else 'the model'
-    preferred, other = map(mark, c.ideas)
+    preferred, other = map(mark, _by_sign(c.ideas, sign))
     among = '' if c.of == Comparison.of else f' among {c.of}'      # if it says which sentences
     if sign == 0:
         return f'{subject} prefers neither {preferred} nor {other}{among}'
-    if sign < 0:
-        preferred, other = other, preferred
     return f'{subject} prefers {preferred} to {other}{among}'
 
 
@@ -340,12 +336,10 @@ def _ratings(c, sign, mark):
 
 
 def _models(c, sign, mark):
-    first, second = c.groups
+    first, second = _by_sign(c.groups, sign)
     idea, other = map(mark, c.ideas)
     if sign == 0:
         return f'the models “{first}” and “{second}” lean equally toward {idea} (rather than {other})'
-    if sign < 0:
-        first, second = second, first
     return f'the model “{first}” leans more toward {idea} (rather than {other}) than “{second}” does'
 
 
