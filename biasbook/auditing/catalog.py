@@ -151,7 +151,7 @@ def misspelt(subject:str, # as it is typed: a path, a registered name, or KIND:N
     return f'there is no file and no registered name {name!r}; {_suggestion(_close_subjects(path))}'
 
 def _is_file_or_inside_one(path):
-    "Whether the path is a file or a registered name, or a member of one that is packed."
+    "Whether the path is a file, a registered name, or a member of a packed file."
     return any(p.is_file() or p.as_posix() in registry_entries() for p in (path, *path.parents))
 
 # %% ../../nbs/auditing/09_catalog.ipynb #4d339955

@@ -577,7 +577,7 @@ def _writing_to(out):
                                    'or name another --out: the same command resumes from the finished units') from e
 
 def _as_typed(folder, out):
-    "The folder that was written, as a person would type it, with a line if it is not the one that --out names."
+    "The folder that was written, as a person would type it, with a line if --out names another folder."
     if folder == out.resolve():
         return out
     typed = Path(os.path.relpath(folder))

@@ -226,7 +226,7 @@ def _write_missing(folder, files):
 def _write_together(folder, files):
     """Write the files that are not there yet; False if the folder has other files with these names.
 
-    The process that gives the first file its name has the folder. Another one that writes at the same time finds the
+    The process that gives the first file its name has the folder. A second process that writes at the same time finds the
     name taken, and compares the files again."""
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f'{folder} is a file; give a folder to write the audit into')

@@ -74,7 +74,7 @@ def consistency(results, # Results
 # %% ../../nbs/auditing/03_readings.ipynb #630fb09c
 class Counts(NamedTuple):
     "How many questions of an audit came how far."
-    asked: int # questions, also those that could not be measured
+    asked: int # questions, including questions that could not be measured
     tested: int # of these, those with a p-value
     compared: int # of the tested ones, those with a p-value against each kind of placebo that their measure has
     significant: int # of the tested ones, those with an adjusted p below .05

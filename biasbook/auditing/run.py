@@ -212,7 +212,7 @@ def _outcome_of(future):
 
 # %% ../../nbs/auditing/02_run.ipynb #06eb7f81
 class _Units:
-    """The units of an audit: finished ones, and those that an executor has.
+    """The units of an audit that are finished, and the units that an executor has.
 
     Used as a context, it waits for the executor at the end."""
     def __init__(self, executor, resume, progress):
@@ -220,7 +220,7 @@ class _Units:
         self.executor = executor
         self.kept = _Kept(resume)
         self.done: dict[str, _Outcome] = {} # by the key of the unit
-        self.futures: dict[str, Any] = {} # by the key of the unit: those that the executor has or had
+        self.futures: dict[str, Any] = {} # key of a unit -> its future, for units that the executor has or had
         self.reused = 0 # how many results came from the store
         self.bar = tqdm(total=0, desc='audit', unit=' units', disable=None if progress else True, delay=1, leave=False)
 

@@ -72,7 +72,7 @@ def _ranges(x):
     return found
 
 def _mean_over_attributes(name, values, level, positive=False):
-    "The mean with its t interval, or with that of its logarithm for a mean that cannot be negative."
+    "The mean with its t interval; for a mean that cannot be negative, with the interval of its logarithm."
     mean, low, high = mean_interval(values, level, positive=positive)
     n = len(values)
     method = 't of the logarithm' if positive else 't'

@@ -84,7 +84,7 @@ def _score_of_direction(d, direction, name, level):
 
 # %% ../../nbs/03a_crows_pairs.ipynb #e211b692
 def _comparison(preference, losses, among):
-    """What the percentage compares, or None where its side of 50 is that of the ties, which it counts as losses.
+    """What the percentage compares; None if only ties, which count as losses, bring it below 50.
 
     With three wins, three losses and a tie it is below 50, but the model prefers neither side."""
     balance = np.sign(preference.wins - losses)

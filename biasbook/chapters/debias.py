@@ -162,7 +162,7 @@ def _split_pairs_to_equalize(vectors, pairs, on_missing):
 
 
 def _split_specific(vectors, specific, on_missing):
-    "The set of specific words that the vectors have, and the list of those that they lack."
+    "The set of specific words that the vectors have, and the list of specific words that they lack."
     specific = check_list(specific, 'specific', 'words')
     lost = vectors.missing(specific)
     if lost and on_missing == 'raise':

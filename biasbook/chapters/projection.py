@@ -204,7 +204,7 @@ def _direct_estimates(intervals, bias, spread, random_state):
 
 
 class _Widest(NamedTuple):
-    "The widest interval that there is, and why there is no wider one."
+    "The widest interval, and the reason if it is not the widest of all kinds."
     interval: Interval | None
     notes: tuple # of Notes
 

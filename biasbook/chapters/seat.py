@@ -139,7 +139,7 @@ def _named_query(query):
 
 class _QuerySentences(NamedTuple):
     "The words of a query that an embedder has, with their sentences."
-    words: Words # of X, Y, A and B, and those that were left out
+    words: Words # of X, Y, A and B: words that were measured, and words that were left out
     sentences: dict # word: its sentences
     templates: list # of the sentences; empty if the query has its own sentences
     are_whole: bool # whether each target is a whole sentence of the query

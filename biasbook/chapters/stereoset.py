@@ -261,7 +261,7 @@ def _notes(d, meta, main, also):
 
 
 def _length_corrections(d, by_name):
-    "Notes on the SS per token, and on that of examples of equal length, where there are such."
+    "Notes on the SS per token, and on the SS of examples of equal length if there are any."
     per_token = by_name['SS per token'].value
     equal = by_name['SS of equal length'].value
     notes = []

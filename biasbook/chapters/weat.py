@@ -179,7 +179,7 @@ def _too_few_words(subject, query, letter, kept, gone):
 
 # %% ../../nbs/00_weat.ipynb #ba1f66be
 class QueryWords(NamedTuple):
-    "The words of a query that a subject has, and those that are left out."
+    "The words of a query that a subject has, and the words that are left out."
     words: Words # of X, Y, A and B; missing are also, with "drop-pairs", the partners of words that the subject lacks
     notes: tuple # which words are left out because of their partners
 

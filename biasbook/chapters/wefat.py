@@ -266,7 +266,7 @@ def _choose(vectors, words, A, B, on_missing):
 
 # %% ../../nbs/00b_wefat.ipynb #8b720af2
 def _attribute_notes(lost):
-    "A note on the attribute words that are missing; empty if none is."
+    "A note on the missing attribute words; empty if all are there."
     return (note('attribute words are missing', words=listed(lost, 20)),) if lost else ()
 
 # %% ../../nbs/00b_wefat.ipynb #abe4c585

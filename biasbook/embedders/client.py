@@ -223,7 +223,7 @@ def _post(http, url, body, most_bytes, timeout):
 
 
 def _is_caused_by(error, kind):
-    "Is this error, or one that led to it, of this class?"
+    "Is this error of this class, or was it caused by such an error?"
     seen = []
     cause = error
     while cause is not None and cause not in seen:
@@ -444,7 +444,7 @@ class Run:
                 self.news.wait(.2)
                 self.news.clear()
                 new_error = self._hand_over_finished(on_batch)
-                error = error or new_error          # the first error is the one that stopped the run
+                error = error or new_error          # the first error stopped the run
         except (KeyboardInterrupt, SystemExit):
             self._hand_over_finished(on_batch)
             raise

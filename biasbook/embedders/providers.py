@@ -57,7 +57,7 @@ PROVIDERS = { # by the name before the colon, as in "openai:text-embedding-3-lar
 # %% ../../nbs/embedders/00_providers.ipynb #9d021fd9
 def provider_of(name:str, # such as "openai"
                )->Provider:
-    "The provider of this name; ValueError with similar names if there is none."
+    "The provider of this name; ValueError with similar names for an unknown name."
     if isinstance(name, str) and name in PROVIDERS:
         return PROVIDERS[name]
     suggestion = did_you_mean(str(name).lower(), PROVIDERS)
@@ -291,7 +291,7 @@ class Reply(NamedTuple):
 
 # %% ../../nbs/embedders/00_providers.ipynb #f9d083e6
 def _part(data, name):
-    "The part of decoded JSON with this name; None if there is no such part."
+    "The part of decoded JSON with this name; None if it is missing."
     return data.get(name) if isinstance(data, dict) else None
 
 

@@ -112,7 +112,7 @@ class CausalScorer(Scorer):
         return self.tokenizer.bos_token
 
     def _start_ids(self, bos):
-        "The number of the token before a text, in a tuple; an empty tuple if there is no such token."
+        "The number of the token before a text, in a tuple; an empty tuple without such a token."
         token = self.start(bos)
         return () if token is None else (self.tokenizer.convert_tokens_to_ids(token),)
 

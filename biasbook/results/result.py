@@ -74,7 +74,7 @@ class Words:
 
     @property
     def asked(self):
-        "Name of a list -> its words, those that were measured first."
+        "Name of a list -> its words; the measured words come first."
         names = dict.fromkeys([*self.used, *self.missing])
         return {name: self.used.get(name, []) + self.missing.get(name, []) for name in names}
 
@@ -273,7 +273,7 @@ class Result:
     test: HypothesisTest | None = None # None where there is none
     units: Units | None = None # what the value is over; None if that is not known
     comparison: Comparison | None = None # what is compared, and what the sign of the value means
-    words: Words = Words() # the words that were measured, and those that are missing
+    words: Words = Words() # the measured words, and the missing words
     notes: tuple = () # of Notes: why an interval or a p-value is missing, and other caveats
     detectable: float | None = None # the smallest value that so many units show with 80 % power; None if not known
     confidence_level: float = .95 # of every interval in this result
