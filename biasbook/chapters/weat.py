@@ -23,7 +23,7 @@ from ..stats.intervals import INTERVALS, LEAST_FOR_JACKKNIFE, jackknife_interval
 from ..stats.permutation import is_as_extreme, permutation_pvalue
 from ..stats.studentized import spread_notes, studentized_permutation_pvalue
 from ..stimuli.words import Query, as_query, weat_queries
-from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list, topic_pool
+from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list
 from ..vectors.wordvectors import WordVectors, as_vectors, named_cosines, one_thread
 
 # %% ../../nbs/00_weat.ipynb #0b3cad0f
@@ -356,7 +356,7 @@ def _reference(resolved, side, d, alternative, ddof):
     def reaches(draw):
         return is_as_extreme(_effect_sizes_of_draw(draw, side, fixed, ddof), d, alternative)
 
-    topics = draws_for_p(topic_pool(resolved.vectors), own, fixed, resolved.query.words, reaches)
+    topics = draws_for_p(resolved.vectors, own, fixed, resolved.query.words, reaches)
     if not topics.draws:
         return PlaceboReference(np.empty(0), np.empty(0, int), [], topics)
     return _reference_of_draws(topics, side, fixed, ddof)
@@ -392,7 +392,8 @@ def _placebo_estimate(resolved, side, d, alternative, ddof):
     test = HypothesisTest(name=_TESTS[side], pvalue=_share_with_query(reached), alternative=alternative,
                           n_resamples=len(reached), error=draws_error(reached, reference.draw),
                           units=Units(counts=topics.n_lists, name='topic lists'), n_draws=len(topics.draws), random_state=0)
-    return Estimate(name=side, value=float(np.quantile(np.abs(reference.effect_sizes), .95)), test=test)
+    notes = (topics.why_unmatched,) if topics.why_unmatched else ()
+    return Estimate(name=side, value=float(np.quantile(np.abs(reference.effect_sizes), .95)), test=test, notes=notes)
 
 # %% ../../nbs/00_weat.ipynb #11dea6a7
 def weat_battery(vectors, # anything that as_vectors takes

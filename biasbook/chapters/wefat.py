@@ -25,7 +25,7 @@ from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, correlation_intervals, jackknife_intervals
 from ..stats.permutation import is_as_extreme, permutation_pvalue, scale_by_power_of_two
 from ..stats.studentized import studentized_correlation_pvalue
-from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list, matched_draws, topic_pool
+from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list, matched_draws
 from ..vectors.wordvectors import Selection, as_vectors, cosine, one_thread
 
 # %% ../../nbs/00b_wefat.ipynb #17c0171b
@@ -360,11 +360,10 @@ def _topic_associations(vectors, chosen, reaches=None):
     words = given_list(chosen.words.words, chosen.words.rows)
     own = [given_list(chosen.A.words, chosen.A.rows), given_list(chosen.B.words, chosen.B.rows)]
     exclude = chosen.words.words + chosen.A.words + chosen.B.words
-    pool = topic_pool(vectors)
     if reaches is None:
-        found = matched_draws(pool, own, [words], exclude)
+        found = matched_draws(vectors, own, [words], exclude)
     else:
-        found = draws_for_p(pool, own, [words], exclude, lambda draw: reaches(_associations_of_draw(draw, words)))
+        found = draws_for_p(vectors, own, [words], exclude, lambda draw: reaches(_associations_of_draw(draw, words)))
     if not found.draws:
         return _TopicAssociations(np.empty((0, len(words.words))), np.empty(0, int), found)
     rows = [_associations_of_draw(draw, words) for draw in found.draws]
