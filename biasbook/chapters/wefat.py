@@ -439,7 +439,10 @@ def _placebo_estimates(found, property, r, alternative):
                        'n_draws': len(topics.topic_lists.draws), 'random_state': 0}
     test = HypothesisTest(name='unrelated attributes', pvalue=float(p), alternative=alternative, n_resamples=len(topics_r),
                           error=error, **about_lists)
-    return [Estimate(name='placebo attributes', value=float(np.quantile(np.abs(topics_r), .95)), test=test)]
+    notes = ()
+    if topics.topic_lists is not None and topics.topic_lists.why_unmatched:
+        notes = (topics.topic_lists.why_unmatched,)
+    return [Estimate(name='placebo attributes', value=float(np.quantile(np.abs(topics_r), .95)), test=test, notes=notes)]
 
 
 def _topics_error(topics, reaches):

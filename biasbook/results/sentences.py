@@ -412,6 +412,12 @@ NOTES_OF_WORDS = { # of measures of word vectors
     'vectors of one name': 'both results are of vectors with the name {name}',
     'no word moves d': 'no word moves d by more than rounding does, which is {rounding:.0e} in a cosine',
     'too few unrelated pairs': '{n} pairs of topic lists are unrelated, and {needed} are needed',
+    'words in alphabetical order': 'the topics are not matched in frequency, because the words of these vectors are in alphabetical order',
+    'longer words do not come later': 'the topics are not matched in frequency, because the words of these vectors do not seem to be in '
+                                      'order of frequency: the correlation of place and length is {r:.2f}',
+    'too few topic lists of like frequency': 'the topics are not matched in frequency, because too few lists of words that are about as '
+                                             'frequent are as coherent as the words of the query',
+    'all frequencies': 'the topics are not matched in frequency, as requested',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #2d26d304
@@ -661,7 +667,9 @@ def placebo_text(estimate, # an Estimate whose name is a key of PLACEBO_SENTENCE
         share = f'at most {share}'
     reach = _REACH[test.alternative]
     differ = 'differ as much' if test.alternative == 'two-sided' else reach
-    return PLACEBO_SENTENCES[estimate.name].format(differ=differ, reach=reach, share=share)
+    sentence = PLACEBO_SENTENCES[estimate.name].format(differ=differ, reach=reach, share=share)
+    caveat = notes_text(estimate.notes)
+    return f'{sentence} {capitalized(caveat)}.' if caveat else sentence
 
 # %% ../../nbs/results/00a_sentences.ipynb #263a5185
 def result_text(r, # a Result
