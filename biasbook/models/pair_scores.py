@@ -248,6 +248,7 @@ def name_units(estimate, # an Estimate of biasbook.stats.preferences
               )->Estimate:
     "The estimate with the measure's names of pairs and clusters in its interval, its test and its notes."
     of_clusters = {'clusters': names.clusters, 'cluster majorities': f'{names.clusters} with a majority',
+                   'crossed cluster majorities': f'{names.crossed} with a majority',
                    'crossed clusters': names.crossed, 'clusters of both kinds': f'{names.clusters} and {names.crossed}'}
     named = with_units_named(estimate, {'pairs': names.pairs, **of_clusters})
     notes = []

@@ -513,7 +513,6 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'pairs of one cluster': 'no interval: all {pairs} are of one {cluster}',
     'nothing but ties': 'no ratio: all {pairs} are ties ({n})',
     'two-way clusters': '{n} of {of} pairs have attributes that also occur with another identity, so intervals and tests have two-way clusters, of {identities} and {attributes}',
-    'few two-way clusters': 'with {clusters}, two-way clusters are too few for a reliable test or interval; {needed} or more of each kind are better',
     'few clusters': 'no exact two-sided p can be below .05 with {clusters}, only with {needed} or more',
     'too few pairs for r': 'no r: {n} pairs, and {needed} are needed',
     'equal margins or lengths': 'no r: all margins or all differences in length are equal',

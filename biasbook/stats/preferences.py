@@ -356,7 +356,9 @@ def preference_estimates(margins, # one per pair, nats
 
 
 def _crossed_ratio_test(margins, first, second, ties):
-    "The t test of a ratio of one half, with two-way clusters; None if all pairs are ties or one kind has a single cluster"
+    """The t test of a ratio of one half, with two-way clusters; None if all pairs are ties or one kind has a single cluster.
+
+    If all pairs are won, or all are lost, nothing varies; then it is the sign test of the kind with fewer clusters."""
     found = margin_signs(margins, first, ties)
     decided = found.signs != 0
     won = (found.signs[decided] > 0).astype(float)
@@ -367,8 +369,12 @@ def _crossed_ratio_test(margins, first, second, ties):
     variance = two_way_variance(won, first_labels, second_labels)
     if math.isnan(variance.variance):
         return None
-    units = Units(counts=(len(won),), name='pairs', clusters=variance.clusters,
-                  cluster_name=_kind_with_fewer(first_labels, second_labels))
+    kind = _kind_with_fewer(first_labels, second_labels)
+    if won.all() or not won.any():
+        test = sign_test(won - .5, first_labels if kind == 'clusters' else second_labels)
+        name = 'cluster majorities' if kind == 'clusters' else 'crossed cluster majorities'
+        return replace(test, units=replace(test.units, name=name))
+    units = Units(counts=(len(won),), name='pairs', clusters=variance.clusters, cluster_name=kind)
     return _two_way_t_test(float(won.mean()) - .5, math.sqrt(variance.variance), variance.clusters - 1, units)
 
 # %% ../../nbs/stats/04_preferences.ipynb #9683af60
