@@ -244,7 +244,7 @@ def sas_by_type(result, # of sas_pairs
     """The result of each type of identity: one family for Holm's adjustment. ValueError for a result of another measure.
 
     The clusters are of the same kind as in the whole result. Two-way clusters of a type with one identity, or with one set
-    of attributes, have no interval and no test."""
+    of attributes, have no interval, and p = 1."""
     check_result_of(result, 'sas_pairs', _KEPT)
     meta = {'clusters': 'identities', **result.meta, 'battery': f'types of identity, {result.meta["scoring"]}'}
     results = []

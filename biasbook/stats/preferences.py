@@ -283,7 +283,10 @@ def _crossed_mean(d, first, second, confidence_level):
     found = two_way_variance(d, first, second)
     n = len(d)
     if math.isnan(found.variance):
-        return Estimate(name='mean margin', value=mean, unit='nats', notes=(_one_cluster(first, n),))
+        kind = _kind_with_fewer(first, second)
+        test = sign_flip_pvalue(d, first if kind == 'clusters' else second)        # of a single cluster, so p is 1
+        test = replace(test, units=replace(test.units, name=kind))
+        return Estimate(name='mean margin', value=mean, unit='nats', test=test, notes=(_one_cluster(first, n),))
     df = found.clusters - 1
     se = math.sqrt(found.variance)
     low, high = t_interval(mean, se, df, confidence_level)
@@ -356,21 +359,20 @@ def preference_estimates(margins, # one per pair, nats
 
 
 def _crossed_ratio_test(margins, first, second, ties):
-    """The t test of a ratio of one half, with two-way clusters; None if all pairs are ties or one kind has a single cluster.
+    """The t test of a ratio of one half, with two-way clusters.
 
-    If all pairs are won, or all are lost, nothing varies; then it is the sign test of the kind with fewer clusters."""
+    If all pairs are won, or all are lost, nothing varies; then it is the sign test of the kind with fewer clusters. So it is
+    for a single cluster, and for ties alone, which have p = 1."""
     found = margin_signs(margins, first, ties)
     decided = found.signs != 0
     won = (found.signs[decided] > 0).astype(float)
     first_labels = [label for label, counts in zip(found.labels, decided) if counts]
     second_labels = [label for label, counts in zip(second, decided) if counts]
-    if not len(won):
-        return None
-    variance = two_way_variance(won, first_labels, second_labels)
-    if math.isnan(variance.variance):
-        return None
     kind = _kind_with_fewer(first_labels, second_labels)
-    if won.all() or not won.any():
+    if not len(won):
+        return sign_test(margins, first, ties)
+    variance = two_way_variance(won, first_labels, second_labels)
+    if math.isnan(variance.variance) or won.all() or not won.any():
         test = sign_test(won - .5, first_labels if kind == 'clusters' else second_labels)
         name = 'cluster majorities' if kind == 'clusters' else 'crossed cluster majorities'
         return replace(test, units=replace(test.units, name=name))
