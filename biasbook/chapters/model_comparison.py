@@ -70,7 +70,8 @@ def _of_disagreements(estimate):
 
 def _comparison(one, two, *, quantity, metric, main, subject, **fields):
     "The result of comparing two models, second minus first; `main` is the estimate of the quantity."
-    meta = {'battery': metric, 'quantity': quantity, 'first': one.subject, 'second': two.subject}
+    meta = {'battery': metric, 'quantity': quantity, 'first': one.subject, 'second': two.subject,
+            'clusters': one.meta.get('clusters', 'identities')}
     comparison = Comparison(kind='models', groups=(two.subject, one.subject), ideas=('stereotypes', 'antistereotypes'))
     return pairs_result(main, metric=metric, subject=subject, query=f'{one.subject} → {two.subject}', units=one.units,
                         comparison=comparison, confidence_level=one.confidence_level, meta=meta, **fields)
@@ -87,15 +88,17 @@ def _compared(one, two, subject):
     found = paired_preferences(d['first'], d['second'], **options)
     raw = paired_preferences(one.details['margin'], two.details['margin'], **options)
     scales = _scales(one, two)
+    on_clusters = tuple(a_note for a_note in one.notes if a_note.code == 'two-way clusters')
     results = []
     if scales.comparable:
         difference = name_units(found.mean_difference, PAIR_UNITS)
         raw_difference = replace(name_units(raw.mean_difference, PAIR_UNITS), name='difference of raw margins')
         results.append(_comparison(
             one, two, quantity='margins', metric=f'difference of {margins}', main=difference, null=0., subject=subject,
-            notes=(*difference.notes, *scales.notes), also=(raw_difference, paired_t(d['difference'])), details=d))
+            notes=(*difference.notes, *scales.notes, *on_clusters), also=(raw_difference, paired_t(d['difference'])), details=d))
     disagreements = _of_disagreements(found.disagreements)
     notes = disagreements.notes if scales.comparable else (*disagreements.notes, *scales.notes)
+    notes += on_clusters
     difference_of_ratios = name_units(found.difference_of_ratios, PAIR_UNITS)
     raw_ratios = replace(name_units(raw.difference_of_ratios, PAIR_UNITS), name='difference of raw ratios')
     results.append(_comparison(
