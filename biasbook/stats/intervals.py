@@ -449,14 +449,13 @@ def check_rank_sides(x, # one number a pair, such as its cosine
     return RankedPairs(x, y, pairs)
 
 # %% ../../nbs/stats/03_intervals.ipynb #fc340084
-def _ranks_without(numbers, ranks, left_out):
-    """The ranks of all numbers when those at the positions `left_out` are gone.
+def _ranks_lost(n_smaller, left_out):
+    """How many ranks each number loses when those at the positions `left_out` are gone.
 
-    A number loses one rank for each smaller one that is gone, and half a rank for each equal one."""
-    gone = np.sort(numbers[left_out])
-    n_smaller = np.searchsorted(gone, numbers, 'left')
-    n_smaller_or_equal = np.searchsorted(gone, numbers, 'right')
-    return ranks - (n_smaller + n_smaller_or_equal) / 2
+    A number loses one rank for each smaller one that is gone, and half a rank for each equal one. `n_smaller` has, for each
+    number, how many numbers are smaller."""
+    gone = np.bincount(n_smaller[left_out], minlength=len(n_smaller))
+    return (np.cumsum(gone) - gone / 2)[n_smaller]
 
 
 def rank_correlations_without(x, # one number a pair
@@ -467,15 +466,16 @@ def rank_correlations_without(x, # one number a pair
     from scipy.stats import rankdata
     x = np.asarray(x, float)
     y = np.asarray(y, float)
-    ranks_x = rankdata(x)
-    ranks_y = rankdata(y)
+    ranks_x, smaller_x = rankdata(x), rankdata(x, 'min').astype(int) - 1
+    ranks_y, smaller_y = rankdata(y), rankdata(y, 'min').astype(int) - 1
     found = np.full(len(units), np.nan)
     for k, left_out in enumerate(units):
         n_left = len(x) - len(left_out)
         if n_left < 3:
             continue
-        A = _ranks_without(x, ranks_x, left_out) - (n_left + 1) / 2         # less the mean of the ranks that are left
-        B = _ranks_without(y, ranks_y, left_out) - (n_left + 1) / 2
+        mean_rank = (n_left + 1) / 2
+        A = ranks_x - _ranks_lost(smaller_x, left_out) - mean_rank
+        B = ranks_y - _ranks_lost(smaller_y, left_out) - mean_rank
         A[left_out] = 0
         B[left_out] = 0
         squares = (A @ A) * (B @ B)
