@@ -285,7 +285,7 @@ def _crossed_mean(d, first, second, confidence_level):
     if math.isnan(found.variance):
         kind = _kind_with_fewer(first, second)
         test = sign_flip_pvalue(d, first if kind == 'clusters' else second)        # of a single cluster, so p is 1
-        test = replace(test, units=replace(test.units, name=kind))
+        test = _with_unit_name(test, kind)
         return Estimate(name='mean margin', value=mean, unit='nats', test=test, notes=(_one_cluster(first, n),))
     df = found.clusters - 1
     se = math.sqrt(found.variance)
@@ -294,6 +294,11 @@ def _crossed_mean(d, first, second, confidence_level):
     interval = Interval.between(low, high, method='two-way t', over='clusters of both kinds', df=df, units=units,
                                 confidence_level=confidence_level)
     return Estimate(name='mean margin', value=mean, unit='nats', interval=interval, test=_two_way_t_test(mean, se, df, units))
+
+
+def _with_unit_name(test, name):
+    "The test with another name of its units"
+    return replace(test, units=replace(test.units, name=name))
 
 
 def _two_way_t_test(distance, se, df, units):
@@ -375,7 +380,7 @@ def _crossed_ratio_test(margins, first, second, ties):
     if math.isnan(variance.variance) or won.all() or not won.any():
         test = sign_test(won - .5, first_labels if kind == 'clusters' else second_labels)
         name = 'cluster majorities' if kind == 'clusters' else 'crossed cluster majorities'
-        return replace(test, units=replace(test.units, name=name))
+        return _with_unit_name(test, name)
     units = Units(counts=(len(won),), name='pairs', clusters=variance.clusters, cluster_name=kind)
     return _two_way_t_test(float(won.mean()) - .5, math.sqrt(variance.variance), variance.clusters - 1, units)
 
