@@ -20,7 +20,7 @@ from ..core.store import Store, store_key
 from ..models.checkpoints import (
     Checkpoint, choose_device, find_model, load_config, model_kind, quiet_transformers)
 from ..stimuli.pairs import load_pairs, pair_sentences
-from ..models.pair_scores import SCORINGS, PairUnits, detectable_share, name_units, pairs_result
+from ..models.pair_scores import SCORINGS, detectable_share, name_units, pairs_result
 from ..stats.preferences import margin_signs, paired_preferences, paired_t
 from ..stats.multiplicity import holm
 from ..results.result import Result, results_table
@@ -28,7 +28,7 @@ from ..results.sentences import Comparison
 from ..stats.estimate import Estimate, Note, note
 from ..models.load import load_model
 from ..models.scorer import Scorer, free_gpu_memory
-from .sas_pairs import NEUTRAL, sas_pairs
+from .sas_pairs import NEUTRAL, PAIR_UNITS, crossed_labels, sas_pairs
 
 # %% ../../nbs/03c_model_comparison.ipynb #866877b6
 def _margin_column(one, two):
@@ -60,18 +60,18 @@ def _scales(one, two):
     return _Scales(True, ())
 
 # %% ../../nbs/03c_model_comparison.ipynb #52c912c0
-_UNITS = PairUnits(pairs='pairs', clusters='identities', cluster='identity')
 _CODES = {'ties are left out': 'agreements are left out', 'nothing but ties': 'no disagreements'} # a tie is an agreement here
 
 def _of_disagreements(estimate):
     "A share of the disagreements, whose notes speak of agreements in place of ties."
-    named = name_units(estimate, _UNITS)
+    named = name_units(estimate, PAIR_UNITS)
     notes = [Note(_CODES.get(a_note.code, a_note.code), a_note.data) for a_note in named.notes]
     return replace(named, notes=tuple(notes))
 
 def _comparison(one, two, *, quantity, metric, main, subject, **fields):
     "The result of comparing two models, second minus first; `main` is the estimate of the quantity."
-    meta = {'battery': metric, 'quantity': quantity, 'first': one.subject, 'second': two.subject}
+    meta = {'battery': metric, 'quantity': quantity, 'first': one.subject, 'second': two.subject,
+            'clusters': one.meta.get('clusters', 'identities')}
     comparison = Comparison(kind='models', groups=(two.subject, one.subject), ideas=('stereotypes', 'antistereotypes'))
     return pairs_result(main, metric=metric, subject=subject, query=f'{one.subject} → {two.subject}', units=one.units,
                         comparison=comparison, confidence_level=one.confidence_level, meta=meta, **fields)
@@ -83,21 +83,24 @@ def _compared(one, two, subject):
     margins = 'corrected margins' if column == 'corrected' else 'margins'
     d = _paired_table(one, two, column, ties)
     options = {'clusters': [identity.casefold() for identity in d['identity']], 'ties': ties,
+               'crossed_with': crossed_labels(d, one.meta.get('clusters', 'identities')),
                'confidence_level': one.confidence_level}
     found = paired_preferences(d['first'], d['second'], **options)
     raw = paired_preferences(one.details['margin'], two.details['margin'], **options)
     scales = _scales(one, two)
+    on_clusters = tuple(a_note for a_note in one.notes if a_note.code == 'two-way clusters')
     results = []
     if scales.comparable:
-        difference = name_units(found.mean_difference, _UNITS)
-        raw_difference = replace(name_units(raw.mean_difference, _UNITS), name='difference of raw margins')
+        difference = name_units(found.mean_difference, PAIR_UNITS)
+        raw_difference = replace(name_units(raw.mean_difference, PAIR_UNITS), name='difference of raw margins')
         results.append(_comparison(
             one, two, quantity='margins', metric=f'difference of {margins}', main=difference, null=0., subject=subject,
-            notes=(*difference.notes, *scales.notes), also=(raw_difference, paired_t(d['difference'])), details=d))
+            notes=(*difference.notes, *scales.notes, *on_clusters), also=(raw_difference, paired_t(d['difference'])), details=d))
     disagreements = _of_disagreements(found.disagreements)
     notes = disagreements.notes if scales.comparable else (*disagreements.notes, *scales.notes)
-    difference_of_ratios = name_units(found.difference_of_ratios, _UNITS)
-    raw_ratios = replace(name_units(raw.difference_of_ratios, _UNITS), name='difference of raw ratios')
+    notes += on_clusters
+    difference_of_ratios = name_units(found.difference_of_ratios, PAIR_UNITS)
+    raw_ratios = replace(name_units(raw.difference_of_ratios, PAIR_UNITS), name='difference of raw ratios')
     results.append(_comparison(
         one, two, quantity='disagreements', metric=f"second model's share of disagreements, {margins}", main=disagreements, null=.5, subject=subject,
         detectable=detectable_share(disagreements.test), notes=notes,
@@ -274,17 +277,20 @@ def _differences_table(comparison):
     return frame.astype({column: float for column in _DIFFERENCE_COLUMNS[2:] if column not in _WHOLE_NUMBERS})
 
 # %% ../../nbs/03c_model_comparison.ipynb #aaf70ff7
-def _check_options(rows, prefix, scoring, bos, compat, baseline, level):
+def _check_options(rows, prefix, scoring, bos, compat, baseline, clusters, level):
     "Options of `sas_pairs` as plain data. ValueError for options that are wrong for every model."
     check_fraction(level)
     check_choice(scoring, 'scoring', ('auto', *SCORINGS['masked']))
     check_choice(compat, 'compat', (None, 'afristereo'))
     if compat and bos != 'auto':
         raise ValueError(f'bos={bos!r} and compat={compat!r} contradict each other; leave one of them out')
+    check_choice(clusters, 'clusters', ('auto', 'identities', 'two-way'))
+    if compat and clusters == 'two-way':
+        raise ValueError(f'clusters={clusters!r} and compat={compat!r} contradict each other; leave one of them out')
     pair_sentences(rows, prefix)
     baseline = check_words(baseline, 'baseline') if baseline else None
     return {'prefix': prefix, 'scoring': scoring, 'bos': bos, 'compat': compat, 'baseline': baseline,
-            'confidence_level': level}
+            'clusters': clusters, 'confidence_level': level}
 
 def _tests(results, against):
     "All tests between two models: of all pairs of models, or of one model with each other model."
@@ -309,7 +315,8 @@ def compare_models(models, # names for load_model, or loaded models; a dictionar
                    bos='auto', # for causal models: the token before a text
                    compat=None, # "afristereo": as in the published notebook
                    baseline=NEUTRAL, # neutral subjects; None: no baseline, and raw margins are compared
-                   confidence_level=.95, # of all intervals, over identities
+                   clusters='auto', # as in sas_pairs: "identities", or "two-way"; also of the differences
+                   confidence_level=.95, # of all intervals
                    device='auto', dtype='float32', progress=False, # as in load_model, for models given by name
                   )->ModelComparison:
     """The results of `sas_pairs` for several models, and their differences, with one model in memory at a time.
@@ -318,7 +325,7 @@ def compare_models(models, # names for load_model, or loaded models; a dictionar
     in `models` is not a model."""
     named = _named_models(models)
     rows = load_pairs(pairs).drop(columns='attributes')
-    options = _check_options(rows, prefix, scoring, bos, compat, baseline, confidence_level)
+    options = _check_options(rows, prefix, scoring, bos, compat, baseline, clusters, confidence_level)
     check_choice(against, 'against', (None, *named))
     opening = {'device': device, 'dtype': dtype, 'progress': progress}
     done, failures = _each_model(named, rows, options, store, opening)

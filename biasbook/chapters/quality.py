@@ -24,7 +24,7 @@ from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import (answer_variance, check_answers, check_rank_sides, critical_value,
-                                      rank_correlations_without_each, t_interval, variance_with_shared_words, wilson_interval)
+                                      jackknife_over_words, rank_correlations_without, t_interval, wilson_interval, words_of_pairs)
 from ..stimuli.questions import QUESTION_TITLES, analogy_questions
 from ..vectors.wordvectors import WordVectors, as_vectors
 
@@ -142,30 +142,38 @@ def rank_correlation(x, # one number a pair, such as its cosine
                      y, # one number a pair, such as its rating
                      pairs, # the two words of each pair
                      confidence_level=.95, # of the interval
-                    )->Estimate: # without an interval where leaving a pair out leaves one order only
+                    )->Estimate: # without an interval where leaving a pair or a word out leaves one order only, or too few pairs
     """Spearman's ρ, with an interval and a two-sided p that allow for pairs that share words.
 
-    Jackknife on Fisher's z (Efron & Stein 1981), dyadic variance (Aronow, Samii & Assenova 2015).
+    Jackknife on Fisher's z over words and pairs (Efron & Stein 1981, doi:10.1214/aos/1176345462); see `jackknife_over_words`.
     ValueError for fewer than 3 pairs, and if all of x or all of y are equal."""
     from scipy.special import stdtr
     from scipy.stats import rankdata
     x, y, pairs = check_rank_sides(x, y, pairs, confidence_level)
-    n = len(x)
     rho = float(np.clip(np.corrcoef(rankdata(x), rankdata(y))[0, 1], -1, 1))
-    with np.errstate(divide='ignore', invalid='ignore'):
+    shared = words_of_pairs(pairs)
+    with np.errstate(divide='ignore'):
         z = np.arctanh(rho)
-        without = np.arctanh(rank_correlations_without_each(x, y))
-        parts = math.sqrt((n - 1) / n) * (without.mean() - without)
-    if not np.isfinite(parts).all():
-        return Estimate(name='Spearman', value=rho, notes=(note('same order without one of the pairs'),))
-    units = Units(counts=(n,), name='pairs that share words')
-    se = math.sqrt(max(variance_with_shared_words(parts, pairs), 1e-300))
-    low, high = t_interval(z, se, n - 2, confidence_level)
-    p = 2 * float(stdtr(n - 2, -abs(z) / se))
-    interval = Interval.between(math.tanh(low), math.tanh(high), method='jackknife of atanh(r)', over=units.name, df=n - 2,
+        z_without_words = np.arctanh(rank_correlations_without(x, y, shared.of_words))
+        z_without_pairs = np.arctanh(rank_correlations_without(x, y, shared.of_pairs))
+    if not np.isfinite(np.concatenate([z_without_words, z_without_pairs])).all():
+        return Estimate(name='Spearman', value=rho, notes=(_why_no_interval(shared, z_without_pairs),))
+    variance, df = jackknife_over_words(z_without_words, z_without_pairs, shared)
+    se = math.sqrt(max(variance, 1e-300))
+    low, high = t_interval(z, se, df, confidence_level)
+    p = 2 * float(stdtr(df, -abs(z) / se))
+    units = Units(counts=(len(x),), name='pairs that share words')
+    interval = Interval.between(math.tanh(low), math.tanh(high), method='jackknife of atanh(r)', over=units.name, df=df,
                                 units=units, confidence_level=confidence_level)
-    test = HypothesisTest(name='t', pvalue=max(p, sys.float_info.min), df=n - 2, units=units)
+    test = HypothesisTest(name='t', pvalue=max(p, sys.float_info.min), df=df, units=units)
     return Estimate(name='Spearman', value=rho, interval=interval, test=test)
+
+
+def _why_no_interval(shared, z_without_pairs):
+    "The Note on a rank correlation without an interval."
+    if not np.isfinite(z_without_pairs).all():
+        return note('same order without one of the pairs')
+    return shared.note_on_frequent_word() or note('same order without one of the words')
 
 # %% ../../nbs/01b_quality.ipynb #d5ac7199
 def _as_if_independent(rho, n, confidence_level):

@@ -104,24 +104,59 @@ def _check_scoring(model, scoring, bos, compat):
     return found
 
 # %% ../../nbs/03_sas_pairs.ipynb #22b5d728
-_UNITS = PairUnits(pairs='pairs', clusters='identities', cluster='identity')
+PAIR_UNITS = PairUnits(pairs='pairs', clusters='identities', cluster='identity',
+                       crossed='sets of attributes', crossed_cluster='set of attributes')
 
-def _corrected(d, who, ties, level):
+def _corrected(d, who, **options):
     "The ratio and the mean of the corrected margins; an empty tuple without a baseline."
     if d['corrected'].isna().any():
         return ()
-    estimates = named_estimates(d['corrected'], who, _UNITS, ties=ties, confidence_level=level)
+    estimates = named_estimates(d['corrected'], who, PAIR_UNITS, **options)
     return (replace(estimates.ratio, name='corrected ratio'),
             replace(estimates.mean_margin, name='corrected margin'))
 
+# %% ../../nbs/03_sas_pairs.ipynb #19959025
+class _Crossing(NamedTuple):
+    "How far a table crosses identities with attributes"
+    n_shared: int # pairs whose attributes another identity has too
+    n_attributes: int # different attributes
+
+def _crossing(d):
+    "The `_Crossing` of the pairs of a table."
+    identities_of: dict = {}                            # attributes: the identities that have them
+    attributes = _attributes(d)
+    for of_pair, identity in zip(attributes, d['identity']):
+        identities_of.setdefault(of_pair, set()).add(identity.casefold())
+    n_shared = sum(len(identities_of[of_pair]) > 1 for of_pair in attributes)
+    return _Crossing(n_shared, len(identities_of))
+
+def _kind_of_clusters(d, clusters, compat):
+    "'identities' or 'two-way'. ValueError for another choice, and for two-way clusters with `compat`."
+    check_choice(clusters, 'clusters', ('auto', 'identities', 'two-way'))
+    if compat and clusters == 'two-way':
+        raise ValueError(f'clusters="two-way" and compat={compat!r} contradict each other; leave one of them out')
+    if clusters != 'auto':
+        return clusters
+    crossing = _crossing(d)
+    is_crossed = crossing.n_attributes > 1 and crossing.n_shared >= len(d) / 2
+    return 'two-way' if is_crossed and not compat else 'identities'
+
+def crossed_labels(d, # details of a result of `sas_pairs`
+                   clusters, # "identities" or "two-way"
+                  ): # a list, one label a pair, or None
+    "The second labels of the pairs, their attributes, for two-way clusters; None for clusters of identities."
+    return _attributes(d) if clusters == 'two-way' else None
+
 # %% ../../nbs/03_sas_pairs.ipynb #633c1e0f
-def _notes(meta, ratio, main, also, n_pairs):
+def _notes(d, meta, ratio, main, also):
     "The notes of a result."
     by_name = {e.name: e for e in also}
     all_ties = ratio.wins + ratio.losses == 0
     notes = list(notes_without_ties(main))
     if 'corrected ratio' in by_name:
-        notes.append(_corrected_note(by_name['corrected ratio'], n_pairs))
+        notes.append(_corrected_note(by_name['corrected ratio'], len(d)))
+    if meta['clusters'] == 'two-way':
+        notes.append(_two_way_note(d))
     notes += length_notes(by_name['length and margin'])
     if meta['compat'] and meta['kind'] == 'causal':
         notes.append(note('scores as published'))
@@ -129,9 +164,17 @@ def _notes(meta, ratio, main, also, n_pairs):
         notes.append(note('ties as published'))
     elif ratio.ties and not all_ties:
         notes.append(note('ties are left out', n=ratio.ties))
-    if not all_ties:
-        notes += few_clusters_notes(ratio.clusters, _UNITS)
+    if not all_ties and meta['clusters'] == 'identities':
+        notes += few_clusters_notes(ratio.clusters, PAIR_UNITS)
     return tuple(notes)
+
+
+def _two_way_note(d):
+    "That a result has two-way clusters, and how far its pairs cross identities with attributes."
+    crossing = _crossing(d)
+    n_identities = d['identity'].str.casefold().nunique()
+    return note('two-way clusters', n=crossing.n_shared, of=len(d), identities=plural(n_identities, 'identity', 'identities'),
+                attributes=plural(crossing.n_attributes, 'set of attributes', 'sets of attributes'))
 
 
 def _corrected_note(corrected, n_pairs):
@@ -145,16 +188,17 @@ def _result(d, subject, query, among, meta, level):
     "The result of scored pairs; `among` names them in its sentence."
     who = [identity.casefold() for identity in d['identity']]
     ties = 'anti' if meta['compat'] else 'apart'
-    estimates = named_estimates(d['margin'], who, _UNITS, ties=ties, confidence_level=level)
+    options = {'crossed_with': crossed_labels(d, meta['clusters']), 'ties': ties, 'confidence_level': level}
+    estimates = named_estimates(d['margin'], who, PAIR_UNITS, **options)
     ratio = preference_ratio(d['margin'], who, ties=ties, confidence_level=level)
-    also = (estimates.as_if_independent, estimates.mean_margin, estimates.paired_t, *_corrected(d, who, ties, level),
+    also = (estimates.as_if_independent, estimates.mean_margin, estimates.paired_t, *_corrected(d, who, **options),
             length_estimate(d['length_difference'], d['margin']))
     losses = int((d['margin'] < 0).sum())               # without ties, also where the ratio counts them as losses
     meta = {**meta, 'wins': ratio.wins, 'losses': losses, 'ties': ratio.ties}
-    units = Units(counts=(len(d),), name='pairs', clusters=len(set(who)), cluster_name=_UNITS.clusters)
+    units = Units(counts=(len(d),), name='pairs', clusters=len(set(who)), cluster_name=PAIR_UNITS.clusters)
     return pairs_result(estimates.ratio, metric='preference ratio', subject=subject, query=query, null=.5, units=units,
                         comparison=Comparison(kind='preference', ideas=('stereotypes', 'antistereotypes'), of=among),
-                        notes=_notes(meta, ratio, estimates.ratio, also, len(d)), meta=meta,
+                        notes=_notes(d, meta, ratio, estimates.ratio, also), meta=meta,
                         detectable=detectable_share(estimates.ratio.test), confidence_level=level, also=also, details=d)
 
 # %% ../../nbs/03_sas_pairs.ipynb #07872ad8
@@ -166,14 +210,17 @@ def sas_pairs(model, # from load_model, of any kind
               bos='auto', # the token before a text, for causal models only, as in their start
               compat=None, # "afristereo": sentences, scores and ties as in the published notebook
               baseline=NEUTRAL, # neutral subjects, without a prefix; None: no baseline
-              confidence_level=.95, # of the intervals over identities
+              clusters='auto', # "identities", or "two-way": also pairs with the same attributes; "auto": where half or more share them
+              confidence_level=.95, # of the intervals
              )->Result: # value: wins / (wins + losses); details: a row a pair, nats ("aul" and "aula": nats per token)
     """In what share of pairs is the stereotype the more probable sentence (Nangia et al. 2020)?
 
-    doi:10.18653/v1/2020.emnlp-main.154. ValueError for bad pairs or options. TypeError if `model` is not a language
+    doi:10.18653/v1/2020.emnlp-main.154. With two-way clusters (Cameron, Gelbach & Miller 2011, doi:10.1198/jbes.2010.07136)
+    the test is a t test; pairs as if independent and the paired t stay as they are. ValueError for bad pairs or options. TypeError if `model` is not a language
     model."""
     check_fraction(confidence_level)
     scoring = _check_scoring(model, scoring, bos, compat)
+    check_choice(clusters, 'clusters', ('auto', 'identities', 'two-way'))
     baseline = check_words(baseline, 'baseline') if baseline else []
 
     def score(some_pairs, its_prefix):
@@ -185,7 +232,7 @@ def sas_pairs(model, # from load_model, of any kind
     d['corrected'] = d['margin'] - d['baseline']
     start = model.start(bos) if model.kind == 'causal' and not compat else None
     meta = {'kind': model.kind, 'scoring': scoring, 'prefix': prefix, 'bos': start, 'compat': compat,
-            'baseline': baseline, 'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
+            'baseline': baseline, 'clusters': _kind_of_clusters(d, clusters, compat), 'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     query = plural(len(d), 'pair')
     if prefix:
         query += f' with {prefix}'
@@ -194,9 +241,12 @@ def sas_pairs(model, # from load_model, of any kind
 # %% ../../nbs/03_sas_pairs.ipynb #4824fa13
 def sas_by_type(result, # of sas_pairs
                )->list: # of a Result for each type of identity, in the order of the table
-    "The result of each type of identity: one family for Holm's adjustment. ValueError for a result of another measure."
+    """The result of each type of identity: one family for Holm's adjustment. ValueError for a result of another measure.
+
+    The clusters are of the same kind as in the whole result. Two-way clusters of a type with one identity, or with one set
+    of attributes, have no interval, and p = 1."""
     check_result_of(result, 'sas_pairs', _KEPT)
-    meta = {**result.meta, 'battery': f'types of identity, {result.meta["scoring"]}'}
+    meta = {'clusters': 'identities', **result.meta, 'battery': f'types of identity, {result.meta["scoring"]}'}
     results = []
     for kind, of_type in result.details.groupby('type', sort=False):
         among = f'{plural(len(of_type), "pair")} of the type {kind}'

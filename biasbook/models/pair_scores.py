@@ -239,18 +239,24 @@ class PairUnits(NamedTuple):
     pairs: str # in the plural: "pairs", "examples"
     clusters: str # in the plural: "identities"
     cluster: str # one of them: "identity"
+    crossed: str = '' # in the plural, clusters of a second kind that cross them: "sets of attributes"
+    crossed_cluster: str = '' # one of these: "set of attributes"
 
 
 def name_units(estimate, # an Estimate of biasbook.stats.preferences
                names:PairUnits, # of the measure
               )->Estimate:
     "The estimate with the measure's names of pairs and clusters in its interval, its test and its notes."
-    of_clusters = {'clusters': names.clusters, 'cluster majorities': f'{names.clusters} with a majority'}
+    of_clusters = {'clusters': names.clusters, 'cluster majorities': f'{names.clusters} with a majority',
+                   'crossed cluster majorities': f'{names.crossed} with a majority',
+                   'crossed clusters': names.crossed, 'clusters of both kinds': f'{names.clusters} and {names.crossed}'}
     named = with_units_named(estimate, {'pairs': names.pairs, **of_clusters})
     notes = []
     for a_note in estimate.notes:
         if a_note.code == 'one cluster':
             a_note = note('pairs of one cluster', **a_note.data, pairs=names.pairs, cluster=names.cluster)
+        elif a_note.code == 'one crossed cluster':
+            a_note = note('pairs of one cluster', **a_note.data, pairs=names.pairs, cluster=names.crossed_cluster)
         elif a_note.code == 'all pairs are ties':
             a_note = note('nothing but ties', **a_note.data, pairs=names.pairs)
         notes.append(a_note)
@@ -260,7 +266,7 @@ def name_units(estimate, # an Estimate of biasbook.stats.preferences
 def named_estimates(margins, # one per pair, nats
                     clusters, # one label per pair
                     names:PairUnits, # of the measure
-                    **options, # ties and confidence_level, as for preference_estimates
+                    **options, # crossed_with, ties and confidence_level, as for preference_estimates
                    )->PreferenceEstimates:
     "The estimates of `preference_estimates`, with the measure's names of pairs and clusters."
     found = preference_estimates(margins, clusters, **options)
@@ -294,10 +300,12 @@ def notes_without_ties(estimate, # an Estimate
     return tuple(a_note for a_note in estimate.notes if a_note.code not in ('ties are left out', 'ties count as losses'))
 
 
-def detectable_share(test, # the sign test of a share
+def detectable_share(test, # of a share; None where there is none
                      whole:float=1., # 100 for a share in percent
-                    ): # None where the units are too few for any share
+                    ): # None where the units are too few for any share, and for another test than the sign test
     "The smallest share, above one half, that the sign test detects with 80 % power among as many units."
+    if test is None or test.name != 'sign test':
+        return None
     share = minimum_detectable_share(test.units.total)
     return None if math.isnan(share) else whole * share
 

@@ -6,9 +6,9 @@
 __all__ = ['WHAT_VARIES', 'INTERVALS', 'LEAST_FOR_JACKKNIFE', 'critical_value', 't_interval', 'MeanInterval', 'mean_interval',
            'wilson_interval', 'jackknife_variance', 'satterthwaite', 'jackknife_interval', 'jackknife_intervals',
            'correlation_intervals', 'estimate_of_change', 'variance_with_shared_words', 'mean_change',
-           'difference_change', 'correlation_change', 'RankedPairs', 'check_rank_sides',
-           'rank_correlations_without_each', 'rank_change', 'Answers', 'check_answers', 'AnswerVariance',
-           'answer_variance', 'accuracy_change']
+           'difference_change', 'correlation_change', 'RankedPairs', 'check_rank_sides', 'rank_correlations_without',
+           'WordsOfPairs', 'words_of_pairs', 'WordVariance', 'jackknife_over_words', 'rank_change', 'Answers',
+           'check_answers', 'AnswerVariance', 'answer_variance', 'accuracy_change']
 
 # %% ../../nbs/stats/03_intervals.ipynb #55f18ba3
 import math
@@ -449,33 +449,100 @@ def check_rank_sides(x, # one number a pair, such as its cosine
     return RankedPairs(x, y, pairs)
 
 # %% ../../nbs/stats/03_intervals.ipynb #fc340084
-def _ranks_without_each(numbers, ranks, left_out):
-    """The ranks without each of the numbers `left_out`, a row each, less their mean; 0 for the number itself.
+def _ranks_lost(n_smaller, left_out):
+    """How many ranks each number loses when those at the positions `left_out` are gone.
 
-    A larger number loses one rank, an equal one half a rank."""
-    left = numbers[left_out, None]
-    mean_rank = len(numbers) / 2                        # of one number fewer
-    rows = ranks - (numbers > left) - .5 * (numbers == left) - mean_rank
-    rows[np.arange(len(left_out)), left_out] = 0
-    return rows
+    A number loses one rank for each smaller one that is gone, and half a rank for each equal one. `n_smaller` has, for each
+    number, how many numbers are smaller."""
+    gone = np.bincount(n_smaller[left_out], minlength=len(n_smaller))
+    return (np.cumsum(gone) - gone / 2)[n_smaller]
 
 
-def rank_correlations_without_each(x, # one number a pair
-                                   y, # one number a pair
-                                   block=256, # pairs at a time
-                                  )->np.ndarray:
-    "Spearman's ρ without each pair; NaN where one side is then constant."
+def rank_correlations_without(x, # one number a pair
+                              y, # one number a pair
+                              units, # for each unit that is left out, the positions of its pairs
+                             )->np.ndarray:
+    "Spearman's ρ without each unit; NaN where fewer than 3 pairs are left, or one side is then constant."
     from scipy.stats import rankdata
-    n = len(x)
-    ranks_x, ranks_y = rankdata(x), rankdata(y)
-    found = []
-    for start in range(0, n, block):
-        left_out = np.arange(start, min(start + block, n))
-        A = _ranks_without_each(x, ranks_x, left_out)
-        B = _ranks_without_each(y, ranks_y, left_out)
-        with np.errstate(invalid='ignore', divide='ignore'):
-            found.append((A * B).sum(1) / np.sqrt((A * A).sum(1) * (B * B).sum(1)))
-    return np.clip(np.concatenate(found), -1, 1)
+    x = np.asarray(x, float)
+    y = np.asarray(y, float)
+    ranks_x, smaller_x = rankdata(x), rankdata(x, 'min').astype(int) - 1
+    ranks_y, smaller_y = rankdata(y), rankdata(y, 'min').astype(int) - 1
+    found = np.full(len(units), np.nan)
+    for k, left_out in enumerate(units):
+        n_left = len(x) - len(left_out)
+        if n_left < 3:
+            continue
+        mean_rank = (n_left + 1) / 2
+        A = ranks_x - _ranks_lost(smaller_x, left_out) - mean_rank
+        B = ranks_y - _ranks_lost(smaller_y, left_out) - mean_rank
+        A[left_out] = 0
+        B[left_out] = 0
+        squares = (A @ A) * (B @ B)
+        if squares > 0:
+            found[k] = A @ B / math.sqrt(squares)
+    return np.clip(found, -1, 1)
+
+# %% ../../nbs/stats/03_intervals.ipynb #385fb0e6
+class WordsOfPairs(NamedTuple):
+    "Where the words of some pairs occur"
+    of_words: list # for each word, the positions of its pairs
+    of_pairs: list # for each different pair, its positions: the same two words, in either order, are one pair
+    has_two_words: np.ndarray # for each different pair: is it two words, and not one word with itself?
+
+    @property
+    def most_pairs(self):
+        "How many pairs the word with the most pairs is in."
+        return max(len(positions) for positions in self.of_words)
+
+    def note_on_frequent_word(self):
+        "A Note if fewer than the 3 pairs that a correlation needs are without the most frequent word; else None."
+        n = sum(len(positions) for positions in self.of_pairs)
+        if self.most_pairs == n:
+            return note('one word is in every pair')
+        if self.most_pairs > n - 3:
+            return note('too few pairs without one word', n=n - self.most_pairs)
+        return None
+
+
+def words_of_pairs(pairs, # the two words of each pair
+                  )->WordsOfPairs:
+    "Where each word and each pair occurs, in the order of the first time."
+    of_words: dict = {}
+    of_pairs: dict = {}
+    for position, pair in enumerate(pairs):
+        words = frozenset(pair)
+        of_pairs.setdefault(words, []).append(position)
+        for word in words:
+            of_words.setdefault(word, []).append(position)
+    has_two_words = np.array([len(words) == 2 for words in of_pairs])
+    return WordsOfPairs(list(of_words.values()), list(of_pairs.values()), has_two_words)
+
+
+class WordVariance(NamedTuple):
+    "The variance of an estimate over pairs that share words"
+    variance: float # NaN or infinite where a replicate is
+    df: int # degrees of freedom
+
+
+def jackknife_over_words(without_words, # the estimate without each word, that is without all of its pairs
+                         without_pairs, # the estimate without each different pair
+                         shared, # of words_of_pairs
+                        )->WordVariance:
+    """Variance of an estimate over pairs that share words: a jackknife over words less a jackknife over pairs.
+
+    The jackknife is from Efron & Stein (1981, doi:10.1214/aos/1176345462); a pair is subtracted since both of its words
+    have counted it, as in Aronow, Samii & Assenova (2015, doi:10.1093/pan/mpv018)."""
+    n_words = len(without_words)
+    n_pairs = len(without_pairs)
+    squares = (without_pairs - without_pairs.mean()) ** 2
+    over_pairs = (n_pairs - 1) / n_pairs * squares.sum()
+    df = min(n_words - 1, n_pairs - 2)
+    if shared.most_pairs == 1:       # no word is shared, so the pairs are independent
+        return WordVariance(float(over_pairs), df)
+    counted_twice = (n_pairs - 1) / n_pairs * squares[shared.has_two_words].sum()
+    over_words = jackknife_variance(without_words)
+    return WordVariance(float(max(over_words - counted_twice, over_pairs)), df)
 
 # %% ../../nbs/stats/03_intervals.ipynb #83b346b6
 def rank_change(ratings, # one number a pair of words, the same before and after
@@ -484,18 +551,23 @@ def rank_change(ratings, # one number a pair of words, the same before and after
                 pairs, # the two words of each pair
                 confidence_level=.95, # of the interval
                )->Estimate:
-    """Change of Spearman's ρ, with a jackknife interval and a t test over pairs that share words.
+    """Change of Spearman's ρ, with a jackknife interval and a t test over pairs that share words; see `jackknife_over_words`.
 
-    Aronow, Samii & Assenova (2015, doi:10.1093/pan/mpv018). Raises ValueError where `check_rank_sides` does."""
+    Raises ValueError where `check_rank_sides` does."""
     x_before, y, pairs = check_rank_sides(before, ratings, pairs, confidence_level)
     x_after, _, _ = check_rank_sides(after, ratings, pairs, confidence_level)
     n = len(pairs)
     change = _spearman(x_after, y) - _spearman(x_before, y)
-    without = rank_correlations_without_each(x_after, y) - rank_correlations_without_each(x_before, y)
-    parts = math.sqrt((n - 1) / n) * (without.mean() - without)
-    variance = variance_with_shared_words(parts, pairs) if n > 3 else math.nan
-    why_no_interval = note('too few units') if n <= 3 else note('constant without one of the pairs')
-    return estimate_of_change(change, variance, n - 2, units=Units(counts=(n,), name='pairs that share words'),
+    shared = words_of_pairs(pairs)
+
+    def change_without(units):
+        return rank_correlations_without(x_after, y, units) - rank_correlations_without(x_before, y, units)
+
+    found = jackknife_over_words(change_without(shared.of_words), change_without(shared.of_pairs), shared)
+    why_no_interval = shared.note_on_frequent_word() or note('constant without one of the pairs')
+    if n <= 3:
+        why_no_interval = note('too few units')
+    return estimate_of_change(change, found.variance, found.df, units=Units(counts=(n,), name='pairs that share words'),
                               method='jackknife', confidence_level=confidence_level, why_no_interval=why_no_interval)
 
 # %% ../../nbs/stats/03_intervals.ipynb #4c447ce3

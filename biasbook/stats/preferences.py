@@ -87,7 +87,7 @@ class Preference(NamedTuple):
     notes: tuple # of Notes: why there is no ratio or no interval, and what was done with ties
 
 # %% ../../nbs/stats/04_preferences.ipynb #ae0ddf7e
-def _ratio_interval(share, n, design, confidence_level):
+def _ratio_interval(share, n, design, confidence_level, over='clusters', cluster_name='clusters'):
     "Wilson's interval of a share of `n` pairs, on the effective number of pairs: `n` over the design effect"
     if math.isnan(design.effect):
         return None
@@ -98,9 +98,9 @@ def _ratio_interval(share, n, design, confidence_level):
     df = design.clusters - 1
     effective_n = n / design.effect
     low, high = wilson_interval(share, effective_n, critical_value(confidence_level, df))
-    return Interval(low=low, high=high, method='Wilson', over='clusters', confidence_level=confidence_level, df=df,
+    return Interval(low=low, high=high, method='Wilson', over=over, confidence_level=confidence_level, df=df,
                     n_effective=effective_n,
-                    units=Units(counts=(n,), name='pairs', clusters=design.clusters, cluster_name='clusters'))
+                    units=Units(counts=(n,), name='pairs', clusters=design.clusters, cluster_name=cluster_name))
 
 # %% ../../nbs/stats/04_preferences.ipynb #bf0fc69d
 FEW_CLUSTERS = 2 # so few with a loss (or a win) do not tell how much the pairs of a cluster go together
@@ -165,6 +165,16 @@ def _checked_labels(labels, values):
     return labels
 
 
+def _kind_with_fewer(first, second):
+    "The name of the kind that has fewer clusters: 'clusters' for the first kind, which counts if both have as many"
+    return 'clusters' if len(set(first)) <= len(set(second)) else 'crossed clusters'
+
+
+def _one_cluster(first, n):
+    "The Note on `n` pairs that have a single cluster of the first kind, or else of the second"
+    return note('one cluster' if len(set(first)) == 1 else 'one crossed cluster', n=n)
+
+
 def _crossed_design(won, first, second):
     "The `Design` of wins and losses in a table that crosses two kinds of clusters"
     found = two_way_variance(won.astype(float), first, second)
@@ -202,13 +212,15 @@ def preference_ratio(margins, # one per pair, nats: log-probability of the stere
     labels_of_decided = [label for label, sign in zip(labels, signs) if sign]
     if crossed_with is None:
         design = _design_of_ratio(won, labels_of_decided)
+        interval = _ratio_interval(wins / n, n, design, confidence_level)
     else:
         crossed_labels = [label for label, sign in zip(_checked_labels(crossed_with, d), signs) if sign]
         design = _crossed_design(won, labels_of_decided, crossed_labels)
-    interval = _ratio_interval(wins / n, n, design, confidence_level)
+        interval = _ratio_interval(wins / n, n, design, confidence_level, over='clusters of both kinds',
+                                   cluster_name=_kind_with_fewer(labels_of_decided, crossed_labels))
     notes = []
     if interval is None:
-        notes.append(note('one cluster', n=n))
+        notes.append(_one_cluster(labels_of_decided, n))
     if tied and ties == 'anti':
         notes.append(note('ties count as losses', n=tied))
     elif tied:
@@ -271,14 +283,22 @@ def _crossed_mean(d, first, second, confidence_level):
     found = two_way_variance(d, first, second)
     n = len(d)
     if math.isnan(found.variance):
-        return Estimate(name='mean margin', value=mean, unit='nats', notes=(note('one cluster', n=n),))
+        kind = _kind_with_fewer(first, second)
+        test = sign_flip_pvalue(d, first if kind == 'clusters' else second)        # of a single cluster, so p is 1
+        test = _with_unit_name(test, kind)
+        return Estimate(name='mean margin', value=mean, unit='nats', test=test, notes=(_one_cluster(first, n),))
     df = found.clusters - 1
     se = math.sqrt(found.variance)
     low, high = t_interval(mean, se, df, confidence_level)
-    units = Units(counts=(n,), name='pairs', clusters=found.clusters, cluster_name='clusters of the kind with fewer')
+    units = Units(counts=(n,), name='pairs', clusters=found.clusters, cluster_name=_kind_with_fewer(first, second))
     interval = Interval.between(low, high, method='two-way t', over='clusters of both kinds', df=df, units=units,
                                 confidence_level=confidence_level)
     return Estimate(name='mean margin', value=mean, unit='nats', interval=interval, test=_two_way_t_test(mean, se, df, units))
+
+
+def _with_unit_name(test, name):
+    "The test with another name of its units"
+    return replace(test, units=replace(test.units, name=name))
 
 
 def _two_way_t_test(distance, se, df, units):
@@ -344,17 +364,24 @@ def preference_estimates(margins, # one per pair, nats
 
 
 def _crossed_ratio_test(margins, first, second, ties):
-    "The t test of a ratio of one half, with two-way clusters; None if all pairs are ties or one kind has a single cluster"
+    """The t test of a ratio of one half, with two-way clusters.
+
+    If all pairs are won, or all are lost, nothing varies; then it is the sign test of the kind with fewer clusters. So it is
+    for a single cluster, and for ties alone, which have p = 1."""
     found = margin_signs(margins, first, ties)
     decided = found.signs != 0
     won = (found.signs[decided] > 0).astype(float)
-    labels = [(label, other) for label, other, counts in zip(found.labels, second, decided) if counts]
+    first_labels = [label for label, counts in zip(found.labels, decided) if counts]
+    second_labels = [label for label, counts in zip(second, decided) if counts]
+    kind = _kind_with_fewer(first_labels, second_labels)
     if not len(won):
-        return None
-    variance = two_way_variance(won, [label for label, _ in labels], [other for _, other in labels])
-    if math.isnan(variance.variance):
-        return None
-    units = Units(counts=(len(won),), name='pairs', clusters=variance.clusters, cluster_name='clusters of the kind with fewer')
+        return sign_test(margins, first, ties)
+    variance = two_way_variance(won, first_labels, second_labels)
+    if math.isnan(variance.variance) or won.all() or not won.any():
+        test = sign_test(won - .5, first_labels if kind == 'clusters' else second_labels)
+        name = 'cluster majorities' if kind == 'clusters' else 'crossed cluster majorities'
+        return _with_unit_name(test, name)
+    units = Units(counts=(len(won),), name='pairs', clusters=variance.clusters, cluster_name=kind)
     return _two_way_t_test(float(won.mean()) - .5, math.sqrt(variance.variance), variance.clusters - 1, units)
 
 # %% ../../nbs/stats/04_preferences.ipynb #9683af60
@@ -370,6 +397,7 @@ def paired_preferences(first, # margins of one model, one per pair, nats
                        second, # margins of another, of the same pairs in the same order
                        clusters=None, # one label per pair, such as its identity; None: each pair for itself
                        *,
+                       crossed_with=None, # a second label per pair, as in preference_ratio
                        ties='apart', # of each model, as in preference_ratio
                        confidence_level=.95, # of the intervals
                       )->PairedPreferences:
@@ -384,9 +412,10 @@ def paired_preferences(first, # margins of one model, one per pair, nats
         raise ValueError(f'margins have shapes {a.shape} and {b.shape}: give both for the same pairs')
     # 1 where only the second model prefers the stereotype, -1 where only the first does; a tie counts as half
     moves = (margin_signs(b, clusters, ties).signs - margin_signs(a, clusters, ties).signs) / 2
-    of_moves = preference_estimates(moves, clusters, confidence_level=confidence_level)
+    of_moves = preference_estimates(moves, clusters, crossed_with=crossed_with, confidence_level=confidence_level)
+    of_differences = mean_margin(b - a, clusters, crossed_with, confidence_level)
     return PairedPreferences(
-        mean_difference=replace(mean_margin(b - a, clusters, confidence_level=confidence_level), name='mean difference'),
+        mean_difference=replace(of_differences, name='mean difference'),
         disagreements=replace(of_moves.ratio, name='disagreements'),
         difference_of_ratios=replace(of_moves.mean_margin, name='difference of ratios', unit=''),
         mcnemar=replace(of_moves.as_if_independent, name='McNemar'))
