@@ -34,6 +34,7 @@ from ..core.registry import data_path, located, registry_entries
 from .catalog import (list_data, list_measures, list_models, list_queries, list_text, misspelt,
                                        vector_names)
 from .config import DEBIAS, MOST_JOBS, read_config
+from .study_commands import check_command, new_command
 
 # %% ../../nbs/auditing/11_cli.ipynb #fdbef796
 class Terminated(KeyboardInterrupt):
@@ -430,7 +431,7 @@ def main():
         if hasattr(stream, 'reconfigure'):
             stream.reconfigure(errors='replace')
 
-for command in (compare_command, completion_command, data_command, list_command):
+for command in (check_command, compare_command, completion_command, data_command, list_command, new_command):
     main.add_command(command)
 
 # %% ../../nbs/auditing/11_cli.ipynb #f885df17
