@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from biasbook.auditing.files import load_audit as load_audit
     from biasbook.auditing.files import save_audit as save_audit
     from biasbook.auditing.measures import occupation_gap as occupation_gap
+    from biasbook.auditing.own_tests import check_study as check_study
     from biasbook.auditing.run import audit as audit
     from biasbook.chapters.cbs import cbs as cbs
     from biasbook.chapters.crows_pairs import crows_by_type as crows_by_type
@@ -92,6 +93,10 @@ if TYPE_CHECKING:
     from biasbook.stimuli.pairs import pair_sentences as pair_sentences
     from biasbook.stimuli.questions import analogy_questions as analogy_questions
     from biasbook.stimuli.studies import load_study as load_study
+    from biasbook.stimuli.study import Study as Study
+    from biasbook.stimuli.study import example_study as example_study
+    from biasbook.stimuli.study import read_study as read_study
+    from biasbook.stimuli.study import study_schema as study_schema
     from biasbook.stimuli.templates import Template as Template
     from biasbook.stimuli.words import Query as Query
     from biasbook.stimuli.words import load_queries as load_queries
@@ -109,6 +114,7 @@ _NAMES = {
     'auditing.compare': 'compare_audits',
     'auditing.files': 'load_audit save_audit',
     'auditing.measures': 'occupation_gap',
+    'auditing.own_tests': 'check_study',
     'auditing.run': 'audit',
     'chapters.cbs': 'cbs',
     'chapters.crows_pairs': 'crows_by_type crows_pairs',
@@ -141,6 +147,7 @@ _NAMES = {
     'stimuli.pairs': 'load_pairs pair_sentences',
     'stimuli.questions': 'analogy_questions',
     'stimuli.studies': 'load_study',
+    'stimuli.study': 'Study example_study read_study study_schema',
     'stimuli.templates': 'Template',
     'stimuli.words': 'Query load_queries load_words weat_queries weat_query',
     'vectors.directions': 'bias_direction gender_pairs professions',

@@ -7,7 +7,6 @@ __all__ = ['new_command', 'check_command']
 
 # %% ../../nbs/auditing/11a_study_commands.ipynb #ab8679c2
 import json
-import os
 from pathlib import Path
 
 import click
