@@ -18,7 +18,7 @@ from ..embedders.client import ProviderError
 from ..embedders.load import Embedder, as_embedder
 from ..results.result import Result, Words, results_table
 from ..results.sentences import Comparison, notes_text
-from ..stats.contrasts import (by_template, contrast_estimates, measure_contrast, published_contrast,
+from ..stats.contrasts import (by_template, check_not_paired, contrast_estimates, measure_contrast, published_contrast,
                                       size_in_words, variance_split, word_scores)
 from ..stats.effects import minimum_detectable_d
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
@@ -187,9 +187,9 @@ def _published(scores, unit, n_resamples, random_state):
                    also=(null_band, raw_difference), detectable=_detectable(published.units, unit))
 
 
-def _estimated(scores, unit, options, confidence_level):
+def _estimated(scores, unit, options, studentized, confidence_level):
     "The fields of a contrast tested by the word, or by the sentence. ValueError if d is not defined."
-    found = measure_contrast(scores.x, scores.y, unit=unit, confidence_level=confidence_level, **options)
+    found = measure_contrast(scores.x, scores.y, unit=unit, studentized=studentized, confidence_level=confidence_level, **options)
     d, *further = found.estimates
     if math.isnan(d.value):
         raise ValueError(f'{notes_text(d.notes)}; give more words, or other ones')
@@ -334,6 +334,7 @@ def embedding_bias(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-
                    mode=None, # "published": the procedure of the original study, repeated to the letter
                    paired=None, # are the words of both sides pairs, in their order? by default as the study says
                    adjust=True, # correct for the levels of templates that not all words fit; not if published
+                   studentized=False, # True tests equal means, whatever the spreads; not of pairs, and not if published
                    confidence_level=.95, # of the intervals
                    reembed=20, # sentences that are embedded a second time, for the noise floor; 0: none
                    n_resamples=10_000, # shuffles, of mode="published" only
@@ -341,7 +342,8 @@ def embedding_bias(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-
                   )->list: # a Result a contrast; value is Cohen's d
     """How much two groups of words differ in their association with two others (Cohen 1988, doi:10.4324/9780203771587).
 
-    ValueError for unknown names and for scores without a d, TypeError for what is not an embedder, ProviderError."""
+    ValueError for unknown names, for scores without a d, and for `studentized` pairs, TypeError for what is not an
+    embedder, ProviderError."""
     embedder = as_embedder(embedder)
     resolved = resolve_study(spec, contrasts, sides)
     check_fraction(confidence_level)
@@ -353,6 +355,10 @@ def embedding_bias(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-
     if adjust is not None:
         check_flag(adjust, 'adjust')
     paired = _are_paired(resolved, paired, mode)
+    check_flag(studentized, 'studentized')
+    check_not_paired(studentized, paired)
+    if studentized and mode == 'published':
+        raise ValueError("mode='published' has a test of its own; leave out the mode, or studentized=True")
     meta = {'unit': unit, 'paired': paired, 'mode': mode, 'embedder': embedder.meta, 'source': resolved.study.source,
             'versions': {'biasbook': __version__, 'numpy': np.__version__}}
     embedded = _EmbeddedStudy(embedder, resolved)
@@ -364,7 +370,7 @@ def embedding_bias(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-
         if mode == 'published':
             tested = _published(scores, unit, n_resamples, random_state)
         else:
-            tested = _estimated(scores, unit, options, confidence_level)
+            tested = _estimated(scores, unit, options, studentized, confidence_level)
         results.append(_result(embedded, contrast, scores, tested, moved, meta, options, confidence_level))
     return results
 

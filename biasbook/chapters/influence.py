@@ -386,12 +386,38 @@ def _further_changes(a, b, before, after):
             Estimate(name='difference of means', value=difference_after - difference_before))
 
 
-def _change_notes(a, b, before, moved):
+_FEW_WORDS = 8 # in sets with fewer target words the sign flips reject too often
+_CLEAR_SKEW = 1. # |skewness| of the associations within the sets from which they do
+
+
+def _skewness(scores):
+    "The skewness of the associations within the sets, for both sets together; 0 where they do not vary."
+    within = np.concatenate([scores.x - scores.x.mean(), scores.y - scores.y.mean()])
+    variance = np.mean(within ** 2)
+    return float(np.mean(within ** 3) / variance ** 1.5) if variance > _ROUNDING ** 2 else 0.
+
+
+def _level_notes(before, after):
+    "Where the level of the sign flips is known to be off: few words, or skewed associations."
+    notes = []
+    has_interval = min(len(before.x), len(before.y)) >= LEAST_FOR_JACKKNIFE
+    if min(len(before.x), len(before.y)) < _FEW_WORDS:
+        notes.append(note('few words change'))
+    skewness = max(_skewness(before), _skewness(after), key=abs)
+    if abs(skewness) > _CLEAR_SKEW:
+        code = 'skewed associations, with an interval' if has_interval else 'skewed associations'
+        notes.append(note(code, skewness=skewness))
+    return notes
+
+
+def _change_notes(a, b, before, after, moved):
     "The notes of a change. `moved`: does any word move d by more than rounding?"
     notes = []
     smallest = min(len(before.x), len(before.y))
     if smallest < LEAST_FOR_JACKKNIFE:
         notes.append(note('too few target words', n=smallest, needed=LEAST_FOR_JACKKNIFE))
+    if moved:
+        notes += _level_notes(before, after)
     if a.subject == b.subject:
         notes.append(note('vectors of one name', name=a.subject))
     if not moved:
@@ -406,8 +432,10 @@ def compare_weat(a, # a Result of weat
                 )->Result: # value d(b) - d(a); details has one row for each target word
     """The change of an effect size between two sets of vectors, over the same target and attribute words.
 
-    p from sign flips of paired contributions, interval from a jackknife over target words. ValueError if
-    the two differ in words, ddof or confidence level, or are not results of `weat`."""
+    p from sign flips of paired contributions, interval from a jackknife over target words. Both are approximate. In
+    simulations without a change p was below .05 in 5 to 9 % of samples of normal and heavy-tailed scores, most often with
+    4 to 6 words a set, and in 19 to 28 % with skewed scores and a large d in both; the interval excluded 0 in 0 to 8 %.
+    ValueError if the two differ in words, ddof or confidence level, or are not results of `weat`."""
     _check_comparable(a, b)
     words, ddof = a.words.used, a.meta['ddof']
     score_a = a.details.set_index('word')['association']
@@ -431,7 +459,7 @@ def compare_weat(a, # a Result of weat
     return Result(metric='change of WEAT d', subject=f'{a.subject} → {b.subject}', query=a.query, value=value,
                   interval=interval, test=test, units=Units(counts=(len(before.x), len(before.y)), name='target words'),
                   comparison=Comparison(kind='change', groups=(a.subject, b.subject), of=f'the WEAT d of {a.query}'),
-                  words=a.words, notes=_change_notes(a, b, before, moved), confidence_level=a.confidence_level,
+                  words=a.words, notes=_change_notes(a, b, before, after, moved), confidence_level=a.confidence_level,
                   also=_further_changes(a, b, before, after), details=details, meta=kept)
 
 # %% ../../nbs/00a_influence.ipynb #00601108

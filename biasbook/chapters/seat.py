@@ -225,6 +225,7 @@ def seat(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
          on_missing='raise', # for words that the embedder is known to lack: "raise", "drop" or "drop-pairs"
          alternative='two-sided', # "greater" is the published test
          ddof=1, # of the standard deviation in d
+         studentized=False, # True tests equal means, whatever the spreads; False tests whether the words are exchangeable
          confidence_level=.95, # of the intervals
         )->Result: # value d; details has one row a target word, or a target sentence
     """The sentence encoder association test (May et al. 2019, doi:10.18653/v1/N19-1063), by word.
@@ -234,7 +235,7 @@ def seat(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
     embedder = as_embedder(embedder)
     query = _named_query(query)
     used = _query_sentences(embedder, query, templates, on_missing)
-    options = {'alternative': alternative, 'ddof': ddof, 'confidence_level': confidence_level}
+    options = {'alternative': alternative, 'ddof': ddof, 'studentized': studentized, 'confidence_level': confidence_level}
     if unit == 'word':
         result = _weat_by_word(embedder, query, used, options)
         battery = 'SEAT'

@@ -19,9 +19,9 @@ from ..results.sentences import Comparison
 from ..stats.effects import (cohen_d, effect_size_bound, minimum_detectable_d, noncentral_t_interval,
                                     weat_d_of_cohen_d, weat_effect_size)
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
-from ..stats.intervals import INTERVALS, LEAST_FOR_JACKKNIFE, jackknife_intervals
+from ..stats.intervals import INTERVALS, LEAST_FOR_JACKKNIFE, inner_end_notes, jackknife_intervals
 from ..stats.permutation import is_as_extreme, permutation_pvalue
-from ..stats.studentized import spread_notes, studentized_permutation_pvalue
+from ..stats.studentized import pooled_spread_notes, spread_notes, studentized_permutation_pvalue
 from ..stimuli.words import Query, as_query, weat_queries
 from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list
 from ..vectors.wordvectors import WordVectors, as_vectors, named_cosines, one_thread
@@ -53,7 +53,7 @@ def _cohen_estimates(s_x, s_y, units, confidence_level):
     low, high = noncentral_t_interval(c, len(s_x), len(s_y), confidence_level)
     interval = Interval.between(low, high, method='noncentral t', over='target words', confidence_level=confidence_level,
                                 units=units)
-    return [Estimate(name='Cohen d', value=c, interval=interval)]
+    return [Estimate(name='Cohen d', value=c, interval=interval, notes=pooled_spread_notes(s_x, s_y))]
 
 
 def _sum_estimates(cos, s_x, s_y):
@@ -89,12 +89,13 @@ def _intervals(cos, ddof, confidence_level):
                       over_both=Interval.between(*ends_over_both, over=both.name, units=both, **about))
 
 
-def _interval_notes(intervals, smallest):
-    "Why a result has no interval, or only the narrower one; empty for other results. `smallest` is the smaller target set."
+def _interval_notes(intervals, d, n_x, n_y):
+    "Why a result has no interval, or only the narrower one, and whether the interval of a large d can be trusted at both ends."
     if intervals.over_both is not None:
-        return ()
+        return inner_end_notes(d, n_x, n_y)
     if intervals.over_targets is not None:
-        return (note('attribute words are held fixed'),)
+        return (note('attribute words are held fixed'), *inner_end_notes(d, n_x, n_y))
+    smallest = min(n_x, n_y)
     if smallest < LEAST_FOR_JACKKNIFE:
         return (note('too few target words', n=smallest, needed=LEAST_FOR_JACKKNIFE),)
     return (note('d at its bound without a word'),)
@@ -133,15 +134,17 @@ def weat_arrays(X, # vectors of the first target words, one row a word
     units = Units(counts=(n_x, n_y), name='target words')
     if check_flag(studentized, 'studentized'):
         test = studentized_permutation_pvalue(s_x, s_y, alternative)
+        of_test = ()
     else:
         test = permutation_pvalue(s_x, s_y, alternative)
+        of_test = spread_notes(s_x, s_y)
     intervals = _intervals(cos, ddof, confidence_level)
     of_intervals = [Estimate(name=name, value=d, interval=interval) for name, interval in zip(INTERVALS, intervals)]
     smallest_cohen_d = minimum_detectable_d(n_x, n_y, alternative='two-sided')
     return Result(metric='WEAT d', subject='arrays', query='X/Y × A/B', value=d, interval=intervals.widest,
                   test=replace(test, units=units), units=units,
                   comparison=Comparison(kind='difference', groups=('X', 'Y'), ideas=('A', 'B')),
-                  notes=_interval_notes(intervals, min(n_x, n_y)) + (() if studentized else spread_notes(s_x, s_y)),
+                  notes=(*_interval_notes(intervals, d, n_x, n_y), *of_test),
                   detectable=weat_d_of_cohen_d(smallest_cohen_d, n_x, n_y, ddof), confidence_level=confidence_level,
                   also=(*of_intervals, *_cohen_estimates(s_x, s_y, units, confidence_level), *_sum_estimates(cos, s_x, s_y)),
                   details=_word_frame(cos, s_x, s_y), meta={'ddof': ddof, 'versions': library_versions()})
