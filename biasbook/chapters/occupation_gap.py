@@ -53,7 +53,16 @@ def occupation_associations(subject, # word vectors, or a subject of a kind that
                         f'{", ".join(known)}; for another kind, import the chapter that registers it, such as '
                         'biasbook.chapters.maskfill') from e
     terms = weat_query('weat7')
-    return vector_associations(vectors, occupations, terms.B, terms.A, on_missing='drop', **options)
+    found = vector_associations(vectors, occupations, terms.B, terms.A, on_missing='drop', **options)
+    return _with_words_as_given(found, occupations)
+
+
+def _with_words_as_given(found, occupations):
+    "The associations with each occupation as it was given, where it was looked up in lower case."
+    given_of = {occupation.lower(): occupation for occupation in occupations}
+    given_of.update({occupation: occupation for occupation in occupations})
+    return replace(found, words=[given_of[word] for word in found.words],
+                   missing=[given_of[word] for word in found.missing])
 
 # %% ../../nbs/00c_occupation_gap.ipynb #d119cadf
 @occupation_associations.register

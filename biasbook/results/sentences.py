@@ -400,6 +400,9 @@ NOTES_OF_WORDS = { # of measures of word vectors
     'd at its bound without a word': 'no interval: without some word each target set has one score for all its words, so that d is '
                                      'at its bound and the jackknife has no variance to go by',
     'attribute words are held fixed': 'the interval takes the attribute words as they are',
+    'lower case, no capitals': 'looked up in lower case, since these vectors have no capitals: {words}',
+    'lower case': 'looked up in lower case: {words}',
+    'equal in lower case': 'left out because they are in the list already in lower case: {words}',
     'partners are left out': 'left out because the word at the same place in the other list is missing: {words}',
     'too few words for topics': 'these vectors have {n} words of letters, and topic lists are made from {needed} or more',
     'one word has no coherence': 'a list of one word has no coherence to match',
