@@ -219,7 +219,8 @@ def hard_debias(vectors, # anything that as_vectors takes
                )->WordVectors: # rows of length 1
     """Hard debiasing (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
 
-    MissingWords if the vectors lack words of the lists. ValueError if the direction was made in other vectors, if it is not
+    What the vectors lack of the default lists is left out; `meta['debiasing']` names it. MissingWords if they lack words of
+    the direction or of your lists. ValueError if the direction was made in other vectors, if it is not
     about gender and a list is missing, if a word is in two pairs, and if nothing is left of a word."""
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     vectors = as_vectors(vectors)
@@ -248,6 +249,7 @@ def hard_debias(vectors, # anything that as_vectors takes
         rows[a], rows[b] = _equalized(vectors.unit[a].astype(float), vectors.unit[b].astype(float), g, pairs)
     made_of = [list(pair) for pair in direction.pairs] if isinstance(direction, Direction) else 'an array'
     return _debiased(vectors, rows, 'hard debiasing', 'hard-debiased', words=[], dimensions=1, direction=made_of,
+                     lower_case=in_lower_case(vectors, case),
                      specific=[w for w in vectors.words if w in specific_here], specific_missing=lost_specific,
                      equalized=[list(pair) for pair in pairs], missing=[list(pair) for pair in lost_pairs])
 
