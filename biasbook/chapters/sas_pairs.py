@@ -159,7 +159,7 @@ def _result(d, subject, query, among, meta, level):
 
 # %% ../../nbs/03_sas_pairs.ipynb #07872ad8
 def sas_pairs(model, # from load_model, of any kind
-              pairs=None, # as of load_pairs, or a path; None: the bundled pairs
+              pairs=None, # terms, as of load_pairs, or a path; None: the bundled pairs; for whole sentences see crows_pairs
               *,
               prefix=None, # such as "African"; not written before identities that name a people or a place
               scoring='auto', # of a masked model "shared", "pll", "aul" or "aula"; other kinds have one score
@@ -196,6 +196,8 @@ def sas_by_type(result, # of sas_pairs
                )->list: # of a Result for each type of identity, in the order of the table
     "The result of each type of identity: one family for Holm's adjustment. ValueError for a result of another measure."
     check_result_of(result, 'sas_pairs', _KEPT)
+    if not result.details['type'].any():
+        raise ValueError('the pairs of this result have no types; add a column type to the table')
     meta = {**result.meta, 'battery': f'types of identity, {result.meta["scoring"]}'}
     results = []
     for kind, of_type in result.details.groupby('type', sort=False):

@@ -524,6 +524,8 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'doubtful pairs': 'many of these pairs are not a valid test (Blodgett et al. 2021)',
     'ties in the percentage': 'ties, which the percentage counts and the sign test leaves out: {n}',
     'wins and losses': 'the more stereotyping sentence wins {wins} pairs and loses {losses}',
+    'wins and losses of a column': 'the sentence in {column} wins {wins} pairs and loses {losses}',
+    'pairs are taken as independent': 'no column says which pairs belong together, so the interval and p take the pairs as independent',
     'unknown tokens': '{sentences} with tokens that the model does not know',
     'no pairs of this direction': 'no pairs of direction {direction}',
     'LMS': 'LMS {lms:.1f}',

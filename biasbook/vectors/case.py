@@ -9,7 +9,7 @@ __all__ = ['CASES', 'in_lower_case', 'FoldedWords', 'lower_words', 'FoldedLists'
 # %% ../../nbs/vectors/04_case.ipynb #c927e639
 from collections import Counter
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..core.checks import check_choice, check_disjoint, check_pairs, check_words, errors_at, listed, plural
 from ..stats.estimate import note
