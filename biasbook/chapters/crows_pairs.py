@@ -121,7 +121,8 @@ def _comparison(preference, losses, among, columns):
         return None
     ideas = 'the more stereotyping sentence', 'the less stereotyping sentence'
     if columns:
-        ideas = tuple(f'the sentence in {column}' for column in columns)
+        first, second = columns
+        ideas = f'the sentence in {first}', f'the sentence in {second}'
     return Comparison(kind='preference', ideas=ideas, of=among)
 
 

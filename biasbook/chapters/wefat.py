@@ -254,7 +254,8 @@ def _choose(vectors, words, A, B, on_missing, case):
     check_disjoint(lists)
     lists, notes = fold_lists(vectors, lists, case)
     selections = [vectors.select(asked, 'drop') for asked in lists.values()]
-    chosen = _Chosen(*selections, notes=notes)
+    of_words, of_a, of_b = selections
+    chosen = _Chosen(of_words, of_a, of_b, notes)
     missing = chosen.words.missing + chosen.missing_attributes
     if missing and on_missing == 'raise':
         raise MissingWords(missing, vectors.name, f'not in {vectors.name}: {listed(missing, 20)}; leave out, or pass '

@@ -34,6 +34,7 @@ _PUBLISHED = ('Identity Term', 'Attributes', 'Canonical Term Attributes', 'Anti-
               'Stereotype Type')
 
 _NEEDED = 'identity', 'stereotype', 'antistereotype'
+_WITH_TYPE = *_NEEDED, 'type' # needed of a table that has types in some rows
 
 def _column(header):
     "The column that this header spells, or None."
@@ -84,7 +85,7 @@ def _check_pairs(table, table_name, places):
     "The table, unchanged. ValueError for an empty cell, a pair of equal terms or a repeated pair; it names the place."
     if not len(table):
         raise ValueError(f'{table_name} has no pairs; a row is {", ".join(_COLUMNS)}')
-    needed = [*_NEEDED, 'type'] if table['type'].any() else _NEEDED
+    needed = _WITH_TYPE if table['type'].any() else _NEEDED
     for column in needed:
         empty = [place for place, cell in zip(places, table[column]) if not cell]
         if empty:
@@ -498,6 +499,6 @@ def build_pairs(frame, # DataFrame with identity_term and attribute_group (or Id
 def blank_pairs(pairs, # of build_pairs
                )->Any: # DataFrame, a row for each pair with a blank, and a column that names what is blank
     "The pairs that a person still has to complete."
-    blank = [', '.join(c for c in _NEEDED if not _single_spaced_text(row[c])) for _, row in pairs.iterrows()]
+    blank = [', '.join(c for c in _WITH_TYPE if not _single_spaced_text(row[c])) for _, row in pairs.iterrows()]
     marked = pairs.assign(blank=blank)
     return marked[marked['blank'] != '']

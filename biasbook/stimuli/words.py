@@ -363,7 +363,7 @@ def _converted_from_wefe(item, place):
         raise ValueError(f'{place} has target_sets of {n_targets} and attribute_sets of {n_attributes}; a WEAT has two of each')
     if item.get('template', [2, 2]) != [2, 2]:
         raise ValueError(f'{place} has the template {shown(item["template"])}, but two sets of each; write [2, 2], or leave it out')
-    names = []
+    names: list[str] = []
     for key, defaults in (('target_sets_names', SETS[:2]), ('attribute_sets_names', SETS[2:])):
         found = item.get(key)
         names += defaults if found is None else check_labels(found, 2, f'{place}: {key}')
