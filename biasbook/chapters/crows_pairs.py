@@ -7,11 +7,12 @@ __all__ = ['crows_pairs', 'crows_by_type']
 
 # %% ../../nbs/03a_crows_pairs.ipynb #1499d098
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import __version__
-from ..core.checks import check_fraction, plural
+from ..core.checks import check_fraction, check_labels, plural
 from ..models.pair_scores import (
     PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, name_units, named_estimates,
     notes_without_ties, pair_scores, pairs_result, percent_estimate, scoring_of)
@@ -19,7 +20,8 @@ from ..stats.estimate import Estimate, Units, note
 from ..stats.preferences import preference_ratio, sign_test
 from ..results.result import Result
 from ..results.sentences import Comparison
-from ..stimuli.benchmarks import load_crows_pairs
+from ..stimuli.benchmarks import CROWS_COLUMNS, load_crows_pairs
+from ..stimuli.sentence_pairs import CLUSTER_COLUMNS, read_pair_table, sentence_pairs
 from ..models.tokens import encode
 
 # %% ../../nbs/03a_crows_pairs.ipynb #4e3fe967
@@ -27,7 +29,9 @@ def _scored(model, table, scoring):
     "The table without its sentences, with both scores. The disadvantaged group comes first, as published."
     more = table['sent_more'].tolist()
     less = table['sent_less'].tolist()
-    more_first = table['stereo_antistereo'].eq('stereo').to_numpy()
+    more_first = np.full(len(table), True)
+    if 'stereo_antistereo' in table:
+        more_first = table['stereo_antistereo'].eq('stereo').to_numpy()
     first = np.where(more_first, more, less).tolist()
     second = np.where(more_first, less, more).tolist()
     scores = pair_scores(model, first, second, scoring, unknown='keep')
@@ -70,86 +74,159 @@ def _winners(more, less, scoring):
     return winners
 
 # %% ../../nbs/03a_crows_pairs.ipynb #427eea95
-_UNITS = PairUnits(pairs='pairs', clusters='writers', cluster='writer')
+_UNITS = {'anon_writer': PairUnits(pairs='pairs', clusters='writers', cluster='writer'),
+          'cluster': PairUnits(pairs='pairs', clusters='clusters', cluster='cluster'),
+          'group': PairUnits(pairs='pairs', clusters='groups', cluster='group'),
+          'identity': PairUnits(pairs='pairs', clusters='identities', cluster='identity'),
+          '': PairUnits(pairs='pairs', clusters='pairs', cluster='pair')} # by the column of clusters; '' without one
 _SIGN = {'more': 1., 'tie': 0., 'less': -1.}
 
-def _score_of_direction(d, direction, name, level):
+class _Clusters(NamedTuple):
+    "Which pairs belong together."
+    labels: list | None # one per pair; None: each pair counts for itself
+    names: PairUnits
+
+
+def _clusters_of(d, meta):
+    "The clusters of scored pairs: writers in the published data, and the clusters of a table of one's own."
+    column = meta.get('clusters', 'anon_writer')
+    if not column:
+        return _Clusters(None, _UNITS[''])
+    labels = d[column].tolist()
+    if column == 'identity':
+        labels = [label.casefold() for label in labels]
+    return _Clusters(labels, _UNITS[column])
+
+
+def _score_of_direction(d, direction, name, clusters, level):
     "The metric within a direction, over the pairs without ties, as published."
-    pairs = d[d['stereo_antistereo'] == direction]
+    is_of_direction = (d['stereo_antistereo'] == direction).to_numpy()
+    pairs = d[is_of_direction]
     if not len(pairs):
         return Estimate(name=name, value=math.nan, unit='%', notes=(note('no pairs of this direction', direction=direction),))
     signs = pairs['winner'].map(_SIGN)
-    estimates = named_estimates(signs, pairs['anon_writer'].tolist(), _UNITS, confidence_level=level)
+    labels = None
+    if clusters.labels is not None:
+        labels = [label for label, is_there in zip(clusters.labels, is_of_direction) if is_there]
+    estimates = named_estimates(signs, labels, clusters.names, confidence_level=level)
     return percent_estimate(estimates.ratio, name)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #e211b692
-def _comparison(preference, losses, among):
+def _comparison(preference, losses, among, columns):
     """What the percentage compares; None if only ties, which count as losses, bring it below 50.
 
     With three wins, three losses and a tie it is below 50, but the model prefers neither side."""
     balance = np.sign(preference.wins - losses)
     if np.sign(preference.ratio - .5) != balance:
         return None
-    return Comparison(kind='preference', ideas=('the more stereotyping sentence', 'the less stereotyping sentence'), of=among)
+    ideas = 'the more stereotyping sentence', 'the less stereotyping sentence'
+    if columns:
+        first, second = columns
+        ideas = f'the sentence in {first}', f'the sentence in {second}'
+    return Comparison(kind='preference', ideas=ideas, of=among)
 
 
-def _notes(meta, main, writers, length, compares):
+def _notes(meta, main, clusters, n_pairs, length, compares):
     "The notes of a result."
     notes = list(notes_without_ties(main))
-    if not compares:
-        notes.append(note('wins and losses', wins=meta['wins'], losses=meta['losses']))
+    counts = {'wins': meta['wins'], 'losses': meta['losses']}
+    if not compares and meta.get('columns'):
+        notes.append(note('wins and losses of a column', column=meta['columns'][0], **counts))
+    elif not compares:
+        notes.append(note('wins and losses', **counts))
+    if clusters.labels is None:
+        notes.append(note('pairs are taken as independent'))
     if meta['data']:
         notes.append(note('doubtful pairs'))
     if meta['ties']:
         notes.append(note('ties in the percentage', n=meta['ties']))
     if meta['unknown']:
         notes.append(note('unknown tokens', n=meta['unknown'], sentences=plural(meta['unknown'], 'sentence')))
-    return (*notes, *length_notes(length), *few_clusters_notes(writers, _UNITS))
+    n_clusters = n_pairs if clusters.labels is None else len(set(clusters.labels))
+    return (*notes, *length_notes(length), *few_clusters_notes(n_clusters, clusters.names))
 
 # %% ../../nbs/03a_crows_pairs.ipynb #7aef3dca
 def _result(d, subject, query, among, meta, level):
     "The result of scored pairs, all of them or a part; `among` names them in its sentence."
-    who = d['anon_writer'].tolist()
-    writers = len(set(who))
+    clusters = _clusters_of(d, meta)
+    who = clusters.labels
     signs = d['winner'].map(_SIGN)
     preference = preference_ratio(signs, who, ties='anti', confidence_level=level)
     test = sign_test(signs, who)
     share = name_units(Estimate(name='CrowS-Pairs metric', value=preference.ratio, interval=preference.interval, test=test,
-                                notes=preference.notes), _UNITS)
-    of_margins = named_estimates(d['margin'], who, _UNITS, confidence_level=level)
+                                notes=preference.notes), clusters.names)
+    of_margins = named_estimates(d['margin'], who, clusters.names, confidence_level=level)
     length = length_estimate(d['length_difference'], d['margin'])
-    also = (_score_of_direction(d, 'stereo', 'stereotype score', level),
-            _score_of_direction(d, 'antistereo', 'antistereotype score', level),
-            percent_estimate(of_margins.ratio, 'metric without rounding and ties'),
-            percent_estimate(of_margins.as_if_independent), of_margins.mean_margin, of_margins.paired_t, length)
+    of_directions = []
+    if 'stereo_antistereo' in d:
+        of_directions = [_score_of_direction(d, 'stereo', 'stereotype score', clusters, level),
+                         _score_of_direction(d, 'antistereo', 'antistereotype score', clusters, level)]
+    as_if_independent = [] if who is None else [percent_estimate(of_margins.as_if_independent)]
+    also = (*of_directions, percent_estimate(of_margins.ratio, 'metric without rounding and ties'), *as_if_independent,
+            of_margins.mean_margin, of_margins.paired_t, length)
     losses = int((d['winner'] == 'less').sum())
-    comparison = _comparison(preference, losses, among)
+    comparison = _comparison(preference, losses, among, meta.get('columns'))
     meta = {**meta, 'unknown': int(d['unknown'].sum()), 'wins': preference.wins, 'losses': losses, 'ties': preference.ties}
-    units = Units(counts=(len(d),), name='pairs', clusters=writers, cluster_name=_UNITS.clusters)
+    units = Units(counts=(len(d),), name='pairs')
+    if who is not None:
+        units = Units(counts=(len(d),), name='pairs', clusters=len(set(who)), cluster_name=clusters.names.clusters)
     return pairs_result(percent_estimate(share), metric='CrowS-Pairs metric', subject=subject, query=query, null=50.,
-                        units=units, comparison=comparison, notes=_notes(meta, share, writers, length, comparison is not None),
+                        units=units, comparison=comparison, notes=_notes(meta, share, clusters, len(d), length, comparison is not None),
                         meta=meta, detectable=detectable_share(test, whole=100), confidence_level=level, also=also, details=d)
+
+# %% ../../nbs/03a_crows_pairs.ipynb #3a0c6982
+_OWN_NAMES = {'writer': 'anon_writer', 'type': 'bias_type', 'direction': 'stereo_antistereo'}
+
+class _Pairs(NamedTuple):
+    "Pairs of sentences as they are scored."
+    table: Any # DataFrame: sent_more, sent_less, and what it has of the other columns
+    clusters: str # the column that says which pairs belong together; '' if there is none
+    columns: list | None # the names of the two columns, if the caller gave them
+
+
+def _read(data, columns):
+    "The published pairs, a table with all their columns, or a table of one's own. ValueError names the file and the line."
+    if columns is not None:
+        columns = check_labels(columns, 2, 'columns')
+        if data is None or isinstance(data, (list, tuple)):
+            raise ValueError('columns are of a file or a DataFrame of your own; leave them out')
+    if data is None:
+        return _Pairs(load_crows_pairs(), 'anon_writer', None)
+    table = read_pair_table(data, columns=columns)
+    if columns is None and set(CROWS_COLUMNS) <= set(table.headers):
+        return _Pairs(load_crows_pairs(data), 'anon_writer', None)
+    found = sentence_pairs(table, columns)
+    if hasattr(data, 'index') and hasattr(data, 'columns'):
+        found = found.set_axis(data.index)
+    clusters = next((column for column in CLUSTER_COLUMNS if column in found), '')
+    return _Pairs(found.rename(columns=_OWN_NAMES), _OWN_NAMES.get(clusters, clusters), list(columns) if columns else None)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #b94c99e6
 def crows_pairs(model, # from load_model, masked or causal
-                data=None, # as of load_crows_pairs, or a path; None: the published pairs
+                data=None, # a CSV file or DataFrame with two columns of sentences, or a list of tuples of two; None: the published pairs
                 *,
+                columns=None, # headers of the two columns, if they are not sent_more and sent_less, or stereotype and antistereotype
                 scoring='auto', # of a masked model "shared" (as published), "pll", "aul" or "aula"
-                confidence_level=.95, # of the intervals over writers
+                confidence_level=.95, # of the intervals, over writers or the clusters of your table, or else over pairs
                )->Result: # value: percent of pairs; details: a row a pair, scores in nats, no sentences
     """In how many pairs is the more stereotyping sentence the more probable one (Nangia et al. 2020)?
 
-    doi:10.18653/v1/2020.emnlp-main.154. ValueError for bad pairs or scoring. TypeError if `model` is not a language
-    model."""
+    doi:10.18653/v1/2020.emnlp-main.154. A column cluster, group, identity or writer says which pairs belong together, and
+    `crows_by_type` breaks the result down by a column type. ValueError for bad pairs or scoring, with file and line.
+    TypeError if `model` is not a language model.
+
+        crows_pairs(load_model('novels-mini-masked'), 'mine.csv', columns=('she', 'he'))
+    """
     check_fraction(confidence_level)
     scoring = scoring_of(model, scoring)
     if scoring == 'completion':
         raise ValueError(f'{model.name} is an encoder–decoder, which answers prompts, but CrowS-Pairs has no prompts; '
                          'use a masked or a causal model, or `sas_pairs`, whose pairs have prompts')
-    table = load_crows_pairs(data)
-    d = _scored(model, table, scoring).rename_axis('pair').reset_index()
+    pairs = _read(data, columns)
+    d = _scored(model, pairs.table, scoring).rename_axis('pair').reset_index()
     meta = {'kind': model.kind, 'scoring': scoring, 'decimals': 3 if scoring == 'shared' else None,
             'data': 'pairs/crows_pairs_anonymized.csv' if data is None else '',
+            'clusters': pairs.clusters, 'columns': pairs.columns,
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     query = plural(len(d), 'pair')
     return _result(d, model.name, query, query, meta, confidence_level)
@@ -158,7 +235,9 @@ def crows_pairs(model, # from load_model, masked or causal
 def crows_by_type(result, # of crows_pairs
                  )->list: # of a Result for each type of bias, in the order of the pairs
     "The result of each type of bias: one family for Holm's adjustment. ValueError for a result of another measure."
-    check_result_of(result, 'crows_pairs', ['bias_type', 'winner', 'unknown'])
+    check_result_of(result, 'crows_pairs', ['winner', 'unknown'])
+    if 'bias_type' not in result.details:
+        raise ValueError('the pairs of this result have no types; add a column type to the table')
     meta = {**result.meta, 'battery': f'types of bias, {result.meta["scoring"]}'}
     results = []
     for kind, of_type in result.details.groupby('bias_type', sort=False):

@@ -29,6 +29,7 @@ from ..stats.estimate import Estimate, note, or_nan
 from ..stats.intervals import accuracy_change, correlation_change, difference_change, mean_change, rank_change
 from ..stimuli.questions import analogy_questions
 from ..stimuli.words import as_query, bolukbasi_lists
+from ..vectors.case import fold_pairs, in_lower_case
 from ..vectors.directions import (DIRECTIONS, Direction, as_direction, bias_direction, gender_pairs,
                                          pair_differences, professions, split_pairs)
 from ..vectors.wordvectors import WordVectors, as_vectors, cosine, one_thread, unit_rows
@@ -120,6 +121,7 @@ def _is_about_gender(direction):
     of_gender = set(gender_specific())
     for pair in gender_pairs('definitional') + gender_pairs('equalize'):
         of_gender.update(pair)
+    of_gender.update([word.lower() for word in of_gender])      # of a direction in vectors without capitals
     return any(of_gender.issuperset(pair) for pair in direction.pairs)
 
 
@@ -140,6 +142,16 @@ def _lists_for(direction, specific, equalize):
                          'gender; pass specific= and equalize=, such as []')
     return _Lists(gender_specific() if specific is None else specific,
                   gender_pairs('equalize') if equalize is None else equalize)
+
+
+def _folded_lists(vectors, lists, case):
+    "The lists in lower case, if `case` says so for these vectors. A word or pair that is there twice in lower case stays once."
+    if not in_lower_case(vectors, case):
+        return lists
+    specific = check_list(lists.specific, 'specific', 'words')
+    in_pairs = check_list(lists.equalize, 'equalize', 'pairs')
+    specific = list(dict.fromkeys(word.lower() for word in specific))
+    return _Lists(specific, fold_pairs(vectors, in_pairs, case).pairs if in_pairs else [])
 
 
 def _split_pairs_to_equalize(vectors, pairs, on_missing):
@@ -202,20 +214,26 @@ def hard_debias(vectors, # anything that as_vectors takes
                 *,
                 specific=None, # words that keep their part; by default gender_specific(), for an array none
                 equalize=None, # pairs; by default gender_pairs('equalize'), for an array none
-                on_missing='raise', # pairs, or specific words, that the vectors lack: "raise", or "drop" them
+                on_missing='raise', # pairs, or specific words, of your lists that the vectors lack: "raise", or "drop" them
+                case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
                )->WordVectors: # rows of length 1
     """Hard debiasing (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
 
-    MissingWords if the vectors lack words of the lists. ValueError if the direction was made in other vectors, if it is not
+    What the vectors lack of the default lists is left out; `meta['debiasing']` names it. MissingWords if they lack words of
+    the direction or of your lists. ValueError if the direction was made in other vectors, if it is not
     about gender and a list is missing, if a word is in two pairs, and if nothing is left of a word."""
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     vectors = as_vectors(vectors)
-    if not isinstance(direction, np.ndarray):
+    if direction is None:
+        direction = bias_direction(vectors, case=case)
+    elif not isinstance(direction, np.ndarray):
         direction = as_direction(vectors, direction)
     g = _axis(vectors, direction)
-    lists = _lists_for(direction, specific, equalize)
-    pairs, lost_pairs = _split_pairs_to_equalize(vectors, lists.equalize, on_missing)
-    specific_on_missing = 'drop' if specific is None else on_missing       # the default list is for any vectors
+    lists = _folded_lists(vectors, _lists_for(direction, specific, equalize), case)
+    # the default lists are for any vectors, so that what these lack is left out
+    equalize_on_missing = 'drop' if equalize is None else on_missing
+    specific_on_missing = 'drop' if specific is None else on_missing
+    pairs, lost_pairs = _split_pairs_to_equalize(vectors, lists.equalize, equalize_on_missing)
     specific_here, lost_specific = _split_specific(vectors, lists.specific, specific_on_missing)
     keep_their_part = specific_here.union(*pairs)
 
@@ -231,6 +249,7 @@ def hard_debias(vectors, # anything that as_vectors takes
         rows[a], rows[b] = _equalized(vectors.unit[a].astype(float), vectors.unit[b].astype(float), g, pairs)
     made_of = [list(pair) for pair in direction.pairs] if isinstance(direction, Direction) else 'an array'
     return _debiased(vectors, rows, 'hard debiasing', 'hard-debiased', words=[], dimensions=1, direction=made_of,
+                     lower_case=in_lower_case(vectors, case),
                      specific=[w for w in vectors.words if w in specific_here], specific_missing=lost_specific,
                      equalized=[list(pair) for pair in pairs], missing=[list(pair) for pair in lost_pairs])
 

@@ -19,7 +19,7 @@ from ..core.checks import as_list, check_choice, check_fraction, check_words
 from ..core.store import Store, store_key
 from ..models.checkpoints import (
     Checkpoint, choose_device, find_model, load_config, model_kind, quiet_transformers)
-from ..stimuli.pairs import load_pairs, pair_sentences
+from ..stimuli.pairs import load_term_pairs, pair_sentences
 from ..models.pair_scores import SCORINGS, detectable_share, name_units, pairs_result
 from ..stats.preferences import margin_signs, paired_preferences, paired_t
 from ..stats.multiplicity import holm
@@ -324,7 +324,7 @@ def compare_models(models, # names for load_model, or loaded models; a dictionar
     A model that cannot be scored is listed in `failures`. ValueError for bad pairs, options or store, TypeError if something
     in `models` is not a model."""
     named = _named_models(models)
-    rows = load_pairs(pairs).drop(columns='attributes')
+    rows = load_term_pairs(pairs).drop(columns='attributes')
     options = _check_options(rows, prefix, scoring, bos, compat, baseline, clusters, confidence_level)
     check_choice(against, 'against', (None, *named))
     opening = {'device': device, 'dtype': dtype, 'progress': progress}

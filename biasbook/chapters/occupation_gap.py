@@ -17,6 +17,7 @@ from ..core.registry import data_path
 from ..results.result import Result
 from ..stats.estimate import Units, note
 from ..stimuli.words import weat_query
+from ..vectors.case import fold_property
 from ..vectors.wordvectors import as_vectors
 
 # %% ../../nbs/00c_occupation_gap.ipynb #7ba37829
@@ -42,7 +43,7 @@ def occupation_shares(which='wefat', # "wefat": the fifty of Caliskan et al. 201
 @singledispatch
 def occupation_associations(subject, # word vectors, or a subject of a kind that a chapter has registered
                             occupations, # a list of words
-                            **options, # options of this kind of subject; for vectors: placebo
+                            **options, # options of this kind of subject; for vectors: placebo and case
                            )->Associations: # positive: toward women
     "How a subject associates occupations with women rather than men. TypeError for an unknown kind of subject."
     try:
@@ -52,8 +53,18 @@ def occupation_associations(subject, # word vectors, or a subject of a kind that
         raise TypeError(f'occupation_gap cannot measure a {type(subject).__name__}; it takes word vectors, '
                         f'{", ".join(known)}; for another kind, import the chapter that registers it, such as '
                         'biasbook.chapters.maskfill') from e
+    fold_property(vectors, dict.fromkeys(occupations), options.get('case', 'auto'))     # an error if two become one word
     terms = weat_query('weat7')
-    return vector_associations(vectors, occupations, terms.B, terms.A, on_missing='drop', **options)
+    found = vector_associations(vectors, occupations, terms.B, terms.A, on_missing='drop', **options)
+    return _with_words_as_given(found, occupations)
+
+
+def _with_words_as_given(found, occupations):
+    "The associations with each occupation as it was given, where it was looked up in lower case."
+    given_of = {occupation.lower(): occupation for occupation in occupations}
+    given_of.update({occupation: occupation for occupation in occupations})
+    return replace(found, words=[given_of[word] for word in found.words],
+                   missing=[given_of[word] for word in found.missing])
 
 # %% ../../nbs/00c_occupation_gap.ipynb #d119cadf
 @occupation_associations.register
@@ -103,7 +114,7 @@ def occupation_gap(subject, # word vectors, Associations, or a kind of subject t
                    n_resamples=99_999, # random orders, for p where not all orders can be counted
                    random_state=0, # their seed, a whole number
                    confidence_level=.95, # of the intervals
-                   **options, # options of occupation_associations; for vectors: placebo
+                   **options, # options of occupation_associations; for vectors: placebo and case
                   )->Result:
     """Correlation of the share of women in occupations with a subject's association of them with women.
 

@@ -8,7 +8,8 @@ __all__ = ['DIRECT_INTERVALS', 'project', 'without_direction', 'direct_bias_scor
 
 # %% ../../nbs/01_projection.ipynb #465301a2
 import math
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ..core.checks import TooFewWords, as_words, check_choice, check_fraction, c
 from ..results.result import Result, Words, library_versions
 from ..stats.estimate import Estimate, Interval, Units, note
 from ..stats.intervals import critical_value, satterthwaite
+from ..vectors.case import fold_lists
 from ..vectors.directions import (DIRECTIONS, as_direction, bias_direction, gender_pairs,
                                          placebo_directions, placebo_estimate, professions)
 from ..vectors.wordvectors import Selection, WordVectors, as_vectors, cosine, unit_rows
@@ -151,6 +153,7 @@ def direct_bias(vectors, # anything that as_vectors takes
                 c=1, # strictness, above 0
                 *,
                 on_missing='raise', # words that the vectors lack: "raise" or "drop"
+                case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
                 confidence_level=.95, # of the intervals
                 n_placebos=DIRECTIONS, # directions from random pairs to compare with; 0 for none
                 random_state=0, # their seed
@@ -159,16 +162,32 @@ def direct_bias(vectors, # anything that as_vectors takes
 
     ValueError: fewer than 2 words, words that are missing or given twice, zero vectors, c not above 0."""
     vectors = as_vectors(vectors)
-    direction = as_direction(vectors, direction)
+    direction = bias_direction(vectors, case=case) if direction is None else as_direction(vectors, direction)
     check_fraction(confidence_level)
     check_number(c, 'c', above=0)
+    words, case_notes = _words_to_look_up(vectors, words, case)
     found = select_words(vectors, words, on_missing)
     without_each = direction.without_each()
     exclude = () if words is None else found.words
     others = placebo_directions(vectors, direction, n_placebos, random_state, exclude)
     means = _means_along(found.words, found.rows, np.vstack([direction.vector, without_each, others]), c)
     options = _Options(c, confidence_level, int(random_state))
-    return _direct_result(vectors.name, direction, found, means, len(without_each), options)
+    r = _direct_result(vectors.name, direction, found, means, len(without_each), options)
+    return replace(r, notes=(*r.notes, *direction.notes, *case_notes))
+
+
+class _WordsToLookUp(NamedTuple):
+    "Words as they are looked up, or None for all words of the vectors."
+    words: Any
+    notes: tuple # of Notes: how many were looked up in lower case
+
+
+def _words_to_look_up(vectors, words, case):
+    "The words in lower case, if `case` says so for these vectors."
+    if words is None:
+        return _WordsToLookUp(None, ())
+    folded = fold_lists(vectors, {'words': as_words(words)}, case)
+    return _WordsToLookUp(folded.lists['words'], folded.notes)
 
 # %% ../../nbs/01_projection.ipynb #ffd8cbc0
 def select_words(vectors, # WordVectors

@@ -203,7 +203,7 @@ def _result(d, subject, query, among, meta, level):
 
 # %% ../../nbs/03_sas_pairs.ipynb #07872ad8
 def sas_pairs(model, # from load_model, of any kind
-              pairs=None, # as of load_pairs, or a path; None: the bundled pairs
+              pairs=None, # terms, as of load_pairs, or a path; None: the bundled pairs; for whole sentences see crows_pairs
               *,
               prefix=None, # such as "African"; not written before identities that name a people or a place
               scoring='auto', # of a masked model "shared", "pll", "aul" or "aula"; other kinds have one score
@@ -246,6 +246,8 @@ def sas_by_type(result, # of sas_pairs
     The clusters are of the same kind as in the whole result. Two-way clusters of a type with one identity, or with one set
     of attributes, have no interval, and p = 1."""
     check_result_of(result, 'sas_pairs', _KEPT)
+    if not result.details['type'].any():
+        raise ValueError('the pairs of this result have no types; add a column type to the table')
     meta = {'clusters': 'identities', **result.meta, 'battery': f'types of identity, {result.meta["scoring"]}'}
     results = []
     for kind, of_type in result.details.groupby('type', sort=False):

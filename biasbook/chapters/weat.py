@@ -23,6 +23,7 @@ from ..stats.intervals import INTERVALS, LEAST_FOR_JACKKNIFE, inner_end_notes, j
 from ..stats.permutation import is_as_extreme, permutation_pvalue
 from ..stats.studentized import pooled_spread_notes, spread_notes, studentized_permutation_pvalue
 from ..stimuli.words import Query, as_query, weat_queries
+from ..vectors.case import fold_query
 from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list
 from ..vectors.wordvectors import WordVectors, as_vectors, named_cosines, one_thread
 
@@ -230,11 +231,12 @@ class _Resolved(NamedTuple):
     rows: dict # the vectors of the words of X, Y, A and B, one row a word
 
 
-def _resolve(vectors, query, on_missing):
+def _resolve(vectors, query, on_missing, case='auto'):
     "Find the words of a query in the vectors. ValueError for missing words, as `on_missing` says, and for zero vectors."
     vectors = as_vectors(vectors)
-    query = as_query(query)
+    query, case_notes = fold_query(vectors, as_query(query), case)
     selected = select_query(vectors, query, on_missing)
+    selected = selected._replace(notes=(*case_notes, *selected.notes))
     rows = {letter: vectors.select(words).nonzero().rows for letter, words in selected.sets.items()}
     return _Resolved(vectors, query, selected, rows)
 
@@ -247,13 +249,14 @@ def weat(vectors, # WordVectors, or a dict, a gensim KeyedVectors, a (words, mat
          studentized=False, # True tests equal means, whatever the spreads; False tests whether the words are exchangeable
          confidence_level=.95, # of the intervals
          on_missing='raise', # words that the vectors lack: "raise", "drop", or "drop-pairs"
+         case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
          placebo=True, # compare with topic lists as well; or False
         )->Result:
     """The word embedding association test (Caliskan et al. 2017, doi:10.1126/science.aal4230).
 
     ValueError for missing words, too few words, and vectors without direction or spread."""
     placebo = check_flag(placebo, 'placebo')
-    resolved = _resolve(vectors, query, on_missing)
+    resolved = _resolve(vectors, query, on_missing, case)
     query, selected = resolved.query, resolved.selected
     r = weat_arrays(**resolved.rows, alternative=alternative, ddof=ddof, studentized=studentized,
                     confidence_level=confidence_level)

@@ -25,6 +25,7 @@ from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, correlation_intervals, jackknife_intervals
 from ..stats.permutation import is_as_extreme, permutation_pvalue, scale_by_power_of_two
 from ..stats.studentized import studentized_correlation_pvalue
+from ..vectors.case import fold_lists, fold_property
 from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list, matched_draws
 from ..vectors.wordvectors import Selection, as_vectors, cosine, one_thread
 
@@ -194,6 +195,7 @@ class Associations:
     topics_draw: np.ndarray | None = None # the number of the draw that each row of topics comes from
     attributes: Words = Words() # the words of A and of B, and those of them that it lacks
     more_topics: Any = None # a function that draws as many topics as a p needs, for `correlation_result`; or None
+    notes: tuple = () # of Notes for the result
 
     def __post_init__(self):
         for name, value in _check_fields(self).items():
@@ -238,18 +240,22 @@ class _Chosen(NamedTuple):
     words: Selection
     A: Selection
     B: Selection
+    notes: tuple # of Notes: how many words were looked up in lower case
 
     @property
     def missing_attributes(self):
         return self.A.missing + self.B.missing
 
 
-def _choose(vectors, words, A, B, on_missing):
+def _choose(vectors, words, A, B, on_missing, case):
     "Words and attribute words of the vectors. ValueError for words in two lists, missing words, too few words and zero vectors."
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     lists = {'words': check_words(words, 'words'), 'A': check_words(A, 'A'), 'B': check_words(B, 'B')}
     check_disjoint(lists)
-    chosen = _Chosen(*(vectors.select(asked, 'drop') for asked in lists.values()))
+    lists, notes = fold_lists(vectors, lists, case)
+    selections = [vectors.select(asked, 'drop') for asked in lists.values()]
+    of_words, of_a, of_b = selections
+    chosen = _Chosen(of_words, of_a, of_b, notes)
     missing = chosen.words.missing + chosen.missing_attributes
     if missing and on_missing == 'raise':
         raise MissingWords(missing, vectors.name, f'not in {vectors.name}: {listed(missing, 20)}; leave out, or pass '
@@ -260,7 +266,7 @@ def _choose(vectors, words, A, B, on_missing):
             message = (f'{name} needs {least} or more words, but {len(selection)} of {len(lists[name])} are in '
                        f'{vectors.name}{lacks}')
             raise TooFewWords(name, selection.words, least, selection.missing, vectors.name, message)
-    for selection in chosen:
+    for selection in selections:
         selection.nonzero()
     return chosen
 
@@ -314,7 +320,7 @@ def _single_result(subject, word, cos_a, cos_b, chosen, names, alternative, conf
                   comparison=Comparison(kind='lean', groups=(word,), ideas=names),
                   words=Words(used={'words': [word], 'A': chosen.A.words, 'B': chosen.B.words},
                               missing={'words': chosen.words.missing, 'A': chosen.A.missing, 'B': chosen.B.missing}),
-                  notes=(*_no_interval_notes(interval, min(n_a, n_b)), *_attribute_notes(chosen.missing_attributes)),
+                  notes=(*_no_interval_notes(interval, min(n_a, n_b)), *chosen.notes, *_attribute_notes(chosen.missing_attributes)),
                   detectable=weat_d_of_cohen_d(smallest_cohen_d, n_a, n_b), confidence_level=confidence_level,
                   details=_attribute_cosines(chosen, names, cos_a, cos_b),
                   meta={'battery': f'SC-WEAT {pair}', 'names': list(names), 'versions': library_versions()})
@@ -329,6 +335,7 @@ def sc_weat(vectors, # anything that as_vectors takes
             alternative='two-sided', # "greater": nearer to A; "less"; "two-sided"
             confidence_level=.95, # of the intervals
             on_missing='raise', # words that the vectors lack: "raise" or "drop"
+            case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
            ): # a Result, or a list of them for a list of words
     """The single-category WEAT (Toney & Caliskan 2021, doi:10.18653/v1/2021.emnlp-main.574).
 
@@ -336,7 +343,7 @@ def sc_weat(vectors, # anything that as_vectors takes
     vectors = as_vectors(vectors)
     names = check_labels(names, 2)
     is_single = isinstance(words, str)
-    chosen = _choose(vectors, [words] if is_single else words, A, B, on_missing)
+    chosen = _choose(vectors, [words] if is_single else words, A, B, on_missing, case)
     cos_a = cosine(chosen.words.rows, chosen.A.rows)
     cos_b = cosine(chosen.words.rows, chosen.B.rows)
     results = []
@@ -392,12 +399,13 @@ def vector_associations(vectors, # anything that as_vectors takes
                         B, # words of the second attribute
                         *,
                         on_missing='raise', # words that the vectors lack: "raise" or "drop"
+                        case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
                         placebo=True, # with topic lists as well; or False
                        )->Associations:
     "d of each word, without each attribute word, and with topic pairs. ValueError as for `sc_weat`."
     vectors = as_vectors(vectors)
     placebo = check_flag(placebo, 'placebo')
-    chosen = _choose(vectors, words, A, B, on_missing)
+    chosen = _choose(vectors, words, A, B, on_missing, case)
     cos_a = cosine(chosen.words.rows, chosen.A.rows)
     cos_b = cosine(chosen.words.rows, chosen.B.rows)
     topics = _TopicAssociations(None, None, None)
@@ -410,7 +418,7 @@ def vector_associations(vectors, # anything that as_vectors takes
                         topics=topics.rows, topic_lists=topics.topic_lists, topics_draw=topics.draw,
                         attributes=Words(used={'A': chosen.A.words, 'B': chosen.B.words},
                                          missing={'A': chosen.A.missing, 'B': chosen.B.missing}),
-                        more_topics=more_topics)
+                        more_topics=more_topics, notes=chosen.notes)
 
 # %% ../../nbs/00b_wefat.ipynb #df83824c
 def _placebo_estimates(found, property, r, alternative):
@@ -476,7 +484,7 @@ def correlation_result(found, # Associations of the words that the subject has
                    comparison=Comparison(kind='correlation', groups=(label,), ideas=names, of=of),
                    words=Words(used={'words': found.words, **attributes.used},
                                missing={'words': found.missing, **attributes.missing}),
-                   notes=(*result.notes, *_attribute_notes(attributes.all_missing)), also=(*result.also, *placebos),
+                   notes=(*result.notes, *found.notes, *_attribute_notes(attributes.all_missing)), also=(*result.also, *placebos),
                    details=details, meta={**result.meta, **found.meta, 'names': list(names), 'property': label})
 
 # %% ../../nbs/00b_wefat.ipynb #929e6349
@@ -488,16 +496,18 @@ def wefat(vectors, # anything that as_vectors takes
           names=('A', 'B'), # what A and B are called
           label='property', # what the property is called
           on_missing='raise', # words that the vectors lack: "raise" or "drop"
+          case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
           placebo=True, # compare with topic lists as well; or False
           **options, # of wefat_arrays: alternative, n_resamples, random_state, confidence_level
          )->Result:
     """The word embedding factual association test (Caliskan et al. 2017, doi:10.1126/science.aal4230).
 
     ValueError for missing words, fewer than 8 words, NaN, and a property or association without spread."""
-    property = check_property(property)
+    vectors = as_vectors(vectors)
     check_wefat_options(**options)
-    found = vector_associations(vectors, list(property), A, B, on_missing=on_missing, placebo=placebo)
-    return correlation_result(found, property, names, label, 8, options)
+    folded = fold_property(vectors, check_property(property), case)
+    found = vector_associations(vectors, list(property), A, B, on_missing=on_missing, case=case, placebo=placebo)
+    return correlation_result(found, folded.property, names, label, 8, options)
 
 # %% ../../nbs/00b_wefat.ipynb #4bfc434b
 # sizes in fractions of the axes

@@ -326,7 +326,7 @@ def _cluster_result(direction, place, clusters, accuracies, without_pairs, place
     return Result(metric='clustering accuracy', subject=clusters.name, query=f'{n} + {n} words × {"/".join(names)}',
                   value=value, null=chance, units=Units(counts=(n, n), name='words'),
                   comparison=Comparison(kind='clusters', ideas=names), words=_words_of_sides(clusters.words, clusters.side, names),
-                  notes=(note('sizes of clusters', first=size, second=2 * n - size), *place.notes(placebos)),
+                  notes=(note('sizes of clusters', first=size, second=2 * n - size), *place.notes(placebos), *direction.notes),
                   random_state=random_state, also=also, details=details, meta=meta)
 
 # %% ../../nbs/01a_what_remains.ipynb #36b5acc5
@@ -501,7 +501,8 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
     else:
         subject = vectors.name if after is None else place.after.name
     return _with_names(r, 'neighbour', f'{int(k)} neighbours of {len(kept)} words', subject, direction, kept.words, kept.missing,
-                       comparison=Comparison(kind='neighbors', ideas=direction.names), notes=place.notes(placebos, 'sides in'),
+                       comparison=Comparison(kind='neighbors', ideas=direction.names),
+                       notes=(*place.notes(placebos, 'sides in'), *direction.notes),
                        meta={'k': int(k)})
 
 # %% ../../nbs/01a_what_remains.ipynb #30a24443

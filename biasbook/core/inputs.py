@@ -244,7 +244,7 @@ def csv_rows(text:str, # comma-separated values, with line ends LF or CRLF, or C
 class Table(NamedTuple):
     "The rows of a file"
     headers: list # as they are written
-    places: list # of each row, for messages: "line 2"
+    places: list # of each row, for messages: "line 2", or "line 2–3" for a row with a line break in a cell
     rows: list # dictionaries by header
 
 
@@ -269,19 +269,24 @@ def read_table(path, # a file, as `check_path` returns it
     "The rows of a table. ValueError names the file and the line."
     text = file_text(path)
     separator = _find_separator(text, path.name, column_of)
-    lines = []                                  # without blank ones
+    lines = []                                  # first and last line of each row, and its cells; without blank rows
+    last_number = 0
     for number, cells in csv_rows(text, path.name, separator):
         if any(cell.strip() for cell in cells):
-            lines.append((number, cells))
+            lines.append((last_number + 1, number, cells))
+        last_number = number
     if not lines:
         raise ValueError(f'{path.name} is empty; its first line should be {",".join(columns)}')
-    _, headers = lines[0]
+    _, _, headers = lines[0]
     places = []
     rows = []
-    for number, cells in lines[1:]:
+    for first_number, number, cells in lines[1:]:
+        place = f'line {number}' if first_number == number else f'line {first_number}–{number}'
         if len(cells) != len(headers):
-            raise ValueError(f'{path.name} has {len(headers)} columns, but not in line {number}; '
-                             'quote a cell that has a separator in it: "caring, compassionate"')
-        places.append(f'line {number}')
+            advice = 'quote a cell that has a separator in it: "caring, compassionate"'
+            if first_number != number:
+                advice = f'close the quote that opens in line {first_number}'
+            raise ValueError(f'{path.name} has {len(headers)} columns, but not in {place}; {advice}')
+        places.append(place)
         rows.append(dict(zip(headers, cells)))
     return Table(headers, places, rows)

@@ -409,6 +409,9 @@ NOTES_OF_WORDS = { # of measures of word vectors
     'd at its bound without a word': 'no interval: without some word each target set has one score for all its words, so that d is '
                                      'at its bound and the jackknife has no variance to go by',
     'attribute words are held fixed': 'the interval takes the attribute words as they are',
+    'lower case, no capitals': 'looked up in lower case, since these vectors have no capitals: {words}',
+    'lower case': 'looked up in lower case: {words}',
+    'equal in lower case': 'left out because they are in the list already in lower case: {words}',
     'partners are left out': 'left out because the word at the same place in the other list is missing: {words}',
     'too few words for topics': 'these vectors have {n} words of letters, and topic lists are made from {needed} or more',
     'one word has no coherence': 'a list of one word has no coherence to match',
@@ -538,6 +541,8 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'doubtful pairs': 'many of these pairs are not a valid test (Blodgett et al. 2021)',
     'ties in the percentage': 'ties, which the percentage counts and the sign test leaves out: {n}',
     'wins and losses': 'the more stereotyping sentence wins {wins} pairs and loses {losses}',
+    'wins and losses of a column': 'the sentence in {column} wins {wins} pairs and loses {losses}',
+    'pairs are taken as independent': 'no column says which pairs belong together, so the interval and p take the pairs as independent',
     'unknown tokens': '{sentences} with tokens that the model does not know',
     'no pairs of this direction': 'no pairs of direction {direction}',
     'LMS': 'LMS {lms:.1f}',

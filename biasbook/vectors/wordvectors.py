@@ -491,6 +491,11 @@ class WordVectors:
         return neighbors[0] if is_single else neighbors
 
     @cached_property
+    def has_capitals(self):
+        "Whether any word has a capital letter. In a subset that `load_vectors` kept, only the words that it kept count."
+        return any(word != word.lower() for word in self.words)
+
+    @cached_property
     def fingerprint(self):
         "32 hexadecimal digits that change with the words, their order, and every number; not with the name."
         digest = hashlib.blake2b('\n'.join(self.words).encode('utf-8', 'surrogatepass'), digest_size=16)
