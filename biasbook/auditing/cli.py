@@ -358,7 +358,7 @@ def _parsed_limits(ctx, limits, about):
     for limit in parsed:
         problem = unbounded_absence(limit)
         if problem:
-            click.echo(printable(f'Warning: --limit {limit.text}: {problem}'), err=True)
+            click.echo(printable(f'Warning: the limit {limit.text}: {problem}'), err=True)
     return parsed
 
 

@@ -68,7 +68,7 @@ _INSTEAD = {'=': 'write == to compare', '≤': 'write <=', '≥': 'write >=', '�
             "'": 'the quote is not closed', '"': 'the quote is not closed', ',': 'write .5, with a point'}
 
 
-class _Mistake(Exception):
+class _Mistake(ValueError):
     "An error in a condition, and where it is."
     def __init__(self, message, at):
         self.message = message
