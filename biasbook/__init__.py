@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from biasbook.auditing.compare import compare_audits as compare_audits
     from biasbook.auditing.files import load_audit as load_audit
     from biasbook.auditing.files import save_audit as save_audit
+    from biasbook.auditing.limits import Limit as Limit
+    from biasbook.auditing.limits import check_change_limits as check_change_limits
+    from biasbook.auditing.limits import check_limits as check_limits
+    from biasbook.auditing.limits import parse_limit as parse_limit
     from biasbook.auditing.measures import occupation_gap as occupation_gap
     from biasbook.auditing.own_tests import check_study as check_study
     from biasbook.auditing.run import audit as audit
@@ -113,6 +117,7 @@ if TYPE_CHECKING:
 _NAMES = {
     'auditing.compare': 'compare_audits',
     'auditing.files': 'load_audit save_audit',
+    'auditing.limits': 'Limit check_change_limits check_limits parse_limit',
     'auditing.measures': 'occupation_gap',
     'auditing.own_tests': 'check_study',
     'auditing.run': 'audit',

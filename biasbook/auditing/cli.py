@@ -63,7 +63,7 @@ def exit_code(interrupt:KeyboardInterrupt # what was raised by Ctrl-C or SIGTERM
 
 # %% ../../nbs/auditing/11_cli.ipynb #4c964eb1
 class Commands(click.Group):
-    """A group that suggests the nearest command. Exit code 130 after Ctrl-C, 143 after SIGTERM, 1 if output cannot be written.
+    """A group that suggests the nearest command. Exit code 130 after Ctrl-C, 143 after SIGTERM, 3 if output cannot be written.
 
     No message has the user, password or query of an address, or a key from the environment."""
     group_class = type
@@ -106,11 +106,11 @@ def _print_error(kind, error, trace):
 
 # %% ../../nbs/auditing/11_cli.ipynb #a3bf127d
 def _end_without_output(e):
-    "Exit with 1 after a message. Buffered output is discarded, because writing it would fail again."
+    "Exit with 3 after a message. Buffered output is discarded, because writing it would fail again."
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     click.echo(f'Error: the output could not be written: {e.strerror or e}', err=True)
-    sys.exit(1)
+    sys.exit(3)
 
 def _advice_on_path(name):
     "The command for a file or an audit that was typed in place of a command; '' for another word."
@@ -328,6 +328,65 @@ def completion_command(ctx, shell):
     script = get_completion_class(shell)(ctx.find_root().command, {}, 'biasbook', '_BIASBOOK_COMPLETE').source()
     click.echo(f'# To install: {INSTALL[shell]}\n{script}')
 
+# %% ../../nbs/auditing/11_cli.ipynb #c8d691a1
+class _NotDone(click.ClickException):
+    "Work that could not be done. Its exit code is 3, because 1 says that a limit is exceeded."
+    exit_code = 3
+
+
+def _limit_options(example):
+    "A decorator that adds the options about limits to a command."
+    options = [click.option('--limit', 'limits', multiple=True, metavar='TEXT',
+                            help=f"Names of results and a condition, as in '{example}'; may be repeated."),
+               click.option('--junit', type=click.Path(path_type=Path), metavar='FILE',
+                            help='Write the outcome of each limit as JUnit XML.'),
+               click.option('--github/--no-github', help='Print annotations for GitHub Actions.')]
+    def add(command):
+        for option in reversed(options):
+            command = option(command)
+        return command
+    return add
+
+
+def _parsed_limits(ctx, limits, about):
+    "The Limits of --limit; BadParameter for a wrong one. Warns of a limit that few data satisfy."
+    from biasbook.auditing.files import printable
+    from biasbook.auditing.limits import parse_limits, unbounded_absence
+    try:
+        parsed = parse_limits(list(limits), about=about)
+    except ValueError as e:
+        raise click.BadParameter(printable(str(e)), ctx, param_hint='--limit') from e
+    for limit in parsed:
+        problem = unbounded_absence(limit)
+        if problem:
+            click.echo(printable(f'Warning: the limit {limit.text}: {problem}'), err=True)
+    return parsed
+
+
+def _checked_junit(ctx, path):
+    "The path of --junit, or None; BadParameter if it cannot be written."
+    from biasbook.auditing.ci import check_junit_path
+    if path is None:
+        return None
+    try:
+        return check_junit_path(path)
+    except ValueError as e:
+        raise click.BadParameter(str(e), ctx, param_hint='--junit') from e
+
+
+def _show_checks(checks, name, junit, github, to_stderr=False):
+    "Write the JUnit file, and print the annotations."
+    from biasbook.auditing.ci import annotations, junit_xml, write_junit
+    if github:
+        for line in annotations(checks):
+            click.echo(line, err=to_stderr)
+    if junit is None:
+        return
+    try:
+        write_junit(junit, junit_xml(checks, name))
+    except (OSError, ValueError) as e:
+        raise _NotDone(f'{junit} could not be written: {getattr(e, "strerror", "") or e}') from e
+
 # %% ../../nbs/auditing/11_cli.ipynb #c65fde05
 def _is_comparison(path):
     "Whether a file is JSON that `biasbook compare --out` wrote."
@@ -348,7 +407,7 @@ def _write_comparison(out, text):
         part.write_text(text, encoding='utf-8')
         part.replace(out)
     except OSError as e:
-        raise click.ClickException(f'{out} could not be written: {e.strerror or e}') from e
+        raise _NotDone(f'{out} could not be written: {e.strerror or e}') from e
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
@@ -363,35 +422,58 @@ def _change_limit(ctx, param, value):
 @click.argument('a', type=click.Path(path_type=Path))
 @click.argument('b', type=click.Path(path_type=Path))
 @click.option('--max-change', type=float, callback=_change_limit, metavar='X',
-              help='Exit with 1 if a value moved by more than X, in the units of its measure (d, r), or if a '
+              help='Exit with 1 if a value moved by more than X, in the units of its measure (d, r), and with 3 if a '
               'result of A has no counterpart in B.')
+@_limit_options('weat/*: abs(change) <= .1')
 @click.option('--json', 'as_json', is_flag=True, help='Print JSON.')
 @click.option('--out', type=click.Path(path_type=Path), metavar='FILE', help='Write the same JSON into a file.')
 @click.pass_context
-def compare_command(ctx, a, b, max_change, as_json, out):
+def compare_command(ctx, a, b, max_change, as_json, out, limits, junit, github):
     """Show what changed from audit A to B, each a folder of "biasbook audit" or its results.json.
 
     Results are paired by subject, measure, test and words. For WEAT the change has an interval and a paired p.
+    A limit can compare before, after, change, low, high, p and p_adjusted, the last four of the change.
+
+    \b
+    Exit codes:
+      0  compared, and all limits are within
+      1  a limit is exceeded, or a value moved by more than --max-change
+      2  the command was wrong, or A or B is not an audit
+      3  a result of A that a limit is about has no counterpart in B, or
+         too little data decide a limit
 
     \b
     Examples:
       biasbook compare biasbook-audit biasbook-audit-2
       biasbook compare main/results.json biasbook-audit --max-change .1 # in CI
+      biasbook compare main new --limit 'weat/*: abs(change) <= .1'
       biasbook compare before after --json --out change.json"""
     from biasbook.auditing.files import printable
+    parsed = _parsed_limits(ctx, limits, 'changes')
     comparison = _comparison(ctx, a, b)
+    junit = _checked_junit(ctx, junit)
+    from biasbook.auditing.ci import check_lines, checks_of
+    from biasbook.auditing.limits import check_change_limits, outcomes_to_data
     threshold = max_change or 0.
     as_text = '\n'.join(comparison.lines(threshold))
-    as_data = json.dumps(comparison.to_dict(threshold), ensure_ascii=False, allow_nan=False, indent=1)
+    outcomes = check_change_limits(comparison, parsed)
+    data = comparison.to_dict(threshold)
+    if parsed:
+        data['limits'] = outcomes_to_data(outcomes, comparison.changes)
+    as_data = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=1)
     if out:
         _write_comparison(out, as_data + '\n')
     click.echo(printable(as_data if as_json else as_text))
-    if max_change is None:
-        return
-    complaints = _complaints(comparison, max_change)
-    for complaint in complaints:
-        click.echo(printable(f'--max-change {max_change:g}: {complaint}'), err=True)
-    ctx.exit(1 if complaints else 0)
+    checks = checks_of(outcomes)
+    for line in check_lines(checks):
+        click.echo(line, err=as_json)
+    if max_change is not None:
+        check = _change_check(comparison, max_change)
+        for complaint in check.lines:
+            click.echo(printable(f'{check.name}: {complaint}'), err=True)
+        checks.append(check)
+    _show_checks(checks, 'biasbook compare', junit, github, to_stderr=as_json)
+    ctx.exit(_exit_code_of(checks))
 
 # %% ../../nbs/auditing/11_cli.ipynb #859612fd
 def _comparison(ctx, a, b):
@@ -405,14 +487,26 @@ def _comparison(ctx, a, b):
     except (TypeError, LookupError, AttributeError, OverflowError) as e:
         raise click.UsageError(printable(f'{a} or {b} is damaged: {type(e).__name__}: {e}'), ctx) from e
 
-def _complaints(comparison, limit):
-    "A text for each value that moved by more than the limit, and for each result that cannot be compared."
+def _change_check(comparison, limit):
+    "The check of --max-change: a text for each value that moved by more, and for each result that cannot be compared."
+    from biasbook.auditing.ci import Check
     complaints = [f'{r.label} in {r.subject} moved by {r.value:+.3g}' for r in comparison.moved(limit)]
+    status = 'exceeded' if complaints else 'within'
     for row in comparison.lost():
         complaints.append(f'{row["result"]} in {row["subject"]} is missing or not comparable')
     if not complaints and not comparison.changes:
         complaints.append('nothing could be compared')
-    return complaints
+    if complaints and status == 'within':
+        status = 'not measured'
+    return Check('limits', f'--max-change {limit:g}', status, complaints)
+
+
+def _exit_code_of(checks):
+    "1 if a limit is exceeded, 3 if something else is not within, 0 if everything is."
+    statuses = {check.status for check in checks}
+    if 'exceeded' in statuses:
+        return 1
+    return 3 if statuses - {'within'} else 0
 
 # %% ../../nbs/auditing/11_cli.ipynb #0f4fbcd2
 @click.group(cls=Commands, context_settings={'help_option_names': ['-h', '--help']})
@@ -554,7 +648,7 @@ def _workers(jobs):
             threading.excepthook = usual_hook
 
 # %% ../../nbs/auditing/11_cli.ipynb #e373c2fc
-def _audited(subjects, measures, jobs, fresh, quiet):
+def _audited(subjects, measures, jobs, fresh, quiet, limits=()):
     "The audit; Exit with 130 after Ctrl-C, 143 after SIGTERM."
     from biasbook.auditing.run import audit
     from biasbook.embedders.providers import without_secrets
@@ -562,7 +656,7 @@ def _audited(subjects, measures, jobs, fresh, quiet):
         warnings.showwarning = lambda message, *_, **__: click.echo(f'Warning: {without_secrets(message)}', err=True)
         try:
             with _workers(jobs) as pool:
-                return audit(subjects, measures, executor=pool, resume=not fresh, progress=not quiet)
+                return audit(subjects, measures, executor=pool, resume=not fresh, limits=limits, progress=not quiet)
         except KeyboardInterrupt as e:
             click.echo('Interrupted. Finished units are kept; the same command resumes from them.', err=True)
             raise click.exceptions.Exit(exit_code(e)) from None
@@ -574,7 +668,7 @@ def _writing_to(out):
     try:
         yield
     except OSError as e:
-        raise click.ClickException(f'the results could not be written to {out}: {e.strerror or e}; make room '
+        raise _NotDone(f'the results could not be written to {out}: {e.strerror or e}; make room '
                                    'or name another --out: the same command resumes from the finished units') from e
 
 def _as_typed(folder, out):
@@ -621,19 +715,29 @@ def _complete_measures(ctx, param, incomplete):
 @click.option('--placebos', type=click.IntRange(0), metavar='N',
               help='With --before: compare with so many random directions. By default as many as make the error of each '
               'p at most .01, which can take minutes.')
+@_limit_options('weat6: abs(value) <= 1')
 @click.pass_context
 def audit(ctx, **typed):
     """Measure associations in each SUBJECT: a file of word vectors (.npz, word2vec, GloVe), or a name.
 
-    Without a SUBJECT, the subjects of the package and its installed extras are audited. The exit code is 0 if
-    everything was measured, 1 if something was not, 2 if the command itself was wrong, 130 after Ctrl-C and 143
-    after SIGTERM. After an interrupt, the same command resumes from the finished units.
+    Without a SUBJECT, the subjects of the package and its installed extras are audited. After an interrupt, the
+    same command resumes from the finished units. A limit can compare value, low, high, p, p_adjusted, placebo, n,
+    missing_share, detectable, reading, stands_out and others.
+
+    \b
+    Exit codes:
+      0  everything was measured, and all limits are within
+      1  a limit is exceeded
+      2  the command was wrong
+      3  something could not be measured, or too little data decide a limit
+      130 after Ctrl-C, 143 after SIGTERM
 
     \b
     Examples:
       biasbook audit
       biasbook audit vectors.txt googlenews-mini --measure weat --jobs 2
       biasbook audit --config audit.yaml --out today
+      biasbook audit vectors.txt --limit 'weat6: abs(value) <= 1' --junit t.xml
       biasbook audit --before googlenews-mini --debias hard"""
     options = _options(ctx)
     about_debiasing = options['before'] or options['after'] or options['debias'] or options['placebos'] is not None
@@ -647,11 +751,13 @@ def _audit_command(ctx, options):
     "Audit, save, print, and end with the exit code."
     from biasbook.auditing.files import audit_lines, printable
     out = _folder_of(options['out'] or 'biasbook-audit')
+    limits = _parsed_limits(ctx, options['limits'], 'results')
     _check_subjects(ctx, options['subjects'])
     chosen = _chosen_subjects(options['subjects'])
     measures = _found_measures(ctx, options['measures'])
     _make_folder(out)
-    a = _audited(chosen.subjects, measures, options['jobs'], options['fresh'], options['quiet'])
+    junit = _checked_junit(ctx, options['junit'])
+    a = _audited(chosen.subjects, measures, options['jobs'], options['fresh'], options['quiet'], limits)
     with _writing_to(out):
         folder = a.save(out)
     written = _as_typed(folder, out)
@@ -664,7 +770,18 @@ def _audit_command(ctx, options):
     for failure in a.failures:
         what = f'{failure["subject"]} {failure["measure"]}'.rstrip()
         click.echo(printable(f'Not measured: {what}: {failure["error"]}'), err=True)
-    ctx.exit(1 if a.failures else 0)
+    ctx.exit(_checked_audit(a, junit, options['github'], options['quiet']))
+
+
+def _checked_audit(a, junit, github, quiet):
+    "Print and write the outcomes of the limits; the exit code."
+    from biasbook.auditing.ci import check_lines, checks_of
+    checks = checks_of(a.limits, a.failures)
+    shown = [check for check in checks if not quiet or check.status != 'within']
+    for line in check_lines(shown):
+        click.echo(line, err=quiet)
+    _show_checks(checks, 'biasbook audit', junit, github)
+    return _exit_code_of(checks)
 
 # %% ../../nbs/auditing/11_cli.ipynb #d1febc74
 def _before_after_command(ctx, options):
@@ -683,7 +800,7 @@ def _before_after_command(ctx, options):
     try:
         table = compare_subjects(chosen['before'], chosen['after'], chosen['debias'], chosen['placebos'])
     except (ValueError, OSError, ImportError) as e:       # ImportError: a method whose library is not installed
-        raise click.ClickException(printable(str(e))) from e
+        raise _NotDone(printable(str(e))) from e
     written = None
     if out:
         with _writing_to(out):
@@ -695,7 +812,7 @@ def _before_after_command(ctx, options):
             kinds = ', '.join(p.suffix[1:] for p in sorted(written.glob('comparison.*')))
             click.echo(f'\nWrote comparison ({kinds}) to {written}')
     not_measured = table['before'].isna()
-    ctx.exit(1 if not_measured.any() else 0)
+    ctx.exit(3 if not_measured.any() else 0)
 
 def _without_replaced_option(ctx, options):
     "The options, without `after` or `debias` from the file if the other one was typed."
@@ -714,4 +831,6 @@ def _conflict(options):
         return 'give --after or --debias, but not both'
     if options['subjects'] or options['measures']:
         return '--before takes the place of SUBJECT, and measures everything'
+    if options['limits'] or options['junit'] or options['github']:
+        return '--limit, --junit and --github do not go with --before; audit both, and use biasbook compare'
     return ''

@@ -10,7 +10,7 @@ import io
 import json
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from .. import __version__
@@ -168,7 +168,12 @@ def _unpaired(before, after, why):
     value_before = None if before is None or math.isnan(before.value) else before.value
     value_after = None if after is None or math.isnan(after.value) else after.value
     return {'subject': r.subject, 'result': r.label, 'metric': r.metric, 'why': why, 'lost': value_before is not None,
-            'before': value_before, 'after': value_after}
+            'before': value_before, 'after': value_after, **_identity(r)}
+
+
+def _identity(r):
+    "The measure, the unit and the test of a result, '' where they are not known; a limit on a change can name them."
+    return {key: r.meta.get(key) or '' for key in ('measure', 'unit', 'name')}
 
 
 def _pair(before, after, subject, audit):
@@ -181,7 +186,8 @@ def _pair(before, after, subject, audit):
     if without_value:
         return _Paired(unpaired=_unpaired(before, after, f'no value in the {" or the ".join(without_value)}'))
     try:
-        return _Paired(_change(before, after))
+        change = _change(before, after)
+        return _Paired(replace(change, meta={**change.meta, **_identity(before)}))
     except ValueError as e:
         other_words = isinstance(e, _NotComparable) and e.other_words
         return _Paired(None, _unpaired(before, after, str(e)), other_words)

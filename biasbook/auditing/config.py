@@ -28,11 +28,18 @@ def _check_names(value, key):
     return names
 
 
+def _check_limits(value, key):
+    "Limits from texts, or from what YAML makes of a pattern and a condition without quotes."
+    from biasbook.auditing.limits import parse_limits              # late: it loads numpy
+    return parse_limits(value)
+
+
 _CHECKS: dict[str, Callable] = { # option: a function of its value and its name that returns the value or raises
     'subjects': _check_names, 'measures': _check_names, 'before': check_text, 'after': check_text,
     'debias': partial(check_choice, choices=DEBIAS), 'out': check_text,
     'jobs': partial(check_whole, least=1, most=MOST_JOBS), 'placebos': partial(check_whole, least=0),
-    'fresh': check_flag, 'quiet': check_flag}
+    'fresh': check_flag, 'quiet': check_flag,
+    'limits': _check_limits, 'junit': check_text, 'github': check_flag}
 
 # %% ../../nbs/auditing/10_config.ipynb #e593ea77
 def _check_option(key, value):
@@ -66,7 +73,8 @@ def read_config(path, # a YAML file in UTF-8
                )->dict: # key -> value, for the keys of the file
     """The options in a configuration file. ValueError with the file, the line, the key and the kind of value that it takes.
 
-    The keys: subjects, measures, before, after, debias, placebos, out, jobs, fresh, quiet."""
+    The keys: subjects, measures, before, after, debias, placebos, out, jobs, fresh, quiet, limits, junit, github. The value of
+    limits is a list of Limits."""
     path = check_path(path, 'the configuration')
     try:
         text = file_text(path)

@@ -19,6 +19,7 @@ from ..core.inputs import ODD_CHARACTERS, file_text, parse_json, writable
 from ..results.readings import is_known
 from ..results.result import PLACEBOS, Result, plain_data, results_table
 from ..results.sentences import p_text
+from .limits import outcomes_from_data
 from .readings import findings, summary_rows
 
 # %% ../../nbs/auditing/07_files.ipynb #f2b9e65b
@@ -41,6 +42,11 @@ class Audit:
         "What `about` says about one subject or measure; empty if it says nothing."
         facts = self.about_part(part).get(name)
         return facts if isinstance(facts, dict) else {}
+
+    @property
+    def limits(self):
+        "The outcomes of the limits that the audit was checked against, in a tuple of LimitOutcomes."
+        return outcomes_from_data(self.about.get('limits') or (), self.results)
 
     def table(self):
         "A row for each result, with p-values adjusted within each subject × battery."
@@ -304,7 +310,13 @@ def _read_failures(items):
     "The failures of a file, '' for a field that an earlier version did not save; WrongKind if they are not a list of mappings."
     if not isinstance(items, list) or not all(isinstance(f, dict) for f in items):
         raise WrongKind('failures', 'a list of mappings', shown(items))
-    return tuple({key: str(f.get(key, '')) for key in ('subject', 'measure', 'error', 'reason')} for f in items)
+    failures = []
+    for f in items:
+        failure = {key: str(f.get(key, '')) for key in ('subject', 'measure', 'error', 'reason')}
+        if 'unit' in f:
+            failure['unit'] = str(f['unit'])
+        failures.append(failure)
+    return tuple(failures)
 
 
 def _read_about(about):
@@ -324,8 +336,11 @@ def _read_audit(text):
     data = parse_json(text, 'results.json')
     if not isinstance(data, dict) or not isinstance(data.get('results'), list):
         raise ValueError('it has no list of results')
-    return Audit(_read_results(data['results']), _read_failures(data.get('failures') or []),
-                 _read_about(data.get('about') or {}))
+    audit = Audit(_read_results(data['results']), _read_failures(data.get('failures') or []),
+                  _read_about(data.get('about') or {}))
+    with errors_at('about.limits'):
+        outcomes_from_data(audit.about.get('limits') or (), audit.results)
+    return audit
 
 # %% ../../nbs/auditing/07_files.ipynb #27bef20c
 def load_audit(path, # a folder that save_audit wrote, or the results.json in it

@@ -28,6 +28,7 @@ from ..embedders.providers import shown_subject, without_secrets
 from .subjects import default_subjects, fingerprint, open_subject, origin
 from .measures import MEASURES, Measure, find_measures, unit_name
 from .readings import LOWER_CASE, MISSING_WORDS
+from .limits import check_limits, outcomes_to_data, parse_limits
 from .files import Audit
 
 # %% ../../nbs/auditing/02_run.ipynb #48402554
@@ -289,10 +290,12 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
           *,
           executor=None, # any concurrent.futures.Executor; by default units run here, one after another
           resume=True, # True: keep finished units in the store and take them from there; False; or the path of a store
+          limits=(), # such as "weat6: abs(value) <= 1", or a list of these; the outcomes are in `Audit.limits`
           progress=False, # show a bar on a terminal if the audit takes longer than a second
          )->Audit:
-    "Run every measure on every subject of its kind; errors are kept in `failures`. ValueError for an unknown measure."
+    "Run every measure on every subject of its kind; errors are kept in `failures`. ValueError for an unknown measure or a wrong limit."
     measures = find_measures(measures)
+    limits = parse_limits(limits)
     if subjects is None:
         subjects, _ = default_subjects()
     if not isinstance(subjects, list):
@@ -315,10 +318,13 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
             plans.append(plan)
             about[plan.subject] = plan.about
             units.start(plan.units, opened)
-    return _collected(plans, units, {'versions': {**_code_versions(), 'python': platform.python_version()},
-                                     'command': _command(subjects, measures),
-                                     'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in measures},
-                                     'subjects': about})
+    found = _collected(plans, units, {'versions': {**_code_versions(), 'python': platform.python_version()},
+                                      'command': _command(subjects, measures),
+                                      'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in measures},
+                                      'subjects': about})
+    if limits:
+        found.about['limits'] = outcomes_to_data(check_limits(found, limits), found.results)
+    return found
 
 # %% ../../nbs/auditing/02_run.ipynb #15b9d72c
 def _collected(plans, units, about):
@@ -331,7 +337,8 @@ def _collected(plans, units, about):
             outcome = units.done[unit.key]
             if outcome.result is None:
                 failures.append({'subject': plan.subject, 'measure': unit_name(unit.measure.name, unit.name),
-                                 'error': outcome.error, 'reason': outcome.reason})
+                                 'error': outcome.error, 'reason': outcome.reason,
+                                 'unit': f'{unit.measure.name}/{unit.name}'})
             else:
                 r = Result.from_json(outcome.result.decode('utf-8'))
                 about_unit = {'measure': unit.measure.name, 'unit': unit.name}

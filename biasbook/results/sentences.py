@@ -5,11 +5,13 @@
 # %% auto #0
 __all__ = ['TESTS', 'SIDEDNESS', 'INTERVAL_METHODS', 'NULL_BANDS', 'NOTES_OF_STATISTICS', 'NOTES_OF_WORDS', 'NOTES_OF_DIRECTIONS',
            'ESTIMATES', 'NOTES_OF_PAIRS', 'NOTES_OF_FILLS', 'NOTES_OF_EMBEDDERS', 'NOTES_OF_AUDITS', 'NOTES_OF_SIZES',
-           'NOTES', 'PLACEBO_SENTENCES', 'number_text', 'percent_text', 'units_text', 'test_text', 'p_sentence',
-           'p_text', 'interval_text', 'ends_text', 'Comparison', 'comparison_text', 'note_text', 'notes_text',
-           'estimate_text', 'placebo_text', 'result_text', 'capitalized', 'subject_result_text', 'counts_text',
-           'asked_text', 'standing_out_text', 'readings_text', 'without_comparison_text', 'agreement_text',
-           'change_text', 'moved_text', 'adjusted_changes_text', 'lost_text', 'new_text']
+           'NOTES', 'PLACEBO_SENTENCES', 'LITTLE_DATA', 'number_text', 'percent_text', 'units_text', 'test_text',
+           'p_sentence', 'p_text', 'interval_text', 'ends_text', 'Comparison', 'comparison_text', 'note_text',
+           'notes_text', 'estimate_text', 'placebo_text', 'result_text', 'capitalized', 'subject_result_text',
+           'counts_text', 'asked_text', 'standing_out_text', 'readings_text', 'without_comparison_text',
+           'agreement_text', 'change_text', 'moved_text', 'adjusted_changes_text', 'lost_text', 'new_text',
+           'limit_facts_text', 'limit_advice_text', 'unbounded_text', 'limit_text', 'little_data_text',
+           'not_found_text', 'limits_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
 import math
@@ -855,3 +857,83 @@ def new_text(n, # results of the second audit without a value in the first
     "How many results are new."
     has = 'has' if n == 1 else 'have'
     return f'{plural(n, "result")} of the second audit {has} no value in the first'
+
+# %% ../../nbs/results/00a_sentences.ipynb #73d03632
+def limit_facts_text(facts, # field of a limit -> its number, text or truth; None where it is not known
+                    )->str:
+    "'value = 1.88987, p is not known': the fields that a limit compares."
+    clauses = []
+    for name, x in facts.items():
+        if x is None:
+            clauses.append(f'{name} is not known')
+        elif isinstance(x, bool):
+            clauses.append(f'{name} is {str(x).lower()}')
+        elif isinstance(x, str):
+            clauses.append(f'{name} = {x!r}')
+        else:
+            clauses.append(f'{name} = {x:z.6g}')
+    return ', '.join(clauses)
+
+
+def limit_advice_text(expression, # of the limit
+                      has_alternatives, # whether it is joined by "or"
+                      has_power, # whether a stated power can be added
+                     )->str:
+    "What to add to a limit that asks for absence."
+    asked = f'({expression})' if has_alternatives else expression
+    interval = f'“{asked} and low >= -0.5 and high <= 0.5”'
+    advice = f'add a bound on the interval, as in {interval}'
+    if has_power:
+        advice += f', or the size of an effect that the test must be able to show, as in “{asked} and detectable <= 1”'
+    return advice
+
+
+def unbounded_text(expression, # of the limit
+                   advice, # of limit_advice_text
+                  )->str:
+    "Why a limit cannot be within, before anything is measured."
+    return f'“{expression}” also holds if there are too few data to tell; {advice}'
+
+
+def limit_text(status, # 'within', 'exceeded', 'not measured' or 'too little data'
+               where, # the result and its subject
+               expression, # of the limit
+               facts, # of limit_facts_text
+               why='', # for 'too little data': what is missing
+              )->str:
+    "The outcome of a limit for one result, with the numbers that it compares."
+    if status == 'within':
+        return f'{where}: {facts}; within “{expression}”'
+    if status == 'exceeded':
+        return f'{where}: {facts}; exceeds “{expression}”'
+    if status == 'not measured':
+        return f'{where}: {facts}; “{expression}” cannot be decided'
+    return f'{where}: {facts}; too little data for “{expression}”: {why}'
+
+
+LITTLE_DATA = { # why a limit that asks for absence is not within
+    'no bound': 'it also holds if there are too few data to tell; {advice}',
+    'idle bound': 'its bound lies at the end of the scale or beyond it, so that any result is within; name a smaller one',
+    'no power': 'an effect of the size that it names would be missed in more than one of five cases; measure more words or pairs',
+}
+
+
+def little_data_text(why, # a key of LITTLE_DATA
+                     advice='', # of limit_advice_text
+                    )->str:
+    "What a limit that asks for absence lacks."
+    return LITTLE_DATA[why].format(advice=advice)
+
+
+def not_found_text(pattern, # of a limit
+                   meant, # of did_you_mean
+                  )->str:
+    "That a limit names no result."
+    return f'no result has a name like {pattern!r}; {meant}'
+
+
+def limits_text(counts, # status -> how many limits
+               )->str:
+    "'Limits: 2 within, 1 exceeded'."
+    clauses = [f'{n} {status}' for status, n in counts.items() if n]
+    return f'Limits: {", ".join(clauses)}'

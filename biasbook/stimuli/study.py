@@ -10,7 +10,7 @@ __all__ = ['STUDY_PARTS', 'EXAMPLE_KINDS', 'StudyError', 'path_text', 'FillTest'
 import math
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -129,9 +129,9 @@ class FillTest:
     name: str # such as "nationalities"
     groups: dict # name of a group -> its words for the slot {group}; two groups or more
     templates: list # texts with the slots {group} and {target}
-    targets: list = () # words for the slot {target}
-    X: list = () # in place of targets: two lists that are compared, for two groups
-    Y: list = ()
+    targets: list = field(default_factory=list) # words for the slot {target}
+    X: list = field(default_factory=list) # in place of targets: two lists that are compared, for two groups
+    Y: list = field(default_factory=list)
     names: tuple = ('X', 'Y') # labels of these lists
 
 
@@ -140,7 +140,7 @@ class PairSet:
     "Pairs of sentences that are compared by their probability."
     name: str # such as "reviews"
     sentences: list # pairs of two sentences: the stereotype first
-    clusters: list = () # a label for each pair, such as its group; pairs of one label count together
+    clusters: list = field(default_factory=list) # a label for each pair, such as its group; pairs of one label count together
 
 
 @dataclass(frozen=True, kw_only=True)
