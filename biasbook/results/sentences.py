@@ -5,11 +5,13 @@
 # %% auto #0
 __all__ = ['TESTS', 'SIDEDNESS', 'INTERVAL_METHODS', 'NULL_BANDS', 'NOTES_OF_STATISTICS', 'NOTES_OF_WORDS', 'NOTES_OF_DIRECTIONS',
            'ESTIMATES', 'NOTES_OF_PAIRS', 'NOTES_OF_FILLS', 'NOTES_OF_EMBEDDERS', 'NOTES_OF_AUDITS', 'NOTES_OF_SIZES',
-           'NOTES', 'PLACEBO_SENTENCES', 'number_text', 'percent_text', 'units_text', 'test_text', 'p_sentence',
-           'p_text', 'interval_text', 'ends_text', 'Comparison', 'comparison_text', 'note_text', 'notes_text',
-           'estimate_text', 'placebo_text', 'result_text', 'capitalized', 'subject_result_text', 'counts_text',
-           'asked_text', 'standing_out_text', 'readings_text', 'without_comparison_text', 'agreement_text',
-           'change_text', 'moved_text', 'adjusted_changes_text', 'lost_text', 'new_text']
+           'NOTES', 'PLACEBO_SENTENCES', 'ERROR_SIGN', 'BOUND_SIGN', 'number_text', 'percent_text', 'units_text',
+           'test_text', 'p_sentence', 'p_text', 'interval_text', 'ends_text', 'Comparison', 'comparison_text',
+           'note_text', 'notes_text', 'estimate_text', 'placebo_text', 'result_text', 'capitalized',
+           'subject_result_text', 'counts_text', 'asked_text', 'standing_out_text', 'readings_text',
+           'without_comparison_text', 'agreement_text', 'change_text', 'moved_text', 'adjusted_changes_text',
+           'lost_text', 'new_text', 'interval_kind_text', 'used_of_asked_text', 'units_note_text', 'sides_text',
+           'families_text', 'placebo_columns_text', 'caption_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
 import math
@@ -831,3 +833,74 @@ def new_text(n, # results of the second audit without a value in the first
     "How many results are new."
     has = 'has' if n == 1 else 'have'
     return f'{plural(n, "result")} of the second audit {has} no value in the first'
+
+# %% ../../nbs/results/00a_sentences.ipynb #17cb6134
+def interval_kind_text(interval, # an Interval
+                      )->str:
+    "What an interval is and what varies, without its ends and counts: '95 % interval, jackknife over pairs'."
+    text = INTERVAL_METHODS.get(interval.method, interval.method)
+    if interval.confidence_level is not None:
+        level = f'{100 * interval.confidence_level:g} %'
+        if interval.method in NULL_BANDS:       # their words begin with "null band"
+            text = f'{level} {text}'
+        else:
+            text = f'{level} interval, {text}' if text else f'{level} interval'
+    return f'{text} over {interval.over}' if interval.over else text
+
+
+def used_of_asked_text(n, # units that were used, or None
+                       asked, # units that were asked for, or None
+                      )->str:
+    "'15 of 16'; '15 of ?' where it is not known how many were asked for; '–' without units."
+    if n is None:
+        return '–'
+    return f'{format_count(n)} of {"?" if asked is None else format_count(asked)}'
+
+
+def units_note_text(names_of, # metric -> the name of its units
+                   )->str:
+    "What the columns n and missing of a table count."
+    units = list(dict.fromkeys(names_of.values()))
+    if len(units) > 1:
+        units = [f'{name} ({metric})' for metric, name in names_of.items()]
+    return f'n: {", ".join(units)}, used of asked; missing: how many words were asked for and left out'
+
+
+ERROR_SIGN = '±: Monte Carlo error of a p-value that was drawn'
+BOUND_SIGN = '≤: the smallest p-value that so many draws can give'
+
+_SIDES = {'two-sided': 'two-sided', 'greater': 'one-sided (a value as large or larger)', 'less': 'one-sided (a value as small or smaller)'}
+
+def sides_text(alternative, # "two-sided", "greater" or "less"
+              )->str:
+    "What a p-value of a table counts: 'p is two-sided'."
+    return f'p is {_SIDES[alternative]}'
+
+
+def families_text(sizes, # name of a family of tests -> how many tests it has
+                  adjusted='p (Holm)', # the name of the column
+                 )->str:
+    "Over which tests p-values were adjusted."
+    if max(sizes.values()) == 1:
+        return 'each test is a family of its own, so no p is adjusted'
+    families = [f'{plural(size, "test")} ({name})' for name, size in sizes.items()]
+    return f'{adjusted}: Holm’s adjustment over {listed(families, 6)}'
+
+
+_REPLACED = {'targets': 'unrelated topics in place of the target words', 'attributes': 'unrelated topics in place of the attribute words',
+             'directions': 'directions of random pairs of words'}
+
+def placebo_columns_text(replaced, # "targets", "attributes" or "directions", one a column
+                         is_adjusted=True, # whether each p is followed by its adjusted p
+                        )->str:
+    "What the placebo columns of a table count."
+    kinds = '; '.join(f'{kind}, {_REPLACED.get(kind, kind)}' for kind in replaced)
+    text = f'placebo p: the share of placebos that reach the value ({kinds})'
+    return f'{text}; in brackets after Holm’s adjustment over the same family' if is_adjusted else text
+
+
+def caption_text(metrics, # of the results, each once
+                 subjects, # of the results, each once
+                )->str:
+    "The caption of a table of results: 'WEAT d in GoogleNews'."
+    return f'{listed(metrics, 3)} in {listed(subjects, 3)}'
