@@ -377,7 +377,7 @@ def compare_command(ctx, a, b, max_change, as_json, out):
       biasbook compare biasbook-audit biasbook-audit-2
       biasbook compare main/results.json biasbook-audit --max-change .1 # in CI
       biasbook compare before after --json --out change.json"""
-    from biasbook.auditing.files import printable
+    from biasbook.results.tables import printable
     comparison = _comparison(ctx, a, b)
     threshold = max_change or 0.
     as_text = '\n'.join(comparison.lines(threshold))
@@ -396,7 +396,8 @@ def compare_command(ctx, a, b, max_change, as_json, out):
 def _comparison(ctx, a, b):
     "The comparison of two folders or files; UsageError if one is not an audit, or if no subjects match."
     from biasbook.auditing.compare import compare_audits
-    from biasbook.auditing.files import load_audit, printable
+    from biasbook.auditing.files import load_audit
+    from biasbook.results.tables import printable
     try:
         return compare_audits(load_audit(a), load_audit(b))
     except (OSError, ValueError) as e:
@@ -644,7 +645,8 @@ def audit(ctx, **typed):
 # %% ../../nbs/auditing/11_cli.ipynb #7cc1c1f7
 def _audit_command(ctx, options):
     "Audit, save, print, and end with the exit code."
-    from biasbook.auditing.files import audit_lines, printable
+    from biasbook.auditing.files import audit_lines
+    from biasbook.results.tables import printable
     out = _folder_of(options['out'] or 'biasbook-audit')
     _check_subjects(ctx, options['subjects'])
     chosen = _chosen_subjects(options['subjects'])
@@ -668,7 +670,7 @@ def _audit_command(ctx, options):
 # %% ../../nbs/auditing/11_cli.ipynb #d1febc74
 def _before_after_command(ctx, options):
     "Measure before and after debiasing, write if --out is given, print, and end with the exit code."
-    from biasbook.auditing.files import printable
+    from biasbook.results.tables import printable
     chosen = _without_replaced_option(ctx, options)
     problem = _conflict(chosen)
     if problem:

@@ -863,28 +863,27 @@ def units_note_text(names_of, # metric -> the name of its units
     units = list(dict.fromkeys(names_of.values()))
     if len(units) > 1:
         units = [f'{name} ({metric})' for metric, name in names_of.items()]
-    return f'n: {", ".join(units)}, used of asked; missing: how many words were asked for and left out'
+    return f'the column n counts {", ".join(units)}: used of asked; “missing” counts words that were asked for and left out'
 
 
-ERROR_SIGN = '±: Monte Carlo error of a p-value that was drawn'
-BOUND_SIGN = '≤: the smallest p-value that so many draws can give'
+ERROR_SIGN = '± is the Monte Carlo error of a p-value that was drawn'
+BOUND_SIGN = '≤ is before the smallest p-value that so many draws can give'
 
-_SIDES = {'two-sided': 'two-sided', 'greater': 'one-sided (a value as large or larger)', 'less': 'one-sided (a value as small or smaller)'}
+_SIDES = {'two-sided': 'two-sided', 'greater': 'one-sided (for a larger value)', 'less': 'one-sided (for a smaller value)'}
 
 def sides_text(alternative, # "two-sided", "greater" or "less"
               )->str:
-    "What a p-value of a table counts: 'p is two-sided'."
-    return f'p is {_SIDES[alternative]}'
+    "What a p-value of a table counts: 'two-sided p-value'."
+    return f'{_SIDES[alternative]} p-value'
 
 
 def families_text(sizes, # name of a family of tests -> how many tests it has
-                  adjusted='p (Holm)', # the name of the column
                  )->str:
     "Over which tests p-values were adjusted."
     if max(sizes.values()) == 1:
         return 'each test is a family of its own, so no p is adjusted'
     families = [f'{plural(size, "test")} ({name})' for name, size in sizes.items()]
-    return f'{adjusted}: Holm’s adjustment over {listed(families, 6)}'
+    return f'the column p (Holm) has Holm’s adjustment over {listed(families, 6)}'
 
 
 _REPLACED = {'targets': 'unrelated topics in place of the target words', 'attributes': 'unrelated topics in place of the attribute words',
@@ -895,7 +894,7 @@ def placebo_columns_text(replaced, # "targets", "attributes" or "directions", on
                         )->str:
     "What the placebo columns of a table count."
     kinds = '; '.join(f'{kind}, {_REPLACED.get(kind, kind)}' for kind in replaced)
-    text = f'placebo p: the share of placebos that reach the value ({kinds})'
+    text = f'a placebo p is the share of placebos that reach the value ({kinds})'
     return f'{text}; in brackets after Holm’s adjustment over the same family' if is_adjusted else text
 
 
