@@ -83,8 +83,10 @@ if TYPE_CHECKING:
     from biasbook.models.load import load_model as load_model
     from biasbook.results.readings import summary_table as summary_table
     from biasbook.results.result import Result as Result
+    from biasbook.results.result import paper_table as paper_table
     from biasbook.results.result import results_plot as results_plot
     from biasbook.results.result import results_table as results_table
+    from biasbook.results.saving import save as save
     from biasbook.stats.estimate import Estimate as Estimate
     from biasbook.stimuli.benchmarks import load_crows_pairs as load_crows_pairs
     from biasbook.stimuli.benchmarks import load_stereoset as load_stereoset
@@ -135,7 +137,8 @@ _NAMES = {
     'embedders.load': 'from_callable load_embedder',
     'models.load': 'load_model',
     'results.readings': 'summary_table',
-    'results.result': 'Result results_plot results_table',
+    'results.result': 'Result paper_table results_plot results_table',
+    'results.saving': 'save',
     'stats.estimate': 'Estimate',
     'stimuli.benchmarks': 'load_crows_pairs load_stereoset',
     'stimuli.pairs': 'load_pairs pair_sentences',

@@ -351,13 +351,17 @@ class Result:
         "A table of this result alone, so its p is adjusted for no other test; see `results_table`."
         return results_table([self])
 
+    def paper_table(self, caption=''):
+        "A table to print of this result alone."
+        return paper_table([self], caption)
+
     def to_markdown(self, caption=''):
         "A Markdown table of this result alone; see `paper_table`."
-        return paper_table([self], caption).to_markdown()
+        return self.paper_table(caption).to_markdown()
 
     def to_latex(self, caption='', label=''):
         "A LaTeX table of this result alone, with a label for \\ref; see `paper_table`."
-        return paper_table([self], caption).to_latex(label)
+        return self.paper_table(caption).to_latex(label)
 
     def plot(self, ax=None):
         "Its words, as its chapter draws them; else its value, interval and placebos. Returns the axes."
