@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['save']
 
-# %% ../../nbs/results/04_saving.ipynb #e114f4ce
+# %% ../../nbs/results/04_saving.ipynb #8f41a679
 import io
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ from ..core.inputs import writable
 from .result import paper_table
 from .tables import PrintedTable, frame_table
 
-# %% ../../nbs/results/04_saving.ipynb #24a913bb
+# %% ../../nbs/results/04_saving.ipynb #5ecd334a
 _METADATA: dict = {'pdf': {'CreationDate': None, 'ModDate': None, 'Creator': None, 'Producer': None},
                    'png': {'Software': None},
                    'svg': {'Date': None, 'Creator': None, 'Format': None, 'Type': None}}
@@ -42,7 +42,7 @@ def _figure_bytes(figure, form):
 
 _MOST_DRAWINGS = 10
 
-# %% ../../nbs/results/04_saving.ipynb #3e52c92d
+# %% ../../nbs/results/04_saving.ipynb #ec6df329
 _TABLES: dict[str, Callable] = {'csv': PrintedTable.to_csv, 'json': PrintedTable.to_json, 'md': PrintedTable.to_markdown,
                                 'tex': PrintedTable.to_latex}
 _ENDINGS = (*_METADATA, *_TABLES)
@@ -98,7 +98,7 @@ def _content(thing, form):
         text = _TABLES[form](_as_table(thing, form))
     return writable(text).encode('utf-8')
 
-# %% ../../nbs/results/04_saving.ipynb #7741bed0
+# %% ../../nbs/results/04_saving.ipynb #fc9b7f71
 def save(thing, # a figure or axes; a Result or a list of them; a ranking; a table, such as a DataFrame
          path, # the file; its name ends in .pdf, .png or .svg for a figure, .csv, .json, .md or .tex for a table
         )->Path: # the file that was written
@@ -113,6 +113,8 @@ def save(thing, # a figure or axes; a Result or a list of them; a ranking; a tab
         raise ValueError(f'{path.name} ends in {path.suffix!r}, but must end in {endings}')
     if path.is_dir():
         raise IsADirectoryError(f'{path} is a folder; name a file in it')
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f'there is no folder {path.parent}; make it first')
     content = _content(thing, form)
     part = path.with_name(f'.{path.name}.{os.getpid()}.part')
     try:

@@ -5,13 +5,14 @@
 # %% auto #0
 __all__ = ['TESTS', 'SIDEDNESS', 'INTERVAL_METHODS', 'NULL_BANDS', 'NOTES_OF_STATISTICS', 'NOTES_OF_WORDS', 'NOTES_OF_DIRECTIONS',
            'ESTIMATES', 'NOTES_OF_PAIRS', 'NOTES_OF_FILLS', 'NOTES_OF_EMBEDDERS', 'NOTES_OF_AUDITS', 'NOTES_OF_SIZES',
-           'NOTES', 'PLACEBO_SENTENCES', 'ERROR_SIGN', 'BOUND_SIGN', 'number_text', 'percent_text', 'units_text',
-           'test_text', 'p_sentence', 'p_text', 'interval_text', 'ends_text', 'Comparison', 'comparison_text',
-           'note_text', 'notes_text', 'estimate_text', 'placebo_text', 'result_text', 'capitalized',
+           'NOTES', 'PLACEBO_SENTENCES', 'ERROR_SIGN', 'BOUND_SIGN', 'DIFFERENT_WORDS', 'number_text', 'percent_text',
+           'units_text', 'test_text', 'p_sentence', 'p_text', 'interval_text', 'ends_text', 'Comparison',
+           'comparison_text', 'note_text', 'notes_text', 'estimate_text', 'placebo_text', 'result_text', 'capitalized',
            'subject_result_text', 'counts_text', 'asked_text', 'standing_out_text', 'readings_text',
            'without_comparison_text', 'agreement_text', 'change_text', 'moved_text', 'adjusted_changes_text',
            'lost_text', 'new_text', 'interval_kind_text', 'used_of_asked_text', 'units_note_text', 'sides_text',
-           'families_text', 'placebo_columns_text', 'caption_text']
+           'families_text', 'placebo_columns_text', 'caption_text', 'order_text', 'orders_text', 'resamples_text',
+           'common_words_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
 import math
@@ -873,8 +874,8 @@ _SIDES = {'two-sided': 'two-sided', 'greater': 'one-sided (for a larger value)',
 
 def sides_text(alternative, # "two-sided", "greater" or "less"
               )->str:
-    "What a p-value of a table counts: 'two-sided p-value'."
-    return f'{_SIDES[alternative]} p-value'
+    "What a p-value of a table counts: 'the p-value is two-sided'."
+    return f'the p-value is {_SIDES[alternative]}'
 
 
 def families_text(sizes, # name of a family of tests -> how many tests it has
@@ -903,3 +904,45 @@ def caption_text(metrics, # of the results, each once
                 )->str:
     "The caption of a table of results: 'WEAT d in GoogleNews'."
     return f'{listed(metrics, 3)} in {listed(subjects, 3)}'
+
+# %% ../../nbs/results/00a_sentences.ipynb #c0c515d2
+def order_text(query, # its name
+               above, # the subject with the larger value
+               below, # the other one
+               share, # of the resamples in which it has the larger value
+              )->str:
+    "'weat7: GoogleNews above GloVe in 97 % of resamples'."
+    return f'{query}: {above} above {below} in {percent_text(share)} of resamples'
+
+
+def orders_text(orders, # `order_text`s of those that hold
+                n_orders, # how many orders of two subjects there are, over all queries
+                level, # the share of resamples in which an order has to hold
+               )->str:
+    "Which orders hold."
+    if not n_orders:
+        return 'no order of two subjects could be resampled'
+    head = f'{len(orders)} of {plural(n_orders, "order")} of two subjects'
+    hold = 'holds' if len(orders) == 1 else 'hold'
+    text = f'{head} {hold} in {100 * level:g} % of resamples'
+    return f'{text}: {"; ".join(orders)}' if orders else text
+
+
+def resamples_text(n_resamples, # how many there are
+                   level, # of a rank interval, and of the orders that are named
+                  )->str:
+    "What the ranks of a table rest on."
+    return (f'ranks are from the largest value down, with their range in {100 * level:g} % of {format_count(n_resamples)} resamples of '
+            'target words, in which all subjects have the same words; “above” names the subjects whose value is smaller in '
+            f'{100 * level:g} % of them')
+
+
+def common_words_text(lost, # name of a query -> the words that it lost, in the order of the query
+                     )->str:
+    "Which words were left out of all subjects."
+    missing = [f'{query} without {listed(words, 8)}' for query, words in lost.items() if words]
+    text = 'all subjects are measured with the words that all of them have'
+    return f'{text}: {"; ".join(missing)}' if missing else text
+
+
+DIFFERENT_WORDS = 'subjects are measured with different words of this query, so their values and ranks are not comparable'
