@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from biasbook.chapters.quality import similarity_pairs as similarity_pairs
     from biasbook.chapters.quality import similarity_table as similarity_table
     from biasbook.chapters.quality import word_similarity as word_similarity
+    from biasbook.chapters.ranking import rank as rank
     from biasbook.chapters.sas_pairs import sas_by_type as sas_by_type
     from biasbook.chapters.sas_pairs import sas_pairs as sas_pairs
     from biasbook.chapters.seat import load_seat as load_seat
@@ -125,6 +126,7 @@ _NAMES = {
     'chapters.occupation_gap': 'occupation_gaps occupation_shares',
     'chapters.projection': 'direct_bias indirect_bias indirect_bias_table',
     'chapters.quality': 'analogies similarity_pairs similarity_table word_similarity',
+    'chapters.ranking': 'rank',
     'chapters.sas_pairs': 'sas_by_type sas_pairs',
     'chapters.seat': 'load_seat seat',
     'chapters.stereoset': 'icat stereoset stereoset_by_type',

@@ -930,10 +930,12 @@ def orders_text(orders, # `order_text`s of those that hold
 
 def resamples_text(n_resamples, # how many there are
                    level, # of a rank interval, and of the orders that are named
+                   by='value', # what ranks compare: "value" or "distance"
                   )->str:
     "What the ranks of a table rest on."
-    return (f'ranks are from the largest value down, with their range in {100 * level:g} % of {format_count(n_resamples)} resamples of '
-            'target words, in which all subjects have the same words; “above” names the subjects whose value is smaller in '
+    what = 'value' if by == 'value' else 'distance from no association, in either direction,'
+    return (f'ranks are from the largest {what} down, with their range in {100 * level:g} % of {format_count(n_resamples)} resamples of '
+            'target words, in which all subjects have the same words; “above” names the subjects with a larger rank number in '
             f'{100 * level:g} % of them')
 
 
