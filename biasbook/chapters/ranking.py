@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['BY', 'Ranking', 'rank', 'rank_plot']
 
-# %% ../../nbs/00d_ranking.ipynb #7ac3482c
+# %% ../../nbs/00d_ranking.ipynb #bde59051
 import json
 import math
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ from ..results.tables import Cell, Column, PrintedTable, TableNote
 from ..stimuli.words import Query, as_query, weat_queries
 from ..vectors.wordvectors import WordVectors, as_vectors
 
-# %% ../../nbs/00d_ranking.ipynb #15c0b9b2
+# %% ../../nbs/00d_ranking.ipynb #fd6c9d1c
 def _weighted_means(values, weights):
     "The mean of the values for each row of weights; NaN where no value has weight."
     with np.errstate(invalid='ignore', divide='ignore'):
@@ -64,7 +64,7 @@ def _means(details, weights, ddof):
     "The mean association for each row of weights."
     return _weighted_means(details['association'].to_numpy(float), weights)
 
-# %% ../../nbs/00d_ranking.ipynb #f1ca3c02
+# %% ../../nbs/00d_ranking.ipynb #2ce6d006
 class _Statistic(NamedTuple):
     "A statistic that can be resampled."
     columns: tuple # that the details must have, beside the word
@@ -90,7 +90,7 @@ def _statistic_of(r):
             return statistic
     return None
 
-# %% ../../nbs/00d_ranking.ipynb #750e5ea9
+# %% ../../nbs/00d_ranking.ipynb #2de702b3
 def _drawn_counts(words_of_sets, n_resamples, rng):
     "How often each word is drawn in each resample, by word: one draw less than a set has words."
     counts = {}
@@ -123,7 +123,7 @@ def _resampled(results, n_resamples, seed):
         rows.append(statistic.compute(r.details, weights.astype(float), r.meta.get('ddof', 1)))
     return np.array(rows)
 
-# %% ../../nbs/00d_ranking.ipynb #0173b0a7
+# %% ../../nbs/00d_ranking.ipynb #3fa4a92a
 def _ranks(values):
     "The rank of each row among all rows, column by column: one more than the number of larger values."
     return 1 + np.array([(values > row).sum(0) for row in values])
@@ -145,7 +145,7 @@ def _share_above(first, second):
     "In which share of the resamples the first value is larger; equal values count as half."
     return float(np.mean((first > second) + .5 * (first == second)))
 
-# %% ../../nbs/00d_ranking.ipynb #8156d3fc
+# %% ../../nbs/00d_ranking.ipynb #56747896
 def _named_subjects(subjects):
     "The subjects by name, or WrongKind for anything but a list or a mapping of names to subjects."
     if isinstance(subjects, dict):
@@ -213,7 +213,7 @@ def _with_lost_words(r, query):
         missing[letter] = [word for word in getattr(query, letter) if word not in used]
     return replace(r, units=replace(r.units, asked=len(query.X) + len(query.Y)), words=Words(used=r.words.used, missing=missing))
 
-# %% ../../nbs/00d_ranking.ipynb #5fd50785
+# %% ../../nbs/00d_ranking.ipynb #38765707
 BY = ('value', 'distance') # what ranks compare
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -270,7 +270,7 @@ class Ranking:
         "A heat map with the value, its interval and its rank in each cell; returns the axes."
         return rank_plot(self, ax=ax)
 
-# %% ../../nbs/00d_ranking.ipynb #95191d0d
+# %% ../../nbs/00d_ranking.ipynb #e6f26716
 def _metric(ranking):
     "The metric of a ranking."
     metrics = list(dict.fromkeys(r.metric for r in ranking.results.values()))
@@ -323,7 +323,7 @@ def _notes(ranking):
     if ranking.table['different_words'].any():
         yield TableNote(f'{capitalized(DIFFERENT_WORDS)}.', '†')
 
-# %% ../../nbs/00d_ranking.ipynb #ade70f73
+# %% ../../nbs/00d_ranking.ipynb #514e17b1
 def rank(subjects, # two or more word vectors, by file, by name or opened; or a mapping of names to them
          queries=None, # Queries or names of published tests, or one of them; by default the ten tests of weat_queries
          *,
@@ -363,7 +363,7 @@ def rank(subjects, # two or more word vectors, by file, by name or opened; or a 
     return Ranking(subjects=tuple(names), queries=tuple(query_names), results=results, table=table, orders=orders, lost=lost, by=by,
                    common_words=bool(common_words), n_resamples=n_resamples, level=level)
 
-# %% ../../nbs/00d_ranking.ipynb #040b8ba8
+# %% ../../nbs/00d_ranking.ipynb #ff4024a3
 class _Measured(NamedTuple):
     "A query measured in all subjects."
     name: str # of the query
@@ -386,7 +386,7 @@ def _measure_all(query, subjects, names, measure, common_words):
             if not isinstance(r, Result):
                 raise WrongKind('measure', 'a function that returns a Result', kind_of(r))
         results.append(replace(r, subject=name))
-    label = of_words.name if of_words else str(query)
+    label = getattr(query, 'name', None) or str(query)
     if common_words and _has_different_words(results):
         raise ValueError(f'{label}: the subjects were measured with different words; give them queries with words that all of them have, or '
                          'pass common_words=False')
@@ -399,7 +399,7 @@ def _has_different_words(results):
     first = results[0].words.used
     return any(r.words.used != first for r in results)
 
-# %% ../../nbs/00d_ranking.ipynb #202e97a8
+# %% ../../nbs/00d_ranking.ipynb #00a9738b
 class _Comparison(NamedTuple):
     "The tables of a ranking."
     table: Any
@@ -446,7 +446,7 @@ def _orders_of(query, names, values, resampled, level):
                      'share': share, 'holds': share >= level})
     return rows
 
-# %% ../../nbs/00d_ranking.ipynb #144209a9
+# %% ../../nbs/00d_ranking.ipynb #9c64c09b
 def rank_plot(ranking, # a Ranking
               title='', # the finding that the figure shows
               ax=None, # axes to draw on; new ones by default
