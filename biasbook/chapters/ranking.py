@@ -5,11 +5,12 @@
 # %% auto #0
 __all__ = ['BY', 'Ranking', 'rank', 'rank_plot']
 
-# %% ../../nbs/00d_ranking.ipynb #bde59051
+# %% ../../nbs/00d_ranking.ipynb #ebc6480c
 import json
 import math
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from os import PathLike
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ from ..results.tables import Cell, Column, PrintedTable, TableNote
 from ..stimuli.words import Query, as_query, weat_queries
 from ..vectors.wordvectors import WordVectors, as_vectors
 
-# %% ../../nbs/00d_ranking.ipynb #fd6c9d1c
+# %% ../../nbs/00d_ranking.ipynb #d295fdcd
 def _weighted_means(values, weights):
     "The mean of the values for each row of weights; NaN where no value has weight."
     with np.errstate(invalid='ignore', divide='ignore'):
@@ -64,7 +65,7 @@ def _means(details, weights, ddof):
     "The mean association for each row of weights."
     return _weighted_means(details['association'].to_numpy(float), weights)
 
-# %% ../../nbs/00d_ranking.ipynb #2ce6d006
+# %% ../../nbs/00d_ranking.ipynb #4ddc6797
 class _Statistic(NamedTuple):
     "A statistic that can be resampled."
     columns: tuple # that the details must have, beside the word
@@ -90,10 +91,10 @@ def _statistic_of(r):
             return statistic
     return None
 
-# %% ../../nbs/00d_ranking.ipynb #2de702b3
+# %% ../../nbs/00d_ranking.ipynb #9ea02a3f
 def _drawn_counts(words_of_sets, n_resamples, rng):
     "How often each word is drawn in each resample, by word: one draw less than a set has words."
-    counts = {}
+    counts: dict = {}
     for words in words_of_sets:
         drawn = rng.multinomial(max(len(words) - 1, 1), np.full(len(words), 1 / len(words)), size=n_resamples)
         counts.update(zip(words, drawn.T))
@@ -123,7 +124,7 @@ def _resampled(results, n_resamples, seed):
         rows.append(statistic.compute(r.details, weights.astype(float), r.meta.get('ddof', 1)))
     return np.array(rows)
 
-# %% ../../nbs/00d_ranking.ipynb #3fa4a92a
+# %% ../../nbs/00d_ranking.ipynb #83c1a5b9
 def _ranks(values):
     "The rank of each row among all rows, column by column: one more than the number of larger values."
     return 1 + np.array([(values > row).sum(0) for row in values])
@@ -145,7 +146,7 @@ def _share_above(first, second):
     "In which share of the resamples the first value is larger; equal values count as half."
     return float(np.mean((first > second) + .5 * (first == second)))
 
-# %% ../../nbs/00d_ranking.ipynb #56747896
+# %% ../../nbs/00d_ranking.ipynb #3b8f6324
 def _named_subjects(subjects):
     "The subjects by name, or WrongKind for anything but a list or a mapping of names to subjects."
     if isinstance(subjects, dict):
@@ -163,6 +164,13 @@ def _query_list(queries):
     if not found:
         raise ValueError('queries is empty; name one, such as "weat7"')
     return found
+
+
+def _names_of(given, opened):
+    "The names of subjects; files of one name are told apart by their paths."
+    names = [getattr(subject, 'name', None) or str(subject) for subject in opened]
+    return [str(subject) if names.count(name) > 1 and isinstance(subject, (str, PathLike)) else name
+            for subject, name in zip(given, names)]
 
 
 def _check_each_once(names, what, advice):
@@ -213,7 +221,7 @@ def _with_lost_words(r, query):
         missing[letter] = [word for word in getattr(query, letter) if word not in used]
     return replace(r, units=replace(r.units, asked=len(query.X) + len(query.Y)), words=Words(used=r.words.used, missing=missing))
 
-# %% ../../nbs/00d_ranking.ipynb #38765707
+# %% ../../nbs/00d_ranking.ipynb #cfe0998f
 BY = ('value', 'distance') # what ranks compare
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -225,13 +233,14 @@ class Ranking:
     table: Any # a DataFrame: query, subject, value, low, high, rank, rank_low, rank_high, above, different_words, …
     orders: Any # a DataFrame: query, above, below, difference, share of resamples, holds
     lost: dict = field(default_factory=dict) # query -> the words that some subject lacks, in common_words=True
+    not_measured: dict = field(default_factory=dict) # query -> why it was left out, of the ten tests that are the default
     by: str = 'value' # what ranks compare: the "value", or its "distance" from no association
     common_words: bool = True # whether all subjects were measured with the same words
     n_resamples: int = 0 # of target words
     level: float = .95 # of the ranges of ranks, and of an order that holds
 
     def __repr__(self):
-        return self.paper_table().to_text()
+        return self.to_text()
 
     def _repr_markdown_(self):
         return self.paper_table().to_markdown()
@@ -250,6 +259,10 @@ class Ranking:
         cells = tuple(tuple(_cells(record)) for record in ordered)
         return PrintedTable(caption=caption or f'{_metric(self)} of {listed(self.subjects, 3)}', columns=tuple(columns), rows=cells,
                             notes=tuple(_notes(self)), data=self.table)
+
+    def to_text(self):
+        "The table for a terminal."
+        return self.paper_table().to_text()
 
     def to_markdown(self, caption=''):
         "The table for Markdown."
@@ -270,7 +283,7 @@ class Ranking:
         "A heat map with the value, its interval and its rank in each cell; returns the axes."
         return rank_plot(self, ax=ax)
 
-# %% ../../nbs/00d_ranking.ipynb #e6f26716
+# %% ../../nbs/00d_ranking.ipynb #abb23052
 def _metric(ranking):
     "The metric of a ranking."
     metrics = list(dict.fromkeys(r.metric for r in ranking.results.values()))
@@ -308,7 +321,7 @@ def _cells(record):
 
 def _notes(ranking):
     "The notes of the table."
-    kinds = {}
+    kinds: dict = {}
     for r in ranking.results.values():
         if r.interval is not None:
             kinds.setdefault((r.interval.method, r.interval.over, r.interval.confidence_level), r.interval)
@@ -319,11 +332,12 @@ def _notes(ranking):
     held = ranking.orders[ranking.orders['holds']]
     sentences = [order_text(o.query, o.above, o.below, o.share) for o in held.itertuples()]
     texts.append(orders_text(sentences, int(ranking.orders['share'].notna().sum()), ranking.level))
+    texts += [f'not measured: {why}' for why in ranking.not_measured.values()]
     yield from (TableNote(f'{capitalized(text)}.') for text in texts)
     if ranking.table['different_words'].any():
         yield TableNote(f'{capitalized(DIFFERENT_WORDS)}.', '†')
 
-# %% ../../nbs/00d_ranking.ipynb #514e17b1
+# %% ../../nbs/00d_ranking.ipynb #f72c719a
 def rank(subjects, # two or more word vectors, by file, by name or opened; or a mapping of names to them
          queries=None, # Queries or names of published tests, or one of them; by default the ten tests of weat_queries
          *,
@@ -336,7 +350,7 @@ def rank(subjects, # two or more word vectors, by file, by name or opened; or a 
         )->Ranking:
     """Rank subjects by their values for each query, largest first, and count in how many resamples their orders hold.
 
-    TooFewWords for a query that loses too many words; ValueError for fewer than two subjects, for two of one name, and for
+    Without `queries`, tests that lose too many words are left out, with a note. TooFewWords for a query that loses too many words; ValueError for fewer than two subjects, for two of one name, and for
     a measure that does not measure all subjects with the same words; `MissingWords` and `TooFewWords` as for `weat`."""
     given, names = _named_subjects(subjects)
     if len(given) < 2:
@@ -349,21 +363,29 @@ def rank(subjects, # two or more word vectors, by file, by name or opened; or a 
     opened = _opened(given, measure)
     query_list = _query_list(queries)
     if names is None:
-        names = [getattr(subject, 'name', None) or str(subject) for subject in opened]
+        names = _names_of(given, opened)
     _check_each_once(names, 'subjects', 'give a mapping of names to subjects')
-    results, lost = {}, {}
+    results, lost, not_measured = {}, {}, {}
     query_names = []
     for query in query_list:
-        measured = _measure_all(query, opened, names, measure, common_words)
+        try:
+            measured = _measure_all(query, opened, names, measure, common_words)
+        except TooFewWords as e:
+            if queries is not None:             # of the ten tests, those that can be measured are ranked
+                raise
+            not_measured[query.name] = str(e)
+            continue
         query_names.append(measured.name)
         lost[measured.name] = measured.lost
         results.update({(measured.name, name): r for name, r in zip(names, measured.results)})
+    if not query_names:
+        raise ValueError(f'none of the ten tests can be measured; {next(iter(not_measured.values()))}')
     _check_each_once(query_names, 'queries', 'give each query once, and each its own name')
     table, orders = _compare(results, names, query_names, by, n_resamples, level, seed)
     return Ranking(subjects=tuple(names), queries=tuple(query_names), results=results, table=table, orders=orders, lost=lost, by=by,
-                   common_words=bool(common_words), n_resamples=n_resamples, level=level)
+                   not_measured=not_measured, common_words=bool(common_words), n_resamples=n_resamples, level=level)
 
-# %% ../../nbs/00d_ranking.ipynb #ff4024a3
+# %% ../../nbs/00d_ranking.ipynb #b51e180d
 class _Measured(NamedTuple):
     "A query measured in all subjects."
     name: str # of the query
@@ -399,7 +421,7 @@ def _has_different_words(results):
     first = results[0].words.used
     return any(r.words.used != first for r in results)
 
-# %% ../../nbs/00d_ranking.ipynb #00a9738b
+# %% ../../nbs/00d_ranking.ipynb #d2c5fb96
 class _Comparison(NamedTuple):
     "The tables of a ranking."
     table: Any
@@ -446,7 +468,7 @@ def _orders_of(query, names, values, resampled, level):
                      'share': share, 'holds': share >= level})
     return rows
 
-# %% ../../nbs/00d_ranking.ipynb #9c64c09b
+# %% ../../nbs/00d_ranking.ipynb #dab50def
 def rank_plot(ranking, # a Ranking
               title='', # the finding that the figure shows
               ax=None, # axes to draw on; new ones by default

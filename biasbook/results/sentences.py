@@ -923,7 +923,7 @@ def orders_text(orders, # `order_text`s of those that hold
     if not n_orders:
         return 'no order of two subjects could be resampled'
     head = f'{len(orders)} of {plural(n_orders, "order")} of two subjects'
-    hold = 'holds' if len(orders) == 1 else 'hold'
+    hold = 'holds' if 1 in (len(orders), n_orders) else 'hold'
     text = f'{head} {hold} in {100 * level:g} % of resamples'
     return f'{text}: {"; ".join(orders)}' if orders else text
 

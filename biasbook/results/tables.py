@@ -6,7 +6,7 @@
 __all__ = ['LONGEST_FLOAT', 'MOST_COLUMNS', 'printable', 'safe_csv', 'no_formula', 'Cell', 'Column', 'TableNote', 'text_table',
            'PrintedTable', 'printed_results', 'frame_table']
 
-# %% ../../nbs/results/03_tables.ipynb #950c5a97
+# %% ../../nbs/results/03_tables.ipynb #ac2f9d5a
 import json
 import math
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from ..core.inputs import ODD_CHARACTERS, writable
 from .sentences import (BOUND_SIGN, ERROR_SIGN, capitalized, caption_text, families_text, interval_kind_text, note_text,
                                         number_text, p_text, placebo_columns_text, sides_text, units_note_text, used_of_asked_text)
 
-# %% ../../nbs/results/03_tables.ipynb #e128a68c
+# %% ../../nbs/results/03_tables.ipynb #781afcbe
 def printable(text, # what is about to be printed; a newline and a tab may stay
              )->str:
     "Text without control characters and direction marks; each is replaced by its JSON escape."
     return ODD_CHARACTERS.sub(lambda found: f'\\u{ord(found[0]):04x}', text)
 
-# %% ../../nbs/results/03_tables.ipynb #524deda8
+# %% ../../nbs/results/03_tables.ipynb #0fac0a79
 def safe_csv(frame # a DataFrame
             )->str:
     "The frame as CSV, in which no text is a formula."
@@ -41,7 +41,7 @@ def no_formula(x, # a cell of a table
     is_formula = line.startswith('\t') or text.startswith(tuple('=+-@＝＋－＠'))
     return f"'{line}" if is_formula else line
 
-# %% ../../nbs/results/03_tables.ipynb #6cf882a6
+# %% ../../nbs/results/03_tables.ipynb #4b614118
 def _markdown_text(text):
     text = printable(str(text))
     for character in '\\`*_{}[]<>#|$~':
@@ -63,7 +63,7 @@ def _latex_text(text):
     line = ' '.join(apart.split())
     return f'{{}}{line}' if line.startswith(('[', '*')) else line
 
-# %% ../../nbs/results/03_tables.ipynb #b43f3e4f
+# %% ../../nbs/results/03_tables.ipynb #b4068db9
 class Cell(NamedTuple):
     "A cell of a printed table."
     text: str
@@ -83,7 +83,7 @@ class TableNote(NamedTuple):
     text: str
     mark: str = '' # of its cells; '' for a note on the whole table
 
-# %% ../../nbs/results/03_tables.ipynb #c225f720
+# %% ../../nbs/results/03_tables.ipynb #a4a0b470
 def _marked(text, mark):
     "A text for a terminal, with its mark in brackets."
     return f'{text} ({mark})' if mark else text
@@ -104,7 +104,7 @@ def _json_cell(x):
         return None
     return writable(x) if isinstance(x, str) else x
 
-# %% ../../nbs/results/03_tables.ipynb #36b77fed
+# %% ../../nbs/results/03_tables.ipynb #f0ebd753
 def text_table(rows, # lists of strings, the first one is the head
                right=(), # which columns are aligned to the right, by number
               )->str:
@@ -117,7 +117,7 @@ def text_table(rows, # lists of strings, the first one is the head
         lines.append('  '.join(cells).rstrip())
     return '\n'.join(lines)
 
-# %% ../../nbs/results/03_tables.ipynb #e989760f
+# %% ../../nbs/results/03_tables.ipynb #17f186a9
 LONGEST_FLOAT = 40 # rows of a LaTeX table on one page; longer tables run over pages
 MOST_COLUMNS = 8 # of a LaTeX table in the size of footnotes; wider tables are smaller
 
@@ -195,7 +195,7 @@ class PrintedTable:
         notes = [f'({mark}) {text}' if mark else text for text, mark in _paragraphs(self.notes)]
         return styler.set_caption(_html_text(' '.join([f'{self.caption}.', *notes])))
 
-# %% ../../nbs/results/03_tables.ipynb #83cea51e
+# %% ../../nbs/results/03_tables.ipynb #d1c89581
 def _paragraphs(notes):
     "The notes on the whole table as one paragraph, then each other note."
     shared = ' '.join(note.text for note in notes if not note.mark)
@@ -291,7 +291,7 @@ _LONG = r"""% needs \usepackage{{array,booktabs,longtable}}
 {notes}\par}}
 """
 
-# %% ../../nbs/results/03_tables.ipynb #0da1d6c1
+# %% ../../nbs/results/03_tables.ipynb #88776b99
 class _Marks:
     "Marks for the notes of a table: the same mark wherever the same note belongs."
     def __init__(self):
@@ -329,7 +329,7 @@ def _interval_key(interval):
 def _distinct(values):
     return list(dict.fromkeys(values))
 
-# %% ../../nbs/results/03_tables.ipynb #e362d4af
+# %% ../../nbs/results/03_tables.ipynb #3d25bf08
 class _ResultRow(NamedTuple):
     "A result and its row of the `results_table`."
     result: Any
@@ -423,7 +423,7 @@ def _placebo_text(row, name, is_adjusted):
         return p
     return f'{p} ({p_text(row, f"{name}: p_holm")})'
 
-# %% ../../nbs/results/03_tables.ipynb #40a6503d
+# %% ../../nbs/results/03_tables.ipynb #875e31aa
 def _shared_notes(rows, placebos):
     "The notes on the whole table."
     units: dict = {}
@@ -450,7 +450,7 @@ def _shared_notes(rows, placebos):
     if any(row.get(f'{column}_is_bound') for _, row in rows for column in columns):
         yield BOUND_SIGN
 
-# %% ../../nbs/results/03_tables.ipynb #547b5f05
+# %% ../../nbs/results/03_tables.ipynb #8858427b
 def printed_results(frame, # the `results_table` of the results
                     results, # the Results, in the same order
                     placebos, # name of an estimate -> what the placebo replaces
@@ -470,7 +470,7 @@ def printed_results(frame, # the `results_table` of the results
     return PrintedTable(caption=caption or default, columns=tuple(columns), rows=tuple(zip(*columns.values())),
                         notes=(*notes, *marks.of.values()), data=data)
 
-# %% ../../nbs/results/03_tables.ipynb #8326ee23
+# %% ../../nbs/results/03_tables.ipynb #1f835012
 def frame_table(frame, # a DataFrame; its index is left out
                 caption='', # of the table
                 digits=3, # after the point, of numbers that are not whole
