@@ -48,7 +48,7 @@ class Audit:
         return results_table(self.results)
 
     def paper_table(self, caption=''):
-        "The results as a table to print, with notes; see `biasbook.results.result.paper_table`."
+        "The results as a table to print, with notes; see `paper_table`."
         return paper_table(self.results, caption)
 
     def findings(self):

@@ -456,7 +456,7 @@ def printed_results(frame, # the `results_table` of the results
                     placebos, # name of an estimate -> what the placebo replaces
                     caption='', # of the table; by default the measures and subjects
                    )->PrintedTable:
-    "The results as a table to print. `biasbook.results.result.paper_table` computes the frame."
+    "The results as a table to print. `paper_table` makes one from results alone."
     check_text(caption, 'caption', blank=True)
     rows = [_ResultRow(r, row) for r, row in zip(results, frame.to_dict('records'))]
     data = frame.copy()
