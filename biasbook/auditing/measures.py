@@ -99,6 +99,10 @@ def _also_missing(r, **lists):
     "The result with further lists of missing words, by the names of the lists."
     return replace(r, words=replace(r.words, missing={**r.words.missing, **lists}))
 
+def _with_asked(r, asked):
+    "The result with how many units were asked for, before words that the subject does not know were left out."
+    return replace(r, units=replace(r.units, asked=asked))
+
 def _measure_along_direction(measure, vectors, spec, **options):
     "The result of a measure for the direction of the pairs; pairs that the vectors lack are among its missing words."
     direction = bias_direction(vectors, spec['pairs'], on_missing='drop')
@@ -148,8 +152,8 @@ def _fill_run(model, spec):
     r = fill_bias_difference(model, spec['templates'], spec['words'], of_men, of_women,
                              names=('occupations of men', 'occupations of women'))
     about = {'name': spec['name'], 'battery': 'occupations in masks'}
-    units = replace(r.units, asked=len(spec['X']) + len(spec['Y']))
-    return _also_missing(replace(r, units=units, meta={**r.meta, **about}), occupations=unknown)
+    r = _with_asked(replace(r, meta={**r.meta, **about}), len(spec['X']) + len(spec['Y']))
+    return _also_missing(r, occupations=unknown)
 
 def _fill_describe(spec):
     first, second = spec['words']
@@ -190,8 +194,8 @@ def _pair_run(model, spec):
     r = sas_pairs(model, known_pairs, baseline=baseline or None)
     unknown_pairs = [f'{p.identity} ({p.stereotype}/{p.antistereotype})' for p in pairs[~is_known].itertuples()]
     unknown_baseline = [w for w in spec['baseline'] if w not in baseline]
-    units = replace(r.units, asked=len(pairs))
-    return _also_missing(replace(r, units=units, meta={**r.meta, 'name': spec['name']}), pairs=unknown_pairs, baseline=unknown_baseline)
+    r = _with_asked(replace(r, meta={**r.meta, 'name': spec['name']}), len(pairs))
+    return _also_missing(r, pairs=unknown_pairs, baseline=unknown_baseline)
 
 def _pair_describe(spec):
     return UnitDescription('stereotypes × antistereotypes', len(spec['pairs']), _source_of('stereotype_pairs'))
