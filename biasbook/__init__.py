@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from biasbook.chapters.quality import similarity_pairs as similarity_pairs
     from biasbook.chapters.quality import similarity_table as similarity_table
     from biasbook.chapters.quality import word_similarity as word_similarity
+    from biasbook.chapters.ranking import rank as rank
     from biasbook.chapters.sas_pairs import sas_by_type as sas_by_type
     from biasbook.chapters.sas_pairs import sas_pairs as sas_pairs
     from biasbook.chapters.seat import load_seat as load_seat
@@ -88,8 +89,10 @@ if TYPE_CHECKING:
     from biasbook.models.load import load_model as load_model
     from biasbook.results.readings import summary_table as summary_table
     from biasbook.results.result import Result as Result
+    from biasbook.results.result import paper_table as paper_table
     from biasbook.results.result import results_plot as results_plot
     from biasbook.results.result import results_table as results_table
+    from biasbook.results.saving import save as save
     from biasbook.stats.estimate import Estimate as Estimate
     from biasbook.stimuli.benchmarks import load_crows_pairs as load_crows_pairs
     from biasbook.stimuli.benchmarks import load_stereoset as load_stereoset
@@ -134,6 +137,7 @@ _NAMES = {
     'chapters.occupation_gap': 'occupation_gaps occupation_shares',
     'chapters.projection': 'direct_bias indirect_bias indirect_bias_table',
     'chapters.quality': 'analogies similarity_pairs similarity_table word_similarity',
+    'chapters.ranking': 'rank',
     'chapters.sas_pairs': 'sas_by_type sas_pairs',
     'chapters.seat': 'load_seat seat',
     'chapters.stereoset': 'icat stereoset stereoset_by_type',
@@ -146,7 +150,8 @@ _NAMES = {
     'embedders.load': 'from_callable load_embedder',
     'models.load': 'load_model',
     'results.readings': 'summary_table',
-    'results.result': 'Result results_plot results_table',
+    'results.result': 'Result paper_table results_plot results_table',
+    'results.saving': 'save',
     'stats.estimate': 'Estimate',
     'stimuli.benchmarks': 'load_crows_pairs load_stereoset',
     'stimuli.pairs': 'load_pairs pair_sentences',

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import biasbook.stats.estimate as estimate
 from biasbook.auditing import cli
 from biasbook.auditing.compare import compare_audits
-from biasbook.auditing.files import Audit, audit_lines, load_audit, markdown_table
+from biasbook.auditing.files import Audit, audit_lines, load_audit
 from biasbook.auditing.next_steps import next_steps
 from biasbook.auditing.readings import consistency, counts, findings, headline, summary_rows
 from biasbook.auditing.report import report_html
@@ -84,7 +84,7 @@ def decided(audits, folder):
 def table_sizes(audit):
     "How many lines the tables have, and how many sections and rows the report has."
     report = report_html(audit)
-    return [markdown_table(audit.table()).count('\n'), len(findings(audit.results)), report.count('<section'), report.count('<tr>')]
+    return [audit.paper_table().to_markdown().count('\n'), len(findings(audit.results)), report.count('<section'), report.count('<tr>')]
 
 
 @pytest.fixture(scope='module')

@@ -113,7 +113,7 @@ def list_text(kind:str, # "measures", "queries", "data" or "models"
               short=False, # fewer columns, under the name of the kind
              )->str:
     "The rows as aligned text."
-    from biasbook.auditing.files import text_table
+    from biasbook.results.tables import text_table
     columns = _COLUMNS[kind].brief if short else _COLUMNS[kind].full
     cells = [[_list_cell(column, row[column]) for column in columns] for row in rows]
     right_aligned = [k for k, column in enumerate(columns) if column in _NUMBERS]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..core.checks import check_path
-from .files import printable
+from ..results.tables import printable
 from .limits import STATUSES
 from ..results.sentences import limits_text
 

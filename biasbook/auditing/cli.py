@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['INSTALL', 'Terminated', 'terminable', 'exit_code', 'Commands', 'list_command', 'data_command', 'fetch_command',
-           'verify_command', 'where_command', 'completion_command', 'compare_command', 'main', 'audit']
+           'verify_command', 'where_command', 'completion_command', 'compare_command', 'main', 'rank_command', 'audit']
 
 # %% ../../nbs/auditing/11_cli.ipynb #4190ba46
 import errno
@@ -28,7 +28,7 @@ import click
 from click.core import ParameterSource
 
 from .. import __version__
-from ..core.checks import check_path, close_names, did_you_mean
+from ..core.checks import UnknownName, check_path, close_names, did_you_mean, joined
 from ..core.inputs import file_text, parse_json
 from ..core.registry import data_path, located, registry_entries
 from .catalog import (list_data, list_measures, list_models, list_queries, list_text, misspelt,
@@ -350,7 +350,7 @@ def _limit_options(example):
 
 def _parsed_limits(ctx, limits, about):
     "The Limits of --limit; BadParameter for a wrong one. Warns of a limit that few data satisfy."
-    from biasbook.auditing.files import printable
+    from biasbook.results.tables import printable
     from biasbook.auditing.limits import parse_limits, unbounded_absence
     try:
         parsed = parse_limits(list(limits), about=about)
@@ -448,7 +448,7 @@ def compare_command(ctx, a, b, max_change, as_json, out, limits, junit, github):
       biasbook compare main/results.json biasbook-audit --max-change .1 # in CI
       biasbook compare main new --limit 'weat/*: abs(change) <= .1'
       biasbook compare before after --json --out change.json"""
-    from biasbook.auditing.files import printable
+    from biasbook.results.tables import printable
     parsed = _parsed_limits(ctx, limits, 'changes')
     comparison = _comparison(ctx, a, b)
     junit = _checked_junit(ctx, junit)
@@ -479,7 +479,8 @@ def compare_command(ctx, a, b, max_change, as_json, out, limits, junit, github):
 def _comparison(ctx, a, b):
     "The comparison of two folders or files; UsageError if one is not an audit, or if no subjects match."
     from biasbook.auditing.compare import compare_audits
-    from biasbook.auditing.files import load_audit, printable
+    from biasbook.auditing.files import load_audit
+    from biasbook.results.tables import printable
     try:
         return compare_audits(load_audit(a), load_audit(b))
     except (OSError, ValueError) as e:
@@ -527,6 +528,71 @@ def main():
 
 for command in (check_command, compare_command, completion_command, data_command, list_command, new_command):
     main.add_command(command)
+
+# %% ../../nbs/auditing/11_cli.ipynb #fe22f2ad
+def _queries_to_rank(names, path):
+    "The queries that were named, and those of a file; None if there are neither. ValueError or OSError as for load_queries."
+    from biasbook.stimuli.words import load_queries
+    queries = list(names)
+    if path is not None:
+        queries += load_queries(path)
+    return queries or None
+
+
+def _check_ending(ctx, param, path):
+    "BadParameter for a file that `save` does not write."
+    from biasbook.results.saving import ENDINGS
+    if path is not None and path.suffix.lower().removeprefix('.') not in ENDINGS:
+        raise click.BadParameter(f'{path.name} must end in {joined([f".{ending}" for ending in ENDINGS], "or")}')
+    return path
+
+# %% ../../nbs/auditing/11_cli.ipynb #7492fb87
+def _complete_vectors(ctx, param, incomplete):
+    from click.shell_completion import CompletionItem
+    names = [CompletionItem(name) for name in vector_names() if name.startswith(incomplete)]
+    return [CompletionItem(incomplete, type='file'), *names]
+
+# %% ../../nbs/auditing/11_cli.ipynb #5e788714
+@main.command('rank', short_help='Which word vectors have the larger association.')
+@click.argument('subjects', nargs=-1, required=True, metavar='SUBJECT SUBJECT...', shell_complete=_complete_vectors)
+@click.option('--query', 'names', multiple=True, metavar='NAME', help='A published test, weat1 to weat10; may be repeated. Without '
+              'queries, all ten.')
+@click.option('--queries', 'path', type=click.Path(path_type=Path), metavar='FILE', help='A file with queries of your own.')
+@click.option('--by', default='value', show_default=True, type=_Choice(['value', 'distance']),
+              help='Rank from the largest value down, or from the value farthest from 0.')
+@click.option('--own-words', is_flag=True, help='Measure each SUBJECT with the words that it has, and mark the queries. By default, only '
+              'words that all of them have.')
+@click.option('--out', type=click.Path(path_type=Path), callback=_check_ending, metavar='FILE',
+              help='Write the ranking into this file as well: .pdf, .png or .svg for the figure, .csv, .json, .md or .tex for the table.')
+@click.pass_context
+def rank_command(ctx, subjects, names, path, by, own_words, out):
+    """Rank word vectors, each SUBJECT a file or a name, by their WEAT d.
+
+    An order is named if it holds in 95 % of resamples of the target words. The exit code is 0, 1 if a query could not be
+    measured, and 2 if the command itself was wrong.
+
+    \b
+    Examples:
+      biasbook rank googlenews-mini vectors.txt --query weat7
+      biasbook rank a.txt b.txt c.bin --queries mine.csv --out ranks.tex"""
+    if len(subjects) < 2:
+        raise click.UsageError('rank compares two or more subjects; to audit one: biasbook audit SUBJECT', ctx)
+    _check_subjects(ctx, subjects)
+    from biasbook.chapters.ranking import rank
+    from biasbook.results.saving import save
+    from biasbook.results.tables import printable
+    try:
+        ranking = rank(subjects, _queries_to_rank(names, path), by=by, common_words=not own_words)
+        if out is not None:
+            save(ranking, out)
+    except UnknownName as e:
+        raise click.BadParameter(printable(str(e)), ctx, param_hint='--query') from e
+    except (ValueError, OSError) as e:
+        raise click.ClickException(printable(str(e))) from e
+    click.echo(ranking.paper_table().to_text())
+    if out is not None:
+        click.echo(f'Wrote {out}')
+    ctx.exit(1 if ranking.not_measured else 0)
 
 # %% ../../nbs/auditing/11_cli.ipynb #f885df17
 def _options(ctx):
@@ -749,7 +815,8 @@ def audit(ctx, **typed):
 # %% ../../nbs/auditing/11_cli.ipynb #7cc1c1f7
 def _audit_command(ctx, options):
     "Audit, save, print, and end with the exit code."
-    from biasbook.auditing.files import audit_lines, printable
+    from biasbook.auditing.files import audit_lines
+    from biasbook.results.tables import printable
     out = _folder_of(options['out'] or 'biasbook-audit')
     limits = _parsed_limits(ctx, options['limits'], 'results')
     _check_subjects(ctx, options['subjects'])
@@ -786,7 +853,7 @@ def _checked_audit(a, junit, github, quiet):
 # %% ../../nbs/auditing/11_cli.ipynb #d1febc74
 def _before_after_command(ctx, options):
     "Measure before and after debiasing, write if --out is given, print, and end with the exit code."
-    from biasbook.auditing.files import printable
+    from biasbook.results.tables import printable
     chosen = _without_replaced_option(ctx, options)
     problem = _conflict(chosen)
     if problem:

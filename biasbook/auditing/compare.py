@@ -28,7 +28,8 @@ from ..chapters.influence import compare_weat
 from ..chapters.what_remains import label_sides
 from .subjects import open_subject, origin
 from .measures import unit_name
-from .files import safe_csv, save_files, text_table
+from .files import save_files
+from ..results.tables import safe_csv, text_table
 from .next_steps import subject_as_python
 
 # %% ../../nbs/auditing/08_compare.ipynb #a0afe504

@@ -18,6 +18,7 @@ from ..stimuli.pairs import bundled_pairs, pair_sentences
 from ..stimuli.studies import load_study
 from ..stimuli.words import Query, weat_queries, weat_query
 from ..models.tokens import unknown_words
+from ..results.result import words_figure
 from ..chapters.embedding_api import CONTRASTS, embedding_bias
 from ..chapters.maskfill import fill_bias_difference
 from ..chapters.occupation_gap import occupation_gap, occupation_shares
@@ -69,10 +70,7 @@ def _weat_describe(spec):
     return UnitDescription(f'{x}/{y} × {a}/{b}', sum(len(spec[role]) for role in 'XYAB'), spec['source'])
 
 def _weat_figure(r):
-    from biasbook.results.plots import words_plot
-    a, b = ('A', 'B') if r.comparison is None else r.comparison.ideas
-    return words_plot(r.details['word'], r.details['association'], r.details['set'], title=r.label,
-                      xlabel=f'difference of two mean cosines, by word (left: nearer to {b}; right: to {a})')
+    return words_figure(r, title=r.label)
 
 def _gap_units():
     return {'occupation gap': occupation_shares()}
@@ -100,6 +98,10 @@ def _neighbors_units():
 def _also_missing(r, **lists):
     "The result with further lists of missing words, by the names of the lists."
     return replace(r, words=replace(r.words, missing={**r.words.missing, **lists}))
+
+def _with_asked(r, asked):
+    "The result with how many units were asked for, before words that the subject does not know were left out."
+    return replace(r, units=replace(r.units, asked=asked))
 
 def _measure_along_direction(measure, vectors, spec, **options):
     "The result of a measure for the direction of the pairs; pairs that the vectors lack are among its missing words."
@@ -150,7 +152,8 @@ def _fill_run(model, spec):
     r = fill_bias_difference(model, spec['templates'], spec['words'], of_men, of_women,
                              names=('occupations of men', 'occupations of women'))
     about = {'name': spec['name'], 'battery': 'occupations in masks'}
-    return _also_missing(replace(r, meta={**r.meta, **about}), occupations=unknown)
+    r = _with_asked(replace(r, meta={**r.meta, **about}), len(spec['X']) + len(spec['Y']))
+    return _also_missing(r, occupations=unknown)
 
 def _fill_describe(spec):
     first, second = spec['words']
@@ -191,7 +194,8 @@ def _pair_run(model, spec):
     r = sas_pairs(model, known_pairs, baseline=baseline or None)
     unknown_pairs = [f'{p.identity} ({p.stereotype}/{p.antistereotype})' for p in pairs[~is_known].itertuples()]
     unknown_baseline = [w for w in spec['baseline'] if w not in baseline]
-    return _also_missing(replace(r, meta={**r.meta, 'name': spec['name']}), pairs=unknown_pairs, baseline=unknown_baseline)
+    r = _with_asked(replace(r, meta={**r.meta, 'name': spec['name']}), len(pairs))
+    return _also_missing(r, pairs=unknown_pairs, baseline=unknown_baseline)
 
 def _pair_describe(spec):
     return UnitDescription('stereotypes × antistereotypes', len(spec['pairs']), _source_of('stereotype_pairs'))

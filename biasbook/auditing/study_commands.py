@@ -61,7 +61,7 @@ def check_command(ctx, file, subjects):
     Examples:
       biasbook check mine.yaml
       biasbook check mine.yaml vectors.txt novels-mini-masked"""
-    from biasbook.auditing.files import printable
+    from biasbook.results.tables import printable
     from biasbook.stimuli.study import read_study
     try:
         study = read_study(file)

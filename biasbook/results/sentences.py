@@ -5,13 +5,15 @@
 # %% auto #0
 __all__ = ['TESTS', 'SIDEDNESS', 'INTERVAL_METHODS', 'NULL_BANDS', 'NOTES_OF_STATISTICS', 'NOTES_OF_WORDS', 'NOTES_OF_DIRECTIONS',
            'ESTIMATES', 'NOTES_OF_PAIRS', 'NOTES_OF_FILLS', 'NOTES_OF_EMBEDDERS', 'NOTES_OF_AUDITS', 'NOTES_OF_SIZES',
-           'NOTES', 'PLACEBO_SENTENCES', 'LITTLE_DATA', 'number_text', 'percent_text', 'units_text', 'test_text',
-           'p_sentence', 'p_text', 'interval_text', 'ends_text', 'Comparison', 'comparison_text', 'note_text',
-           'notes_text', 'estimate_text', 'placebo_text', 'result_text', 'capitalized', 'subject_result_text',
-           'counts_text', 'asked_text', 'standing_out_text', 'readings_text', 'without_comparison_text',
-           'agreement_text', 'change_text', 'moved_text', 'adjusted_changes_text', 'lost_text', 'new_text',
-           'limit_facts_text', 'limit_advice_text', 'unbounded_text', 'limit_text', 'little_data_text',
-           'not_found_text', 'limits_text']
+           'NOTES', 'PLACEBO_SENTENCES', 'ERROR_SIGN', 'BOUND_SIGN', 'DIFFERENT_WORDS', 'LITTLE_DATA', 'number_text',
+           'percent_text', 'units_text', 'test_text', 'p_sentence', 'p_text', 'interval_text', 'ends_text',
+           'Comparison', 'comparison_text', 'note_text', 'notes_text', 'estimate_text', 'placebo_text', 'result_text',
+           'capitalized', 'subject_result_text', 'counts_text', 'asked_text', 'standing_out_text', 'readings_text',
+           'without_comparison_text', 'agreement_text', 'change_text', 'moved_text', 'adjusted_changes_text',
+           'lost_text', 'new_text', 'interval_kind_text', 'used_of_asked_text', 'units_note_text', 'sides_text',
+           'families_text', 'placebo_columns_text', 'caption_text', 'order_text', 'orders_text', 'resamples_text',
+           'common_words_text', 'limit_facts_text', 'limit_advice_text', 'unbounded_text', 'limit_text',
+           'little_data_text', 'not_found_text', 'limits_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
 import math
@@ -857,6 +859,120 @@ def new_text(n, # results of the second audit without a value in the first
     "How many results are new."
     has = 'has' if n == 1 else 'have'
     return f'{plural(n, "result")} of the second audit {has} no value in the first'
+
+# %% ../../nbs/results/00a_sentences.ipynb #17cb6134
+def interval_kind_text(interval, # an Interval
+                      )->str:
+    "What an interval is and what varies, without its ends and counts: '95 % interval, jackknife over pairs'."
+    text = INTERVAL_METHODS.get(interval.method, interval.method)
+    if interval.confidence_level is not None:
+        level = f'{100 * interval.confidence_level:g} %'
+        if interval.method in NULL_BANDS:       # their words begin with "null band"
+            text = f'{level} {text}'
+        else:
+            text = f'{level} interval, {text}' if text else f'{level} interval'
+    return f'{text} over {interval.over}' if interval.over else text
+
+
+def used_of_asked_text(n, # units that were used, or None
+                       asked, # units that were asked for, or None
+                      )->str:
+    "'15 of 16'; '15 of ?' where it is not known how many were asked for; '–' without units."
+    if n is None:
+        return '–'
+    return f'{format_count(n)} of {"?" if asked is None else format_count(asked)}'
+
+
+def units_note_text(names_of, # metric -> the name of its units
+                   )->str:
+    "What the columns n and missing of a table count."
+    units = list(dict.fromkeys(names_of.values()))
+    if len(units) > 1:
+        units = [f'{name} ({metric})' for metric, name in names_of.items()]
+    return f'the column n counts {", ".join(units)}: used of asked; “missing” counts words that were asked for and left out'
+
+
+ERROR_SIGN = '± is the Monte Carlo error of a p-value that was drawn'
+BOUND_SIGN = '≤ is before the smallest p-value that so many draws can give'
+
+_SIDES = {'two-sided': 'two-sided', 'greater': 'one-sided (for a larger value)', 'less': 'one-sided (for a smaller value)'}
+
+def sides_text(alternative, # "two-sided", "greater" or "less"
+              )->str:
+    "What a p-value of a table counts: 'the p-value is two-sided'."
+    return f'the p-value is {_SIDES[alternative]}'
+
+
+def families_text(sizes, # name of a family of tests -> how many tests it has
+                 )->str:
+    "Over which tests p-values were adjusted."
+    if max(sizes.values()) == 1:
+        return 'each test is a family of its own, so no p is adjusted'
+    families = [f'{plural(size, "test")} ({name})' for name, size in sizes.items()]
+    return f'the column p (Holm) has Holm’s adjustment over {listed(families, 6)}'
+
+
+_REPLACED = {'targets': 'unrelated topics in place of the target words', 'attributes': 'unrelated topics in place of the attribute words',
+             'directions': 'directions of random pairs of words'}
+
+def placebo_columns_text(replaced, # "targets", "attributes" or "directions", one a column
+                         is_adjusted=True, # whether each p is followed by its adjusted p
+                        )->str:
+    "What the placebo columns of a table count."
+    kinds = '; '.join(f'{kind}, {_REPLACED.get(kind, kind)}' for kind in replaced)
+    text = f'a placebo p is the share of placebos that reach the value ({kinds})'
+    return f'{text}; in brackets after Holm’s adjustment over the same family' if is_adjusted else text
+
+
+def caption_text(metrics, # of the results, each once
+                 subjects, # of the results, each once
+                )->str:
+    "The caption of a table of results: 'WEAT d in GoogleNews'."
+    return f'{listed(metrics, 3)} in {listed(subjects, 3)}'
+
+# %% ../../nbs/results/00a_sentences.ipynb #c0c515d2
+def order_text(query, # its name
+               above, # the subject with the larger value
+               below, # the other one
+               share, # of the resamples in which it has the larger value
+              )->str:
+    "'weat7: GoogleNews above GloVe in 97 % of resamples'."
+    return f'{query}: {above} above {below} in {percent_text(share)} of resamples'
+
+
+def orders_text(orders, # `order_text`s of those that hold
+                n_orders, # how many orders of two subjects there are, over all queries
+                level, # the share of resamples in which an order has to hold
+               )->str:
+    "Which orders hold."
+    if not n_orders:
+        return 'no order of two subjects could be resampled'
+    head = f'{len(orders)} of {plural(n_orders, "order")} of two subjects'
+    hold = 'holds' if 1 in (len(orders), n_orders) else 'hold'
+    text = f'{head} {hold} in {100 * level:g} % of resamples'
+    return f'{text}: {"; ".join(orders)}' if orders else text
+
+
+def resamples_text(n_resamples, # how many there are
+                   level, # of a rank interval, and of the orders that are named
+                   by='value', # what ranks compare: "value" or "distance"
+                  )->str:
+    "What the ranks of a table rest on."
+    what = 'value' if by == 'value' else 'distance from no association, in either direction,'
+    return (f'ranks are from the largest {what} down, with their range in {100 * level:g} % of {format_count(n_resamples)} resamples of '
+            'target words, in which all subjects have the same words; “above” names the subjects with a larger rank number in '
+            f'{100 * level:g} % of them')
+
+
+def common_words_text(lost, # name of a query -> the words that it lost, in the order of the query
+                     )->str:
+    "Which words were left out of all subjects."
+    missing = [f'{query} without {listed(words, 8)}' for query, words in lost.items() if words]
+    text = 'all subjects are measured with the words that all of them have'
+    return f'{text}: {"; ".join(missing)}' if missing else text
+
+
+DIFFERENT_WORDS = 'subjects are measured with different words of this query, so their values and ranks are not comparable'
 
 # %% ../../nbs/results/00a_sentences.ipynb #73d03632
 def limit_facts_text(facts, # field of a limit -> its number, text or truth; None where it is not known

@@ -122,12 +122,13 @@ def crows_pairs(folder, path):
 def audits(folder, path):
     "An audit that can be loaded can be printed, exported and compared with itself."
     from biasbook.auditing.compare import compare_audits
-    from biasbook.auditing.files import audit_lines, latex_table, load_audit, markdown_table, printable
+    from biasbook.auditing.files import audit_lines, load_audit
+    from biasbook.results.tables import printable
     a = load_audit(path)
     printable('\n'.join(audit_lines(a))).encode('utf-8', 'replace')
-    table = a.table()
-    markdown_table(table)
-    latex_table(table)
+    table = a.paper_table()
+    for text in (table.to_text(), table.to_markdown(), table.to_latex(), table.to_csv(), table.to_json()):
+        text.encode('utf-8')
     try:
         compare_audits(a, a).lines()
     except ValueError:
