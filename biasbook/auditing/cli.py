@@ -19,7 +19,7 @@ import threading
 import traceback
 import warnings
 from concurrent.futures import InvalidStateError
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import NamedTuple
@@ -28,12 +28,10 @@ import click
 from click.core import ParameterSource
 
 from .. import __version__
-from ..core.checks import check_path, close_names, did_you_mean
+from ..core.checks import check_path, close_names, did_you_mean, plural
 from ..core.inputs import file_text, parse_json
-from ..core.registry import data_path, located, registry_entries
-from .catalog import (list_data, list_measures, list_models, list_queries, list_text, misspelt,
-                                       vector_names)
-from .config import DEBIAS, MOST_JOBS, read_config
+from .config import DEBIAS, MISSING, MOST_JOBS, read_config
+from .names import MEASURE_NAMES, why_impossible
 
 # %% ../../nbs/auditing/11_cli.ipynb #fdbef796
 class Terminated(KeyboardInterrupt):
@@ -66,6 +64,10 @@ class Commands(click.Group):
 
     No message has the user, password or query of an address, or a key from the environment."""
     group_class = type
+
+    def parse_args(self, ctx, args):
+        ctx.meta.setdefault('biasbook.arguments', list(args))          # of the whole command; `meta` is shared with commands below
+        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx, args):
         try:
@@ -142,14 +144,19 @@ class _Choice(click.Choice):
                 type=_Choice(['all', 'measures', 'queries', 'data', 'models']))
 @click.option('--json', 'as_json', is_flag=True, help='Print JSON, with all fields of each row.')
 def list_command(what, as_json):
-    """List measures, queries, data or models. Without WHAT, list all of them in short.
+    """List measures, queries, data or models. Without WHAT, print one screen with what there is.
 
     \b
     Examples:
       biasbook list
       biasbook list measures
       biasbook list data --json"""
-    rows_of = {'measures': list_measures, 'queries': list_queries, 'data': list_data, 'models': list_models}
+    from biasbook.auditing import catalog
+    rows_of = {'measures': catalog.list_measures, 'queries': catalog.list_queries, 'data': catalog.list_data,
+               'models': catalog.list_models}
+    if what == 'all' and not as_json:
+        click.echo(catalog.overview_text())
+        return
     kinds = list(rows_of) if what == 'all' else [what]
     try:
         rows = {kind: rows_of[kind]() for kind in kinds}
@@ -158,8 +165,7 @@ def list_command(what, as_json):
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
-    for kind in kinds:
-        click.echo(list_text(kind, rows[kind], what == 'all'))
+    click.echo(catalog.list_text(what, rows[what]))
 
 # %% ../../nbs/auditing/11_cli.ipynb #ca57dd19
 @click.group('data', cls=Commands, short_help='Fetch, verify and find registered files.')
@@ -196,6 +202,7 @@ def _data_names(ctx, param, names):
 
 # %% ../../nbs/auditing/11_cli.ipynb #1ffa792b
 def _all_data_names():
+    from biasbook.core.registry import registry_entries
     return ['googlenews-mini', *registry_entries()]
 
 
@@ -205,6 +212,7 @@ def _complete_data(ctx, param, incomplete):
 
 def _path_of(name):
     "The local file with this name, or None."
+    from biasbook.core.registry import data_path, located
     return data_path(f'{name}.npz') if name == 'googlenews-mini' else located(name)
 
 
@@ -454,9 +462,22 @@ def _is_typed(ctx, name):
 
 def _check_subjects(ctx, subjects):
     "BadParameter for misspelt subjects."
+    from biasbook.auditing.catalog import misspelt
     problems = [problem for problem in map(misspelt, subjects) if problem]
     if problems:
         raise click.BadParameter('\n'.join(problems), ctx, param_hint='SUBJECT')
+
+def _check_kinds(ctx, subjects, measures):
+    "BadParameter for a subject of a kind that none of these measures takes, before anything is opened."
+    from biasbook.auditing.subjects import kind_of
+    for subject in subjects if measures else ():
+        try:
+            kind = kind_of(subject)
+        except (ValueError, OSError):           # it cannot be opened, and the audit says why
+            continue
+        problem = why_impossible(subject, kind, measures)
+        if problem:
+            raise click.BadParameter(problem, ctx, param_hint='--measure')
 
 def _found_measures(ctx, names):
     "The measures with these names, or all; BadParameter for a misspelt one."
@@ -471,13 +492,21 @@ class _Chosen(NamedTuple):
     subjects: list
     left_out: str # a line about default subjects whose libraries are not installed, or ''
 
-def _chosen_subjects(names):
-    "The named subjects, or the default ones."
-    from biasbook.auditing.subjects import default_subjects
+def _chosen_subjects(names, measures):
+    "The named subjects, or those of the default ones that one of the measures takes."
+    from biasbook.auditing.subjects import default_subjects, kind_of
     if names:
         return _Chosen(list(names), '')
     usable, left_out = default_subjects()
-    return _Chosen(usable, left_out)
+    return _Chosen([name for name in usable if not why_impossible(name, kind_of(name), measures)], left_out)
+
+def _measures_with_tests(ctx, measures, only):
+    "The names of the measures that have one of the chosen tests; BadParameter for a test that none of them has."
+    from biasbook.auditing.measures import choose_units
+    try:
+        return list(choose_units(measures, list(only) or None))
+    except ValueError as e:
+        raise click.BadParameter(str(e), ctx, param_hint='--only') from e
 
 # %% ../../nbs/auditing/11_cli.ipynb #75b37f73
 def _folder_of(out):
@@ -552,19 +581,69 @@ def _workers(jobs):
         if not is_interrupted:
             threading.excepthook = usual_hook
 
+# %% ../../nbs/auditing/11_cli.ipynb #96d2b392
+def _cluster_address(ctx, param, value):
+    "The checked value of --cluster."
+    if value is None:
+        return None
+    kind, _, number = value.partition(':')
+    is_local = kind == 'local' and number.isdecimal() and 1 <= int(number) <= MOST_JOBS
+    is_remote = kind in ('tcp', 'tls', 'ws', 'wss', 'ucx') and number.startswith('//')
+    if not is_local and not is_remote:
+        raise click.BadParameter(f'must be tcp://HOST:PORT, the address of a Dask scheduler, or local:N with 1 to {MOST_JOBS} '
+                                 f'processes, but is {value!r}', ctx, param)
+    return value
+
+
+@contextmanager
+def _cluster(address):
+    "The executor of a Dask cluster: of the scheduler at this address, or of N processes for local:N."
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as e:
+        raise click.ClickException(f"--cluster needs an extra ({e}): pip install 'biasbook[cluster]'") from e
+    with ExitStack() as stack:
+        scheduler = address
+        if address.startswith('local:'):
+            n_workers = int(address.removeprefix('local:'))
+            scheduler = stack.enter_context(LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None))
+        try:
+            client = stack.enter_context(Client(scheduler, timeout=10))
+        except (OSError, TimeoutError, ValueError) as e:
+            raise click.ClickException(f'no Dask scheduler answers at {address} ({type(e).__name__}); start one with: '
+                                       'dask scheduler') from e
+        yield client.get_executor()
+
+
+def _executor(options):
+    "The context of the executor that these options name."
+    return _cluster(options['cluster']) if options['cluster'] else _workers(options['jobs'])
+
 # %% ../../nbs/auditing/11_cli.ipynb #e373c2fc
-def _audited(subjects, measures, jobs, fresh, quiet):
+def _audited(ctx, subjects, measures, options):
     "The audit; Exit with 130 after Ctrl-C, 143 after SIGTERM."
+    from biasbook.auditing.progress import usual_progress
     from biasbook.auditing.run import audit
     from biasbook.embedders.providers import without_secrets
+    progress = usual_progress(not options['quiet'])
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: click.echo(f'Warning: {without_secrets(message)}', err=True)
         try:
-            with _workers(jobs) as pool:
-                return audit(subjects, measures, executor=pool, resume=not fresh, progress=not quiet)
+            with _executor(options) as pool:
+                return audit(subjects, measures, only=list(options['only']) or None, placebo=options['placebo'],
+                             on_missing=options['missing'], threads=options['threads'], executor=pool,
+                             resume=not options['fresh'], progress=progress)
         except KeyboardInterrupt as e:
-            click.echo('Interrupted. Finished units are kept; the same command resumes from them.', err=True)
+            click.echo(without_secrets(_interrupted(ctx, progress)), err=True)
             raise click.exceptions.Exit(exit_code(e)) from None
+
+
+def _interrupted(ctx, progress):
+    "What an interrupted audit has kept, and the command that goes on."
+    if not progress.keeps:
+        return 'Interrupted. Nothing was kept.'
+    command = shlex.join(['biasbook', *ctx.meta['biasbook.arguments']])
+    return f'Interrupted. {progress.kept} of {plural(progress.total, "unit")} are kept; the same command resumes from them:\n{command}'
 
 # %% ../../nbs/auditing/11_cli.ipynb #871d156b
 @contextmanager
@@ -588,6 +667,7 @@ def _as_typed(folder, out):
 # %% ../../nbs/auditing/11_cli.ipynb #cb5fb511
 def _complete_subjects(ctx, param, incomplete):
     from click.shell_completion import CompletionItem
+    from biasbook.auditing.catalog import vector_names
     items = [CompletionItem(incomplete, type='file')]
     names = [name for name in vector_names() if name.startswith(incomplete)]
     if names:
@@ -596,8 +676,7 @@ def _complete_subjects(ctx, param, incomplete):
     return items
 
 def _complete_measures(ctx, param, incomplete):
-    from biasbook.auditing.measures import MEASURES
-    return [m.name for m in MEASURES if m.name.startswith(incomplete)]
+    return [name for name in MEASURE_NAMES if name.startswith(incomplete.lower())]
 
 # %% ../../nbs/auditing/11_cli.ipynb #faa63eda
 @main.command(short_help='Measure associations in vectors and models, and report.')
@@ -608,6 +687,15 @@ def _complete_measures(ctx, param, incomplete):
               help='Folder for report.html and results (json, csv, md, tex).')
 @click.option('--measure', 'measures', multiple=True, metavar='NAME', shell_complete=_complete_measures,
               help='Only this measure; may be repeated.')
+@click.option('--only', multiple=True, metavar='NAME',
+              help='Only this test, such as weat7 or "seat*"; may be repeated.')
+@click.option('--placebo/--no-placebo', default=True, help='Compare with random topics and directions (the default), or not.')
+@click.option('--missing', default='drop', show_default=True, type=click.Choice(MISSING),
+              help='Words that a subject lacks: leave them out, or do not compute the test.')
+@click.option('--threads', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), metavar='N',
+              help='Threads of one language model; its last digits depend on them.')
+@click.option('--cluster', callback=_cluster_address, metavar='ADDRESS',
+              help='Compute on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes here.')
 @click.option('--jobs', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), help='Processes.')
 @click.option('--fresh/--resume', help='Compute everything anew, or resume from finished units (the default).')
 @click.option('--quiet/--no-quiet', help='Print nothing but errors.')
@@ -622,7 +710,18 @@ def _complete_measures(ctx, param, incomplete):
               'p at most .01, which can take minutes.')
 @click.pass_context
 def audit(ctx, **typed):
-    """Measure associations in each SUBJECT: a file of word vectors (.npz, word2vec, GloVe), or a name.
+    """Measure associations in each SUBJECT, which is written in one of these forms:
+
+    \b
+      vectors.txt                        word vectors: .npz, word2vec, GloVe
+      my-model/                          a folder with a language model
+      hf:bert-base-uncased               a language model of the Hugging Face hub
+      hf:bert-base-uncased?pooling=mean  the same model as an embedder
+      st:all-MiniLM-L6-v2                an embedder of sentence-transformers
+      openai:text-embedding-3-large      an embedder; cohere:, voyage:, jina: too
+      openai-compatible:MODEL@URL        an embedder on a server of your own, as in
+        openai-compatible:nomic-embed-text@http://localhost:11434/v1
+      googlenews-mini                    a name of "biasbook list"
 
     Without a SUBJECT, the subjects of the package and its installed extras are audited. The exit code is 0 if
     everything was measured, 1 if something was not, 2 if the command itself was wrong, 130 after Ctrl-C and 143
@@ -632,6 +731,7 @@ def audit(ctx, **typed):
     Examples:
       biasbook audit
       biasbook audit vectors.txt googlenews-mini --measure weat --jobs 2
+      biasbook audit googlenews-mini --only weat7 --no-placebo
       biasbook audit --config audit.yaml --out today
       biasbook audit --before googlenews-mini --debias hard"""
     options = _options(ctx)
@@ -647,10 +747,13 @@ def _audit_command(ctx, options):
     from biasbook.auditing.files import audit_lines, printable
     out = _folder_of(options['out'] or 'biasbook-audit')
     _check_subjects(ctx, options['subjects'])
-    chosen = _chosen_subjects(options['subjects'])
+    _check_kinds(ctx, options['subjects'], options['measures'])
     measures = _found_measures(ctx, options['measures'])
+    with_tests = _measures_with_tests(ctx, measures, options['only'])
+    _check_kinds(ctx, options['subjects'], with_tests)
+    chosen = _chosen_subjects(options['subjects'], with_tests)
     _make_folder(out)
-    a = _audited(chosen.subjects, measures, options['jobs'], options['fresh'], options['quiet'])
+    a = _audited(ctx, chosen.subjects, measures, options)
     with _writing_to(out):
         folder = a.save(out)
     written = _as_typed(folder, out)
@@ -711,6 +814,8 @@ def _conflict(options):
         return '--after, --debias and --placebos need --before'
     if options['after'] and options['debias']:
         return 'give --after or --debias, but not both'
+    if options['only'] or options['cluster'] or not options['placebo']:
+        return '--only, --cluster and --no-placebo are for an audit of SUBJECT, not for --before'
     if options['subjects'] or options['measures']:
         return '--before takes the place of SUBJECT, and measures everything'
     return ''
