@@ -30,7 +30,7 @@ from click.core import ParameterSource
 from .. import __version__
 from ..core.checks import check_path, close_names, did_you_mean, plural
 from ..core.inputs import file_text, parse_json
-from .config import DEBIAS, MISSING, MOST_JOBS, read_config
+from .config import DEBIAS, MISSING, MOST_JOBS, check_cluster, read_config
 from .names import MEASURE_NAMES, why_impossible
 
 # %% ../../nbs/auditing/11_cli.ipynb #fdbef796
@@ -584,15 +584,10 @@ def _workers(jobs):
 # %% ../../nbs/auditing/11_cli.ipynb #96d2b392
 def _cluster_address(ctx, param, value):
     "The checked value of --cluster."
-    if value is None:
-        return None
-    kind, _, number = value.partition(':')
-    is_local = kind == 'local' and number.isdecimal() and 1 <= int(number) <= MOST_JOBS
-    is_remote = kind in ('tcp', 'tls', 'ws', 'wss', 'ucx') and number.startswith('//')
-    if not is_local and not is_remote:
-        raise click.BadParameter(f'must be tcp://HOST:PORT, the address of a Dask scheduler, or local:N with 1 to {MOST_JOBS} '
-                                 f'processes, but is {value!r}', ctx, param)
-    return value
+    try:
+        return value if value is None else check_cluster(value)
+    except ValueError as e:
+        raise click.BadParameter(str(e), ctx, param) from e
 
 
 @contextmanager
