@@ -363,7 +363,7 @@ finally: print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
 
 
-@pytest.mark.parametrize('args', [['novels-mini-masked', '--measure', 'weat'], ['googlenews-mini', '--measure', 'Mask-Fill'],
+@pytest.mark.parametrize('args', [['novels-mini-masked', '--measure', 'weat'], ['googlenews-mini', '--measure', 'MaskFill'],
                                   ['openai:x', '--measure', 'sas-pairs'], ['googlenews-mini', '--measure', 'seat', '--measure', 'maskfill']])
 def test_impossible_combinations_are_refused_before_anything_is_loaded(box, args):
     rc, out, err = run('audit', *args, '--out', 'mine', code=REFUSED)
