@@ -137,7 +137,8 @@ def _bundled_rows():
     rows = []
     for name, needs in SUBJECTS.items():
         is_usable = all(find_spec(library) for library in needs.libraries)
-        rows.append([f'  {name}', KIND_WORDS[kind_of(name)], '' if is_usable else f"pip install 'biasbook[{needs.extra}]'"])
+        kind = kind_of(name) or ''
+        rows.append([f'  {name}', KIND_WORDS.get(kind, ''), '' if is_usable else f"pip install 'biasbook[{needs.extra}]'"])
     others = [name for name in bundled_models() if name not in SUBJECTS]
     if others:
         rows.append([f'  {others[0]}, …', f'{len(others)} small models with known associations, for tests', ''])

@@ -467,7 +467,7 @@ def _check_subjects(ctx, subjects):
     if problems:
         raise click.BadParameter('\n'.join(problems), ctx, param_hint='SUBJECT')
 
-def _check_kinds(ctx, subjects, measures):
+def _check_kinds(ctx, subjects, measures, option='--measure'):
     "BadParameter for a subject of a kind that none of these measures takes, before anything is opened."
     from biasbook.auditing.subjects import kind_of
     for subject in subjects if measures else ():
@@ -477,7 +477,7 @@ def _check_kinds(ctx, subjects, measures):
             continue
         problem = why_impossible(subject, kind, measures)
         if problem:
-            raise click.BadParameter(problem, ctx, param_hint='--measure')
+            raise click.BadParameter(problem, ctx, param_hint=option)
 
 def _found_measures(ctx, names):
     "The measures with these names, or all; BadParameter for a misspelt one."
@@ -745,7 +745,7 @@ def _audit_command(ctx, options):
     _check_kinds(ctx, options['subjects'], options['measures'])
     measures = _found_measures(ctx, options['measures'])
     with_tests = _measures_with_tests(ctx, measures, options['only'])
-    _check_kinds(ctx, options['subjects'], with_tests)
+    _check_kinds(ctx, options['subjects'], with_tests, '--only')
     chosen = _chosen_subjects(options['subjects'], with_tests)
     _make_folder(out)
     a = _audited(ctx, chosen.subjects, measures, options)

@@ -97,7 +97,8 @@ def _sentence_model_files(subject, name):
     folder = check_path(name, 'the model')
     if not folder.is_dir() and subject in SUBJECTS:
         package = find_spec(SUBJECTS[subject].libraries[-1])
-        folder = Path(package.submodule_search_locations[0]) / 'model' if package else folder
+        places = package.submodule_search_locations if package else None
+        folder = Path(places[0]) / 'model' if places else folder
     return sorted(file for file in folder.rglob('*') if file.is_file())
 
 
@@ -194,7 +195,7 @@ def state_of(subject:str, # as in open_subject
     files = files_of(subject)
     if not files:
         return {}
-    state = {'subject': subject, 'files': [[str(file.resolve()), *cache_entry(file).state] for file in files]}
+    state: dict = {'subject': subject, 'files': [[str(file.resolve()), *cache_entry(file).state] for file in files]}
     if kind_of(subject) != 'vectors':
         cards = sorted(str(card) for card in Path('/dev').glob('nvidia[0-9]*'))
         state['libraries'] = {library: _version(library) for library in _LIBRARIES}
