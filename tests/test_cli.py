@@ -94,7 +94,7 @@ def test_ctrl_c_and_the_same_command_again(box, jobs):
     rc, out, err = run(*command, code=COUNTED)
     assert f', {kept} reused' in err
     total = len(json.loads(files('mine')['results.json'])['results'])
-    assert rc == 0 and err.count('computed') == total - kept and sorted(files('mine')) == FILES
+    assert rc == 0 and messages(err).count('computed') == total - kept and sorted(files('mine')) == FILES
 
 
 def wait_for_units(box, process, count):
@@ -408,7 +408,7 @@ def test_lines_off_a_terminal(box):
     lines = err.strip().split('\n')
     assert rc == 0 and lines[0] == 'audit: 2 units of 1 subject' and lines[-1].startswith('audit: 2 units computed in ')
     assert any(line.startswith('audit: 1 of 2 units done, running weat7 of googlenews-mini, about ') for line in lines[1:-1])
-    assert run('audit', 'googlenews-mini', '--only', 'weat8', '--no-placebo', '--quiet', code=SLOW) == (0, '', '')
+    assert run('audit', 'googlenews-mini', '--only', 'weat8', '--no-placebo', '--quiet', '--out', 'mine', code=SLOW) == (0, '', '')
 
 
 def test_nothing_is_kept_with_fresh(box):
