@@ -714,7 +714,7 @@ def audit(ctx, **typed):
       hf:bert-base-uncased?pooling=mean  the same model as an embedder
       st:all-MiniLM-L6-v2                an embedder of sentence-transformers
       openai:text-embedding-3-large      an embedder; cohere:, voyage:, jina: too
-      openai-compatible:MODEL@URL        an embedder on a server of your own, as in
+      openai-compatible:MODEL@URL        an embedder on your own server, as in
         openai-compatible:nomic-embed-text@http://localhost:11434/v1
       googlenews-mini                    a name of "biasbook list"
 
