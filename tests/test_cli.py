@@ -48,7 +48,13 @@ def units(box):
     if not (box / 'cache/store.sqlite').exists():
         return 0
     with Store(box / 'cache/store.sqlite') as store:
-        return len(store)
+        count, _ = store.kinds().get('audit unit', (0, 0))
+    return count
+
+
+def messages(err):
+    "Standard error without the lines about progress."
+    return ''.join(line for line in err.splitlines(keepends=True) if not line.startswith('audit: '))
 
 
 def files(folder):
@@ -81,12 +87,14 @@ def test_ctrl_c_and_the_same_command_again(box, jobs):
     assert time.monotonic() - begun < 3                           # units under way are not waited for
     with pytest.raises(ProcessLookupError):                       # and no worker is left
         os.killpg(p.pid, 0)
-    assert p.returncode == 130 and 'the same command resumes' in err and 'Traceback' not in err and not out
     kept = units(box)
+    assert p.returncode == 130 and 'Traceback' not in err and not out
+    assert f'{kept} of 14 units are kept; the same command resumes from them:\nbiasbook {" ".join(command)}\n' in err
     assert kept >= 2 and not files('mine')
     rc, out, err = run(*command, code=COUNTED)
+    assert f', {kept} reused' in err
     total = len(json.loads(files('mine')['results.json'])['results'])
-    assert rc == 0 and err.count('computed') == total - kept and sorted(files('mine')) == FILES
+    assert rc == 0 and messages(err).count('computed') == total - kept and sorted(files('mine')) == FILES
 
 
 def wait_for_units(box, process, count):
@@ -164,13 +172,13 @@ def test_killed_worker_and_the_same_command_again(box, undisturbed):
 
 
 def test_sigterm_elsewhere(box):
-    code = 'import os, signal, biasbook.auditing.cli as m\nm.list_measures = lambda: os.kill(os.getpid(), signal.SIGTERM)\n'
+    code = 'import os, signal, biasbook.auditing.catalog as m\nm.list_measures = lambda: os.kill(os.getpid(), signal.SIGTERM)\n'
     rc, out, err = run('list', 'measures', code=code + 'from biasbook.auditing.cli import main; main()')
     assert (rc, out, err.strip()) == (143, '', 'Interrupted.')
 
 
 def test_ctrl_c_elsewhere(box):
-    code = 'import os, signal, biasbook.auditing.cli as m\nm.list_measures = lambda: os.kill(os.getpid(), signal.SIGINT)\n'
+    code = 'import os, signal, biasbook.auditing.catalog as m\nm.list_measures = lambda: os.kill(os.getpid(), signal.SIGINT)\n'
     rc, out, err = run('list', 'measures', code=code + 'from biasbook.auditing.cli import main; main()')
     assert (rc, out, err.strip()) == (130, '', 'Interrupted.')
 
@@ -204,7 +212,7 @@ def test_secrets_of_a_subject(box, subject):
 
 
 AUDITED = """
-import sys, biasbook.auditing.cli as listing
+import sys, biasbook.auditing.catalog as listing
 listing.misspelt = lambda subject: ''                              # as in Python, where nothing is looked up before
 from biasbook.auditing.cli import main
 main(prog_name='biasbook')
@@ -261,7 +269,7 @@ main(prog_name='biasbook')
 
 
 def test_secrets_in_an_error_that_nobody_caught(box):
-    code = "import biasbook.auditing.cli as m\ndef fail(): raise KeyError('http://u:sk-CAN' + 'ARY@h?key=CAN' + 'ARY')\nm.list_measures = fail\n"
+    code = "import biasbook.auditing.catalog as m\ndef fail(): raise KeyError('http://u:sk-CAN' + 'ARY@h?key=CAN' + 'ARY')\nm.list_measures = fail\n"
     p = start('list', 'measures', code=code + 'from biasbook.auditing.cli import main; main()')
     out, err = p.communicate(timeout=60)
     assert p.returncode == 1 and "KeyError: 'http://***@h?***'" in err
@@ -279,11 +287,11 @@ def test_full_disk(box):
     rc, out, err = run('audit', *GAP, '--out', 'mine', preexec_fn=full)                # neither store nor results
     assert rc == 3 and 'Warning: finished units cannot be kept' in err and 'space' in err and not files('mine')
     rc, out, err = run('audit', *GAP, '--out', 'mine')
-    assert (rc, err, units(box)) == (0, '', 1) and sorted(files('mine')) == FILES
+    assert (rc, messages(err), units(box)) == (0, '', 1) and sorted(files('mine')) == FILES
     rc, out, err = run('audit', *GAP, '--out', 'full', '--quiet', preexec_fn=full)     # the store is there, results are not
     assert rc == 3 and 'could not be written to full' in err and 'Warning' not in err and not files('full')
     rc, out, err = run('audit', *GAP, '--out', 'full', code=COUNTED)
-    assert (rc, err) == (0, '') and files('full') == files('mine')                     # nothing was computed
+    assert (rc, messages(err)) == (0, '') and 'nothing to compute' in err and files('full') == files('mine')
 
 
 def test_full_disk_while_comparing(box):
@@ -344,7 +352,72 @@ finally: print(json.dumps([time.process_time(), sorted(sys.modules)]), file=sys.
     done = [run(*args, code=code) for _ in range(2)]
     loaded = [json.loads(err.splitlines()[-1]) for _, _, err in done]
     assert all(rc == 0 for rc, _, _ in done) and not HEAVY & set(loaded[0][1])
-    assert min(seconds for seconds, _ in loaded) <= (1.5 if args == ['list'] else .5)     # all lists import the chapters
+    assert min(seconds for seconds, _ in loaded) <= .5
+
+
+REFUSED = """
+import json, sys
+from biasbook.auditing.cli import main
+try: main(prog_name='biasbook')
+finally: print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize('args', [['novels-mini-masked', '--measure', 'weat'], ['googlenews-mini', '--measure', 'MaskFill'],
+                                  ['openai:x', '--measure', 'sas-pairs'], ['googlenews-mini', '--measure', 'seat', '--measure', 'maskfill']])
+def test_impossible_combinations_are_refused_before_anything_is_loaded(box, args):
+    rc, out, err = run('audit', *args, '--out', 'mine', code=REFUSED)
+    lines = err.strip().split('\n')
+    assert rc == 2 and ' there are ' in err and not HEAVY & set(json.loads(lines[-1])) and not Path('mine').exists()
+
+
+def test_repeated_audit_opens_and_draws_nothing(box):
+    command = ['audit', 'googlenews-mini', 'novels-mini-causal', '--only', 'weat7', '--only', 'stereotype pairs', '--no-placebo']
+    assert run(*command)[0] == 0
+    before = files('biasbook-audit')
+    rc, out, err = run(*command, code=REFUSED)
+    assert rc == 0 and not {'torch', 'transformers', 'matplotlib'} & set(json.loads(err.strip().split('\n')[-1]))
+    assert 'audit: 2 units reused, nothing to compute' in err and files('biasbook-audit') == before and 'weat7' in out
+    Path('biasbook-audit/report.html').write_bytes(before['report.html'].replace(b'Association audit', b'My own audit'))
+    assert run(*command, '--quiet')[0] == 0                       # a report that somebody changed is left alone
+    assert files('biasbook-audit-2') == before and b'My own' in files('biasbook-audit')['report.html']
+
+
+def test_default_subjects_that_a_measure_takes(box):
+    rc, out, err = run('audit', '--only', 'weat7', '--no-placebo')
+    assert rc == 0 and [r['subject'] for r in json.loads(files('biasbook-audit')['results.json'])['results']] == ['googlenews-mini']
+
+
+SLOW = """
+import sys, time
+import biasbook.auditing.progress as progress
+import biasbook.auditing.run as module
+progress.Progress.__init__.__kwdefaults__['every'] = .2
+work = module._work
+def slow_work(*args):
+    time.sleep(1)
+    return work(*args)
+module._work = slow_work
+from biasbook.auditing.cli import main
+main(prog_name='biasbook')
+"""
+
+
+def test_lines_off_a_terminal(box):
+    rc, out, err = run('audit', 'googlenews-mini', '--only', 'weat6', '--only', 'weat7', '--no-placebo', code=SLOW)
+    lines = err.strip().split('\n')
+    assert rc == 0 and lines[0] == 'audit: 2 units of 1 subject' and lines[-1].startswith('audit: 2 units computed in ')
+    assert any(line.startswith('audit: 1 of 2 units done, running weat7 of googlenews-mini, about ') for line in lines[1:-1])
+    assert run('audit', 'googlenews-mini', '--only', 'weat8', '--no-placebo', '--quiet', '--out', 'mine', code=SLOW) == (0, '', '')
+
+
+def test_nothing_is_kept_with_fresh(box):
+    p = start('audit', 'googlenews-mini', '--only', 'weat6', '--fresh', code=SLOW.replace('sleep(1)', 'sleep(60)'))
+    while 'audit: 1 unit' not in p.stderr.readline() and p.poll() is None:
+        pass
+    p.terminate()
+    out, err = p.communicate(timeout=60)
+    assert p.returncode == 143 and 'Interrupted. Nothing was kept.' in err and 'Traceback' not in err
 
 
 def test_terminal_without_unicode(box):

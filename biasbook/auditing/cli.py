@@ -19,7 +19,7 @@ import threading
 import traceback
 import warnings
 from concurrent.futures import InvalidStateError
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import NamedTuple
@@ -28,12 +28,10 @@ import click
 from click.core import ParameterSource
 
 from .. import __version__
-from ..core.checks import UnknownName, check_path, close_names, did_you_mean, joined
+from ..core.checks import UnknownName, check_path, close_names, did_you_mean, joined, plural
 from ..core.inputs import file_text, parse_json
-from ..core.registry import data_path, located, registry_entries
-from .catalog import (list_data, list_measures, list_models, list_queries, list_text, misspelt,
-                                       vector_names)
-from .config import DEBIAS, MOST_JOBS, read_config
+from .config import DEBIAS, MISSING, MOST_JOBS, check_cluster, read_config
+from .names import MEASURE_NAMES, why_impossible
 from .study_commands import check_command, new_command
 
 # %% ../../nbs/auditing/11_cli.ipynb #fdbef796
@@ -67,6 +65,10 @@ class Commands(click.Group):
 
     No message has the user, password or query of an address, or a key from the environment."""
     group_class = type
+
+    def parse_args(self, ctx, args):
+        ctx.meta.setdefault('biasbook.arguments', list(args))          # of the whole command; `meta` is shared with commands below
+        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx, args):
         try:
@@ -143,14 +145,19 @@ class _Choice(click.Choice):
                 type=_Choice(['all', 'measures', 'queries', 'data', 'models']))
 @click.option('--json', 'as_json', is_flag=True, help='Print JSON, with all fields of each row.')
 def list_command(what, as_json):
-    """List measures, queries, data or models. Without WHAT, list all of them in short.
+    """List measures, queries, data or models. Without WHAT, print one screen with what there is.
 
     \b
     Examples:
       biasbook list
       biasbook list measures
       biasbook list data --json"""
-    rows_of = {'measures': list_measures, 'queries': list_queries, 'data': list_data, 'models': list_models}
+    from biasbook.auditing import catalog
+    rows_of = {'measures': catalog.list_measures, 'queries': catalog.list_queries, 'data': catalog.list_data,
+               'models': catalog.list_models}
+    if what == 'all' and not as_json:
+        click.echo(catalog.overview_text())
+        return
     kinds = list(rows_of) if what == 'all' else [what]
     try:
         rows = {kind: rows_of[kind]() for kind in kinds}
@@ -159,8 +166,7 @@ def list_command(what, as_json):
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
-    for kind in kinds:
-        click.echo(list_text(kind, rows[kind], what == 'all'))
+    click.echo(catalog.list_text(what, rows[what]))
 
 # %% ../../nbs/auditing/11_cli.ipynb #ca57dd19
 @click.group('data', cls=Commands, short_help='Fetch, verify and find registered files.')
@@ -197,6 +203,7 @@ def _data_names(ctx, param, names):
 
 # %% ../../nbs/auditing/11_cli.ipynb #1ffa792b
 def _all_data_names():
+    from biasbook.core.registry import registry_entries
     return ['googlenews-mini', *registry_entries()]
 
 
@@ -206,6 +213,7 @@ def _complete_data(ctx, param, incomplete):
 
 def _path_of(name):
     "The local file with this name, or None."
+    from biasbook.core.registry import data_path, located
     return data_path(f'{name}.npz') if name == 'googlenews-mini' else located(name)
 
 
@@ -549,6 +557,7 @@ def _check_ending(ctx, param, path):
 # %% ../../nbs/auditing/11_cli.ipynb #7492fb87
 def _complete_vectors(ctx, param, incomplete):
     from click.shell_completion import CompletionItem
+    from biasbook.auditing.catalog import vector_names
     names = [CompletionItem(name) for name in vector_names() if name.startswith(incomplete)]
     return [CompletionItem(incomplete, type='file'), *names]
 
@@ -615,9 +624,22 @@ def _is_typed(ctx, name):
 
 def _check_subjects(ctx, subjects):
     "BadParameter for misspelt subjects."
+    from biasbook.auditing.catalog import misspelt
     problems = [problem for problem in map(misspelt, subjects) if problem]
     if problems:
         raise click.BadParameter('\n'.join(problems), ctx, param_hint='SUBJECT')
+
+def _check_kinds(ctx, subjects, measures, option='--measure'):
+    "BadParameter for a subject of a kind that none of these measures takes, before anything is opened."
+    from biasbook.auditing.subjects import kind_of
+    for subject in subjects if measures else ():
+        try:
+            kind = kind_of(subject)
+        except (ValueError, OSError):           # it cannot be opened, and the audit says why
+            continue
+        problem = why_impossible(subject, kind, measures)
+        if problem:
+            raise click.BadParameter(problem, ctx, param_hint=option)
 
 def _found_measures(ctx, names):
     "The measures with these names, or all; BadParameter for a misspelt one."
@@ -632,13 +654,21 @@ class _Chosen(NamedTuple):
     subjects: list
     left_out: str # a line about default subjects whose libraries are not installed, or ''
 
-def _chosen_subjects(names):
-    "The named subjects, or the default ones."
-    from biasbook.auditing.subjects import default_subjects
+def _chosen_subjects(names, measures):
+    "The named subjects, or those of the default ones that one of the measures takes."
+    from biasbook.auditing.subjects import default_subjects, kind_of
     if names:
         return _Chosen(list(names), '')
     usable, left_out = default_subjects()
-    return _Chosen(usable, left_out)
+    return _Chosen([name for name in usable if not why_impossible(name, kind_of(name), measures)], left_out)
+
+def _measures_with_tests(ctx, measures, only):
+    "The names of the measures that have one of the chosen tests; BadParameter for a test that none of them has."
+    from biasbook.auditing.measures import choose_units
+    try:
+        return list(choose_units(measures, list(only) or None))
+    except ValueError as e:
+        raise click.BadParameter(str(e), ctx, param_hint='--only') from e
 
 # %% ../../nbs/auditing/11_cli.ipynb #75b37f73
 def _folder_of(out):
@@ -713,19 +743,64 @@ def _workers(jobs):
         if not is_interrupted:
             threading.excepthook = usual_hook
 
+# %% ../../nbs/auditing/11_cli.ipynb #96d2b392
+def _cluster_address(ctx, param, value):
+    "The checked value of --cluster."
+    try:
+        return value if value is None else check_cluster(value)
+    except ValueError as e:
+        raise click.BadParameter(str(e), ctx, param) from e
+
+
+@contextmanager
+def _cluster(address):
+    "The executor of a Dask cluster: of the scheduler at this address, or of N processes for local:N."
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as e:
+        raise click.ClickException(f"--cluster needs an extra ({e}): pip install 'biasbook[cluster]'") from e
+    with ExitStack() as stack:
+        scheduler = address
+        if address.startswith('local:'):
+            n_workers = int(address.removeprefix('local:'))
+            scheduler = stack.enter_context(LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None))
+        try:
+            client = stack.enter_context(Client(scheduler, timeout=10))
+        except (OSError, TimeoutError, ValueError) as e:
+            raise click.ClickException(f'no Dask scheduler answers at {address} ({type(e).__name__}); start one with: '
+                                       'dask scheduler') from e
+        yield client.get_executor()
+
+
+def _executor(options):
+    "The context of the executor that these options name."
+    return _cluster(options['cluster']) if options['cluster'] else _workers(options['jobs'])
+
 # %% ../../nbs/auditing/11_cli.ipynb #e373c2fc
-def _audited(subjects, measures, jobs, fresh, quiet, limits=()):
+def _audited(ctx, subjects, measures, options, limits=(), study=None):
     "The audit; Exit with 130 after Ctrl-C, 143 after SIGTERM."
+    from biasbook.auditing.progress import usual_progress
     from biasbook.auditing.run import audit
     from biasbook.embedders.providers import without_secrets
+    progress = usual_progress(not options['quiet'])
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: click.echo(f'Warning: {without_secrets(message)}', err=True)
         try:
-            with _workers(jobs) as pool:
-                return audit(subjects, measures, executor=pool, resume=not fresh, limits=limits, progress=not quiet)
+            with _executor(options) as pool:
+                return audit(subjects, measures, study=study, with_builtin=options['with_builtin'], only=list(options['only']) or None, placebo=options['placebo'],
+                             on_missing=options['missing'], threads=options['threads'], executor=pool,
+                             resume=not options['fresh'], limits=limits, progress=progress)
         except KeyboardInterrupt as e:
-            click.echo('Interrupted. Finished units are kept; the same command resumes from them.', err=True)
+            click.echo(without_secrets(_interrupted(ctx, progress)), err=True)
             raise click.exceptions.Exit(exit_code(e)) from None
+
+
+def _interrupted(ctx, progress):
+    "What an interrupted audit has kept, and the command that goes on."
+    if not progress.keeps:
+        return 'Interrupted. Nothing was kept.'
+    command = shlex.join(['biasbook', *ctx.meta['biasbook.arguments']])
+    return f'Interrupted. {progress.kept} of {plural(progress.total, "unit")} are kept; the same command resumes from them:\n{command}'
 
 # %% ../../nbs/auditing/11_cli.ipynb #871d156b
 @contextmanager
@@ -749,6 +824,7 @@ def _as_typed(folder, out):
 # %% ../../nbs/auditing/11_cli.ipynb #cb5fb511
 def _complete_subjects(ctx, param, incomplete):
     from click.shell_completion import CompletionItem
+    from biasbook.auditing.catalog import vector_names
     items = [CompletionItem(incomplete, type='file')]
     names = [name for name in vector_names() if name.startswith(incomplete)]
     if names:
@@ -757,8 +833,7 @@ def _complete_subjects(ctx, param, incomplete):
     return items
 
 def _complete_measures(ctx, param, incomplete):
-    from biasbook.auditing.measures import MEASURES
-    return [m.name for m in MEASURES if m.name.startswith(incomplete)]
+    return [name for name in MEASURE_NAMES if name.startswith(incomplete.lower())]
 
 # %% ../../nbs/auditing/11_cli.ipynb #faa63eda
 @main.command(short_help='Measure associations in vectors and models, and report.')
@@ -769,6 +844,18 @@ def _complete_measures(ctx, param, incomplete):
               help='Folder for report.html and results (json, csv, md, tex).')
 @click.option('--measure', 'measures', multiple=True, metavar='NAME', shell_complete=_complete_measures,
               help='Only this measure; may be repeated.')
+@click.option('--study', type=click.Path(path_type=Path), metavar='FILE',
+              help='Measure the tests of this study file ("biasbook new" begins one) in place of the tests of the package.')
+@click.option('--with-builtin', is_flag=True, help='With --study: the tests of the package as well.')
+@click.option('--only', multiple=True, metavar='NAME',
+              help='Only this test, such as weat7 or "seat*"; may be repeated.')
+@click.option('--placebo/--no-placebo', default=True, help='Compare with random topics and directions (the default), or not.')
+@click.option('--missing', default='drop', show_default=True, type=click.Choice(MISSING),
+              help='Words that a subject lacks: leave them out, or do not compute the test.')
+@click.option('--threads', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), metavar='N',
+              help='Threads of one language model; its last digits depend on them.')
+@click.option('--cluster', callback=_cluster_address, metavar='ADDRESS',
+              help='Compute on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes here.')
 @click.option('--jobs', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), help='Processes.')
 @click.option('--fresh/--resume', help='Compute everything anew, or resume from finished units (the default).')
 @click.option('--quiet/--no-quiet', help='Print nothing but errors.')
@@ -784,7 +871,18 @@ def _complete_measures(ctx, param, incomplete):
 @_limit_options('weat6: abs(value) <= 1')
 @click.pass_context
 def audit(ctx, **typed):
-    """Measure associations in each SUBJECT: a file of word vectors (.npz, word2vec, GloVe), or a name.
+    """Measure associations in each SUBJECT, which is written in one of these forms:
+
+    \b
+      vectors.txt                        word vectors: .npz, word2vec, GloVe
+      my-model/                          a folder with a language model
+      hf:bert-base-uncased               a language model of the Hugging Face hub
+      hf:bert-base-uncased?pooling=mean  the same model as an embedder
+      st:all-MiniLM-L6-v2                an embedder of sentence-transformers
+      openai:text-embedding-3-large      an embedder; cohere:, voyage:, jina: too
+      openai-compatible:MODEL@URL        an embedder on your own server, as in
+        openai-compatible:nomic-embed-text@http://localhost:11434/v1
+      googlenews-mini                    a name of "biasbook list"
 
     Without a SUBJECT, the subjects of the package and its installed extras are audited. After an interrupt, the
     same command resumes from the finished units. A limit can compare value, low, high, p, p_adjusted, placebo, n,
@@ -802,6 +900,8 @@ def audit(ctx, **typed):
     Examples:
       biasbook audit
       biasbook audit vectors.txt googlenews-mini --measure weat --jobs 2
+      biasbook audit googlenews-mini --only weat7 --no-placebo
+      biasbook audit vectors.txt --study mine.yaml
       biasbook audit --config audit.yaml --out today
       biasbook audit vectors.txt --limit 'weat6: abs(value) <= 1' --junit t.xml
       biasbook audit --before googlenews-mini --debias hard"""
@@ -812,6 +912,28 @@ def audit(ctx, **typed):
     else:
         _audit_command(ctx, options)
 
+# %% ../../nbs/auditing/11_cli.ipynb #284211fe
+def _study_of(ctx, options):
+    "The path of the study, or None; UsageError for a mistake in it, or for --with-builtin without a study."
+    from biasbook.results.tables import printable
+    if options['study'] is None:
+        if options['with_builtin']:
+            raise click.UsageError('--with-builtin is for --study; without it the tests of the package are measured anyway', ctx)
+        return None
+    from biasbook.auditing.own_tests import measures_of_study
+    from biasbook.stimuli.study import read_study
+    try:
+        study = read_study(options['study'])
+        rows = measures_of_study(study, options['with_builtin'])
+        names = [row.name for row in rows]
+        unknown = [name for name in options['measures'] if name not in names]
+        if unknown:
+            raise ValueError(f'{options["study"]} has no tests of {joined(unknown)}; it has {joined(names)}')
+    except ValueError as e:
+        raise click.UsageError(printable(str(e)), ctx) from e
+    _parsed_limits(ctx, study.limits, 'results')
+    return str(options['study'])
+
 # %% ../../nbs/auditing/11_cli.ipynb #7cc1c1f7
 def _audit_command(ctx, options):
     "Audit, save, print, and end with the exit code."
@@ -820,11 +942,18 @@ def _audit_command(ctx, options):
     out = _folder_of(options['out'] or 'biasbook-audit')
     limits = _parsed_limits(ctx, options['limits'], 'results')
     _check_subjects(ctx, options['subjects'])
-    chosen = _chosen_subjects(options['subjects'])
-    measures = _found_measures(ctx, options['measures'])
+    study = _study_of(ctx, options)
+    if study is None:
+        _check_kinds(ctx, options['subjects'], options['measures'])
+        measures = _found_measures(ctx, options['measures'])
+        with_tests = _measures_with_tests(ctx, measures, options['only'])
+        _check_kinds(ctx, options['subjects'], with_tests, '--only')
+    else:
+        measures, with_tests = list(options['measures']) or None, None
+    chosen = _chosen_subjects(options['subjects'], with_tests)
     _make_folder(out)
     junit = _checked_junit(ctx, options['junit'])
-    a = _audited(chosen.subjects, measures, options['jobs'], options['fresh'], options['quiet'], limits)
+    a = _audited(ctx, chosen.subjects, measures, options, limits, study)
     with _writing_to(out):
         folder = a.save(out)
     written = _as_typed(folder, out)
@@ -896,6 +1025,8 @@ def _conflict(options):
         return '--after, --debias and --placebos need --before'
     if options['after'] and options['debias']:
         return 'give --after or --debias, but not both'
+    if options['only'] or options['cluster'] or not options['placebo']:
+        return '--only, --cluster and --no-placebo are for an audit of SUBJECT, not for --before'
     if options['subjects'] or options['measures']:
         return '--before takes the place of SUBJECT, and measures everything'
     if options['limits'] or options['junit'] or options['github']:

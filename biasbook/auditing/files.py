@@ -6,6 +6,7 @@
 __all__ = ['Audit', 'audit_lines', 'save_files', 'save_audit', 'load_audit']
 
 # %% ../../nbs/auditing/07_files.ipynb #bafbe31e
+import hashlib
 import json
 import math
 import os
@@ -15,6 +16,7 @@ from typing import NamedTuple
 
 from .. import __version__
 from ..core.checks import WrongKind, check_path, check_text, check_whole, errors_at, listed, shown
+from ..core.registry import data_path
 from ..core.inputs import file_text, parse_json, writable
 from ..results.readings import is_known
 from ..results.result import PLACEBOS, Result, paper_table, plain_data, results_table
@@ -204,19 +206,50 @@ def save_files(files, # name -> text or bytes; the process that writes the first
         tried = wanted.with_name(f'{wanted.name}-{number}')
     return tried
 
+# %% ../../nbs/auditing/07_files.ipynb #285560f6
+def _sha256(text):
+    return hashlib.sha256(text.encode('utf-8', 'backslashreplace')).hexdigest()
+
+
+def _signed(page, results):
+    "The page with a last line that has the checksums of the results and of the page."
+    style = ''.join(_sha256(data_path(name).read_text(encoding='utf-8')) for name in ('report.css', 'report.js'))
+    return f'{page}<!-- results {_sha256(results + style)}, page {_sha256(page)} -->\n'
+
+
+def _report_there(folder, results):
+    "The report of these results that the folder, or one that `save_files` would try after it, has already; None if none has."
+    wanted = Path(os.path.realpath(check_path(folder, 'the folder of the results')))
+    tried = wanted
+    number = 1
+    while (tried / 'results.json').is_file():
+        try:
+            is_same = (tried / 'results.json').read_bytes() == results.encode('utf-8')
+            report = (tried / 'report.html').read_bytes().decode('utf-8') if is_same else ''
+        except (OSError, UnicodeDecodeError):
+            report = ''
+        page, mark, _ = report.rpartition('<!-- results ')
+        if mark and _signed(page, results) == report:
+            return report
+        number += 1
+        tried = wanted.with_name(f'{wanted.name}-{number}')
+    return None
+
 # %% ../../nbs/auditing/07_files.ipynb #7b662e58
 def save_audit(audit, # an Audit
                folder, # made if it is not there
               )->Path: # the folder that was written: this one, or the first free one beside it
     "Write results.json, .csv, .md and .tex, and report.html. OSError: disk, permission, a file there."
-    from biasbook.auditing.report import report_html           # late: it imports all chapters
     everything = plain_data({'biasbook': __version__, 'about': audit.about, 'failures': list(audit.failures),
                              'results': [r.to_dict() for r in audit.results]})
+    results = writable(json.dumps(everything, ensure_ascii=False, allow_nan=False, indent=1, default=lambda x: writable(str(x))))
+    report = _report_there(folder, results)
+    if report is None:
+        from biasbook.auditing.report import report_html       # late: it imports all chapters and matplotlib
+        report = _signed(report_html(audit), results)
     table = audit.paper_table()
-    return save_files({'results.json': json.dumps(everything, ensure_ascii=False, allow_nan=False, indent=1,
-                                                  default=lambda x: writable(str(x))),
-                       'results.csv': table.to_csv(), 'results.md': table.to_markdown(),
-                       'results.tex': table.to_latex(), 'report.html': report_html(audit)}, folder)
+    return save_files({'results.json': results, 'results.csv': table.to_csv(), 'results.md': table.to_markdown(),
+                       'results.tex': table.to_latex(), 'report.html': report}, folder)
 
 # %% ../../nbs/auditing/07_files.ipynb #12f206de
 def _check_mapping_or_none(x, name):

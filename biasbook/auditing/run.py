@@ -7,9 +7,11 @@ __all__ = ['audit']
 
 # %% ../../nbs/auditing/02_run.ipynb #f87ff57a
 import hashlib
+import json
 import platform
 import shlex
 import sys
+import threading
 import traceback
 import warnings
 from concurrent.futures import as_completed
@@ -20,13 +22,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import __version__
-from ..core.checks import MissingWords, TooFewWords, WrongKind, shown
+from ..core.checks import (MissingWords, TooFewWords, WrongKind, check_choice, check_flag, check_whole, look_up, plural,
+                                  shown)
 from ..core.registry import data_path
 from ..core.store import Store, store_key
 from ..results.result import Result
 from ..embedders.providers import shown_subject, without_secrets
-from .subjects import default_subjects, fingerprint, open_subject, origin
-from .measures import MEASURES, Measure, find_measures, unit_name
+from .subjects import default_subjects, fingerprint, kind_of, open_subject, origin, state_of
+from .measures import MEASURES, Measure, choose_units, find_measures, unit_name
+from .progress import Progress, usual_progress
 from .readings import LOWER_CASE, MISSING_WORDS
 from .limits import check_limits, outcomes_to_data, parse_limits
 from .files import Audit
@@ -44,6 +48,34 @@ def _code_versions():
         checksum.update(name + b'\0' + path.read_bytes())
     return {'biasbook': __version__, 'code': checksum.hexdigest(), 'numpy': numpy.__version__,
             'scipy': scipy.__version__}
+
+# %% ../../nbs/auditing/02_run.ipynb #53bf7535
+class _TorchThreads:
+    "How many threads torch computes with while units run; several units may run in threads of one process."
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._running = 0 # units
+        self._before = None # the number outside of units; None while it is in force
+
+    @contextmanager
+    def set_to(self, threads):
+        torch = sys.modules.get('torch')        # a unit of word vectors does not need it
+        with self._lock:
+            self._running += 1
+            if torch is not None and self._before is None:
+                self._before = torch.get_num_threads()
+            if torch is not None and torch.get_num_threads() != threads:
+                torch.set_num_threads(threads)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running -= 1
+                if self._before is not None and not self._running:
+                    sys.modules['torch'].set_num_threads(self._before)
+                    self._before = None
+
+_torch_threads = _TorchThreads()
 
 # %% ../../nbs/auditing/02_run.ipynb #ff9fbbc2
 class _Outcome(NamedTuple):
@@ -69,23 +101,28 @@ def _failed(error, advice=''):
 
 
 _last_opened: dict = {} # the subject that this process opened last: most units have the same one
+_opening = threading.Lock()
 
 def _open_again(subject, checksum):
     "A subject given as a string, opened only once for units in a row; ValueError if its fingerprint is not `checksum`."
-    if (subject, checksum) not in _last_opened:
-        _, opened = open_subject(subject)
-        if fingerprint(opened) != checksum:
-            raise ValueError(f'{subject} changed while the audit ran, or is a different file on this machine')
-        _last_opened.clear()
-        _last_opened[subject, checksum] = opened
-    return _last_opened[subject, checksum]
+    with _opening:                              # a worker of a cluster may have several threads
+        opened = _last_opened.get((subject, checksum))
+        if opened is None:
+            _, opened = open_subject(subject)
+            if fingerprint(opened) != checksum:
+                raise ValueError(f'{subject} changed while the audit ran, or is a different file on this machine')
+            _last_opened.clear()
+            _last_opened[subject, checksum] = opened
+    return opened
 
 
-def _work(run, subject, checksum, spec):
+def _work(run, subject, checksum, spec, options, threads):
     "The outcome of a unit; only an interrupt is raised."
     try:
         opened = _open_again(subject, checksum) if isinstance(subject, str) else subject
-        return _Outcome(run(opened, spec).to_json().encode('utf-8'))
+        with _torch_threads.set_to(threads):
+            result = run(opened, spec, **options)
+        return _Outcome(result.to_json().encode('utf-8'))
     except Exception as e:                      # the error of one unit must not stop the others
         return _failed(e)
 
@@ -123,14 +160,19 @@ class _Plan(NamedTuple):
     error: str = '' # why it could not be opened, or which measures do not take it
 
 
-class _Opened(NamedTuple):
-    "An opened subject, as long as its units need it."
+class _Facts(NamedTuple):
+    "What an audit knows about a subject."
     name: str
     kind: str
+    checksum: str # its fingerprint
+    about: dict # for the saved audit, plain data
+
+
+class _Opened(NamedTuple):
+    "An opened subject, as long as its units need it."
+    facts: _Facts
     subject: Any # the object
     for_workers: Any # what a worker gets: the string that opens it, or the object
-    checksum: str # its fingerprint
-    about: dict # what is known about it, plain data
 
 
 def _open(subject):
@@ -144,20 +186,57 @@ def _open(subject):
         about['size'] = len(opened)
     about.update({**opened.meta, **origin(subject)})
     for_workers = subject if isinstance(subject, str) else opened
-    return _Opened(opened.name, kind, opened, for_workers, checksum, about)
+    return _Opened(_Facts(opened.name, kind, checksum, about), opened, for_workers)
 
 
-def _units(measures, kind, checksum):
-    "The units of the measures that take this kind of subject, for the subject with this fingerprint. ValueError for none."
-    fitting = [m for m in measures if kind in m.kinds]
+_DEFAULTS = {'placebo': True} # the options that the run functions of measures may take
+
+
+def _applied(measure, options):
+    "The options that a measure takes, where they differ from the defaults: for its run function and for the keys."
+    return {name: options[name] for name in measure.options if name in options and options[name] != _DEFAULTS[name]}
+
+
+def _units(measures, chosen, facts, options, threads):
+    "The chosen units of the measures that take this kind of subject. ValueError for none."
+    fitting = [m for m in measures if facts.kind in m.kinds and m.name in chosen]
     if not fitting:
-        raise ValueError(f'none of the chosen measures takes {kind}: {", ".join(m.name for m in measures)}')
+        names = [m.name for m in measures if m.name in chosen]
+        raise ValueError(f'none of the chosen measures takes {facts.kind}: {", ".join(names)}')
     units = []
     for m in fitting:
-        for name, spec in m.units().items():
-            key = store_key(work='audit unit', measure=m.name, unit=name, spec=spec, subject=checksum, **_code_versions())
+        different = _applied(m, options)
+        if different:
+            different = {'options': different}
+        if threads != 1 and facts.kind != 'vectors':
+            different['threads'] = threads
+        for name, spec in chosen[m.name].items():
+            key = store_key(work='audit unit', measure=m.name, unit=name, spec=spec, subject=facts.checksum, **different,
+                            **_code_versions())
             units.append(_Unit(m, name, spec, key))
     return units
+
+
+def _expected_units(measures, chosen, subject):
+    "How many units a subject will have, without opening it; None if that cannot be told."
+    if not isinstance(subject, (str, Path)):
+        return None
+    try:
+        kind = kind_of(str(subject))
+    except (ValueError, OSError):
+        return 0                                # it will fail
+    return sum(len(chosen[m.name]) for m in measures if kind in m.kinds and m.name in chosen) if kind else None
+
+# %% ../../nbs/auditing/02_run.ipynb #ed1dbe1f
+def _facts_key(subject):
+    "The key of what is known about a subject; '' for one whose files are unknown, such as an object or a model of a provider."
+    if not isinstance(subject, (str, Path)):
+        return ''
+    try:
+        state = state_of(str(subject))
+    except (ValueError, OSError):               # opening it will say what is wrong
+        return ''
+    return store_key(work='audit subject', state=state, **_code_versions()) if state else ''
 
 # %% ../../nbs/auditing/02_run.ipynb #2b68747b
 def _stacklevel_of_audit():
@@ -193,10 +272,20 @@ class _Kept:
                 found = self.store.get(keys)
         return found
 
-    def put(self, key, result):
+    def put(self, key, value, kind='audit unit'):
+        "Keep a value; returns whether that was possible."
         if self.store is not None:
             with self._or_do_without():
-                self.store.put({key: result}, kind='audit unit')
+                self.store.put({key: value}, kind=kind)
+        return self.store is not None
+
+    def facts(self, key):
+        "What an earlier audit found out about a subject with this key; None if it must be opened."
+        found = self.get([key]) if key else {}
+        return _Facts(**json.loads(found[key])) if found else None
+
+    def put_facts(self, key, facts):
+        self.put(key, json.dumps(facts._asdict()).encode(), kind='audit subject')
 
     def close(self):
         if self.store is not None:
@@ -212,46 +301,72 @@ def _outcome_of(future):
         return _failed(e, '; finished units are kept, and the same audit resumes from them')
 
 # %% ../../nbs/auditing/02_run.ipynb #06eb7f81
+def _as_progress(progress):
+    "A Progress of any kind that `audit` takes: True, False or a Progress."
+    return progress if isinstance(progress, Progress) else usual_progress(check_flag(progress, 'progress'))
+
+
 class _Units:
     """The units of an audit that are finished, and the units that an executor has.
 
     Used as a context, it waits for the executor at the end."""
-    def __init__(self, executor, resume, progress):
+    def __init__(self, executor, resume, progress, *, options, threads):
         from tqdm import tqdm
         self.executor = executor
+        self.options = options
+        self.threads = threads
         self.kept = _Kept(resume)
         self.done: dict[str, _Outcome] = {} # by the key of the unit
         self.futures: dict[str, Any] = {} # key of a unit -> its future, for units that the executor has or had
-        self.reused = 0 # how many results came from the store
-        self.bar = tqdm(total=0, desc='audit', unit=' units', disable=None if progress else True, delay=1, leave=False)
+        self.first_subject: dict[str, int] = {} # key of a unit -> the place of the first subject that has it
+        self.progress = _as_progress(progress)
+        self.progress.keeps = self.kept.store is not None
+        # a bar beside lines would be too much, so it is for terminals only
+        is_shown = self.progress.write is not None and self.progress.only_end
+        self.bar = tqdm(total=0, desc='audit', unit=' units', disable=None if is_shown else True, delay=1, leave=False)
 
-    def start(self, units, opened):
-        "Take finished units of a subject from the store; run the others, or hand them to the executor."
+    def take(self, place, units):
+        "Take those units of a subject from the store that are finished; returns whether all are done."
+        for unit in units:
+            self.first_subject.setdefault(unit.key, place)
+        mine = {unit.key for unit in units if self.first_subject[unit.key] == place}
+        self.progress.expect(place, len(mine))
         from_store = self.kept.get([unit.key for unit in units if unit.key not in self.done])
         for key, result in from_store.items():
             self.done[key] = _Outcome(result)
-        self.reused += len(from_store)
+        self.progress.reuse(len(from_store))
+        return all(unit.key in self.done for unit in units)
+
+    def start(self, units, opened):
+        "Run the units of a subject that are not done, or hand them to the executor."
         missing = {unit.key: unit for unit in units if unit.key not in self.done and unit.key not in self.futures}
         self.bar.total += len(missing)
         for key, unit in missing.items():
+            options = _applied(unit.measure, self.options)
+            work = (unit.measure.run, opened.for_workers if self.executor else opened.subject, opened.facts.checksum, unit.spec,
+                    options, self.threads)
             if self.executor:
-                self.futures[key] = self.executor.submit(_work, unit.measure.run, opened.for_workers, opened.checksum,
-                                                         unit.spec)
+                self.futures[key] = self.executor.submit(_work, *work)
+                self.progress.begin(f'{plural(len(self.futures), "unit")} in workers')
             else:
-                self.finish(key, _work(unit.measure.run, opened.subject, opened.checksum, unit.spec))
+                self.progress.begin(f'{unit_name(unit.measure.name, unit.name)} of {opened.facts.name}')
+                self.finish(key, _work(*work))
 
     def finish(self, key, outcome):
         "Note the outcome of a unit, and keep its result in the store."
         self.done[key] = outcome
-        if outcome.result is not None:
-            self.kept.put(key, outcome.result)
+        is_kept = outcome.result is not None and self.kept.put(key, outcome.result)
+        self.progress.finish(is_kept)
         self.bar.update()
 
     def wait(self):
         "Wait for the units that the executor has."
         keys = {future: key for key, future in self.futures.items()}
+        left = len(keys)
         for future in as_completed(keys):
             self.finish(keys[future], _outcome_of(future))
+            left -= 1
+            self.progress.begin(f'{plural(left, "unit")} in workers')
 
     def stop(self):
         "Cancel the units that the executor has not begun, and keep the ones that it has finished."
@@ -263,6 +378,7 @@ class _Units:
         self.kept.close()
 
     def __enter__(self):
+        self.progress.__enter__()
         return self
 
     def __exit__(self, error_type, error, trace):
@@ -272,30 +388,70 @@ class _Units:
                 self.wait()
         finally:
             self.stop()
+            self.progress.__exit__(error_type, error, trace)
 
 # %% ../../nbs/auditing/02_run.ipynb #52cd6332
-def _command(subjects, measures):
+def _command(subjects, measures, only, options, on_missing, study=None, with_builtin=False):
     "The command line of an audit; '' if a subject is an object, or a measure is not in the table."
     have_names = all(isinstance(s, (str, Path)) for s in subjects)
-    if not have_names or any(m not in MEASURES for m in measures):
+    from_file = isinstance(study, (str, Path))
+    if not have_names or (not from_file and any(m not in MEASURES for m in measures)):
         return ''
     command = ['biasbook', 'audit', *map(shown_subject, subjects)]
-    if measures != MEASURES:
+    if from_file:
+        command.append(f'--study={study}')
+        if with_builtin:
+            command.append('--with-builtin')
+    elif measures != MEASURES:
         command += [f'--measure={m.name}' for m in measures]
+    command += [f'--only={pattern}' for pattern in only or ()]
+    if not options['placebo']:
+        command.append('--no-placebo')
+    if on_missing != 'drop':
+        command.append(f'--missing={on_missing}')
     return shlex.join(command)
+
+# %% ../../nbs/auditing/02_run.ipynb #456f158e
+def _rows_and_limits(measures, limits, study, with_builtin):
+    "The rows of measures of an audit, and its limits with those of the study. ValueError for an unknown measure or a wrong limit."
+    if study is None:
+        if with_builtin:
+            raise ValueError('with_builtin is for a study; the tests of the package are measured anyway')
+        return find_measures(measures), parse_limits(limits)
+    from biasbook.auditing.own_tests import measures_of_study      # late: it imports all chapters
+    from biasbook.stimuli.study import Study, read_study
+    if not isinstance(study, Study):
+        study = read_study(study)
+    rows = measures_of_study(study, with_builtin)
+    if measures is not None:
+        table = {row.name: row for row in rows}
+        names = [measures] if isinstance(measures, str) else measures
+        rows = [look_up(table, name, 'measure of this study') for name in names]
+    return rows, [*parse_limits(study.limits, f'the study {study.name}'), *parse_limits(limits)]
 
 # %% ../../nbs/auditing/02_run.ipynb #712ef620
 def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by default default_subjects()
           measures=None, # names or rows of MEASURES; all by default
           *,
+          study=None, # a Study or the path of a study file: its tests in place of the tests of the package
+          with_builtin=False, # with a study: the tests of the package as well
+          only=None, # names of tests or patterns, such as ["weat7", "seat*"]; all by default
+          placebo=True, # compare with random topics and directions as well
+          on_missing='drop', # words that a subject lacks: "drop", or "raise", which makes such a test a failure
+          threads=1, # of torch in one unit; the last digits of language models and embedders depend on it
           executor=None, # any concurrent.futures.Executor; by default units run here, one after another
           resume=True, # True: keep finished units in the store and take them from there; False; or the path of a store
           limits=(), # such as "weat6: abs(value) <= 1", or a list of these; the outcomes are in `Audit.limits`
-          progress=False, # show a bar on a terminal if the audit takes longer than a second
+          progress=False, # True: a bar on a terminal, else a line every ten seconds; or a Progress
          )->Audit:
-    "Run every measure on every subject of its kind; errors are kept in `failures`. ValueError for an unknown measure or a wrong limit."
-    measures = find_measures(measures)
-    limits = parse_limits(limits)
+    "Run every measure on every subject of its kind; errors are kept in `failures`. ValueError for an unknown measure or test, or a wrong limit."
+    rows, limits = _rows_and_limits(measures, limits, study, with_builtin)
+    measures = rows
+    patterns = [only] if isinstance(only, str) else only
+    chosen = choose_units(measures, patterns)
+    options = {'placebo': check_flag(placebo, 'placebo')}
+    on_missing = check_choice(on_missing, 'on_missing', ('drop', 'raise'))
+    threads = check_whole(threads, 'threads', least=1)
     if subjects is None:
         subjects, _ = default_subjects()
     if not isinstance(subjects, list):
@@ -306,28 +462,43 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
         raise WrongKind('executor', 'an Executor of concurrent.futures', shown(executor))
     plans: list[_Plan] = []
     about: dict[str, dict] = {}
-    with _Units(executor, resume, progress) as units:
-        for subject in subjects:
+
+    def planned(facts):
+        return _Plan(_unused_name(facts.name, about), _units(measures, chosen, facts, options, threads), facts.about)
+
+    with _Units(executor, resume, progress, options=options, threads=threads) as units:
+        for place, subject in enumerate(subjects):
+            units.progress.expect(place, _expected_units(measures, chosen, subject))
+        for place, subject in enumerate(subjects):
             opened = None                        # frees the memory of the subject before
             try:
-                opened = _open(subject)
-                plan = _Plan(_unused_name(opened.name, about), _units(measures, opened.kind, opened.checksum), opened.about)
+                facts_key = _facts_key(subject)
+                known = units.kept.facts(facts_key)
+                plan = planned(known) if known else None
+                if plan is None or not units.take(place, plan.units):
+                    units.progress.begin(f'the opening of {_label(subject)}')
+                    opened = _open(subject)
+                    if facts_key and facts_key == _facts_key(subject):         # its files did not change meanwhile
+                        units.kept.put_facts(facts_key, opened.facts)
+                    plan = planned(opened.facts)
+                    units.take(place, plan.units)
             except Exception as e:               # the error of one subject must not stop the others
+                units.progress.expect(place, 0)
                 plans.append(_Plan(_label(subject), [], {}, _failed(e).error))
                 continue
             plans.append(plan)
             about[plan.subject] = plan.about
             units.start(plan.units, opened)
-    found = _collected(plans, units, {'versions': {**_code_versions(), 'python': platform.python_version()},
-                                      'command': _command(subjects, measures),
-                                      'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in measures},
-                                      'subjects': about})
+    facts = {'versions': {**_code_versions(), 'python': platform.python_version()},
+             'command': _command(subjects, measures, patterns, options, on_missing, study, with_builtin),
+             'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in measures}, 'subjects': about}
+    found = _collected(plans, units, facts, on_missing)
     if limits:
         found.about['limits'] = outcomes_to_data(check_limits(found, limits), found.results)
     return found
 
 # %% ../../nbs/auditing/02_run.ipynb #15b9d72c
-def _collected(plans, units, about):
+def _collected(plans, units, about, on_missing):
     "The audit: results and failures in the order of subjects, measures and units, not in the order in which they finished."
     results, failures = [], []
     for plan in plans:
@@ -335,12 +506,15 @@ def _collected(plans, units, about):
             failures.append({'subject': plan.subject, 'measure': '', 'error': plan.error, 'reason': ''})
         for unit in plan.units:
             outcome = units.done[unit.key]
+            if outcome.result is not None:
+                r = Result.from_json(outcome.result.decode('utf-8'))
+                if on_missing == 'raise' and r.missing:
+                    outcome = _failed(MissingWords(r.missing, plan.subject))
             if outcome.result is None:
                 failures.append({'subject': plan.subject, 'measure': unit_name(unit.measure.name, unit.name),
                                  'error': outcome.error, 'reason': outcome.reason,
                                  'unit': f'{unit.measure.name}/{unit.name}'})
             else:
-                r = Result.from_json(outcome.result.decode('utf-8'))
                 about_unit = {'measure': unit.measure.name, 'unit': unit.name}
                 results.append(replace(r, subject=plan.subject, meta={**r.meta, **about_unit}))
-    return Audit(tuple(results), tuple(failures), about, units.reused)
+    return Audit(tuple(results), tuple(failures), about, units.progress.reused)

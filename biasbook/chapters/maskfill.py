@@ -377,7 +377,7 @@ def _fill_result(model, templates, words, query, method, compat, level):
     between = ' | ' if has_several_words else '/'       # a slash separates the words of a group
     units = Units(counts=tuple(len(targets) for targets in query.lists.values()), name='targets')
     used = {**query.lists, f'group {a}': group_a, f'group {b}': group_b}
-    meta = {'unit': 'nats', 'templates': texts, 'method': method, 'compat': compat, 'checkpoint': model.meta,
+    meta = {'value_unit': 'nats', 'templates': texts, 'method': method, 'compat': compat, 'checkpoint': model.meta,
             'versions': {'biasbook': __version__}}
     return Result(metric=query.metric, subject=model.name, query=f'{query.label} × {a}{between}{b}',
                   value=found.main.value, interval=found.main.interval, test=found.main.test, units=units,

@@ -43,7 +43,7 @@ def detectable_in_large_effects(r, # a Result
     if r.detectable is None or kind not in LARGE_EFFECTS:
         return None
     large = LARGE_EFFECTS[kind]
-    if kind == 'difference' and r.meta.get('unit'): # of a unit such as nats; in standard deviations it follows from the list sizes
+    if kind == 'difference' and r.meta.get('value_unit'): # of a unit such as nats; in standard deviations it follows from the list sizes
         return None if r.units is None else minimum_detectable_d(*r.units.counts) / large
     if kind == 'preference':                    # a share: its distance from one half, on the scale of the value
         large = (large / .5 - 1) * r.null
