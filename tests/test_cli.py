@@ -307,8 +307,7 @@ def test_full_disk_while_comparing(box):
 def test_output_that_cannot_be_written(box, args):
     with open('/dev/full', 'w') as full:
         p = subprocess.run([sys.executable, '-m', 'biasbook', *args], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
-    assert (p.returncode, messages(p.stderr)) == (3, 'Error: the output could not be written: No space left on device
-')
+    assert (p.returncode, messages(p.stderr)) == (3, 'Error: the output could not be written: No space left on device\n')
     assert args[0] != 'audit' or sorted(files('mine')) == FILES
 
 

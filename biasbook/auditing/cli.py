@@ -440,15 +440,15 @@ def compare_command(ctx, a, b, max_change, as_json, out, limits, junit, github):
     """Show what changed from audit A to B, each a folder of "biasbook audit" or its results.json.
 
     Results are paired by subject, measure, test and words. For WEAT the change has an interval and a paired p.
-    A limit can compare before, after, change, low, high, p and p_adjusted, the last four of the change.
+    A limit can compare before, after and change, and low, high, p and p_adjusted of the change.
 
     \b
     Exit codes:
       0  compared, and all limits are within
       1  a limit is exceeded, or a value moved by more than --max-change
       2  the command was wrong, or A or B is not an audit
-      3  a result of A that a limit is about has no counterpart in B, or
-         too little data decide a limit
+      3  a result of A that a limit names has no counterpart in B, or a
+         limit needs more data
 
     \b
     Examples:
@@ -577,8 +577,8 @@ def _complete_vectors(ctx, param, incomplete):
 def rank_command(ctx, subjects, names, path, by, own_words, out):
     """Rank word vectors, each SUBJECT a file or a name, by their WEAT d.
 
-    An order is named if it holds in 95 % of resamples of the target words. The exit code is 0, 1 if a query could not be
-    measured, and 2 if the command itself was wrong.
+    The last note lists the orders that hold in 95 % of resamples of the target words. The exit code is 0 if every query
+    was measured, 1 if a query or a file could not be measured, and 2 if the command itself was wrong.
 
     \b
     Examples:
@@ -655,11 +655,13 @@ class _Chosen(NamedTuple):
     left_out: str # a line about default subjects whose libraries are not installed, or ''
 
 def _chosen_subjects(names, measures):
-    "The named subjects, or those of the default ones that one of the measures takes."
+    "The named subjects, or the default subjects that one of the measures takes."
     from biasbook.auditing.subjects import default_subjects, kind_of
     if names:
         return _Chosen(list(names), '')
     usable, left_out = default_subjects()
+    if measures is None:                        # of a study: each subject is measured by the tests for its kind
+        return _Chosen(list(usable), left_out)
     return _Chosen([name for name in usable if not why_impossible(name, kind_of(name), measures)], left_out)
 
 def _measures_with_tests(ctx, measures, only):
@@ -851,12 +853,12 @@ def _complete_measures(ctx, param, incomplete):
               help='Only this test, such as weat7 or "seat*"; may be repeated.')
 @click.option('--placebo/--no-placebo', default=True, help='Compare with random topics and directions (the default), or not.')
 @click.option('--missing', default='drop', show_default=True, type=click.Choice(MISSING),
-              help='Words that a subject lacks: leave them out, or do not compute the test.')
+              help='If a subject lacks words: drop leaves them out, raise leaves the test out.')
 @click.option('--threads', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), metavar='N',
-              help='Threads of one language model; its last digits depend on them.')
+              help='Threads for each language model or embedder. The last digits of its results depend on N.')
 @click.option('--cluster', callback=_cluster_address, metavar='ADDRESS',
               help='Compute on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes here.')
-@click.option('--jobs', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), help='Processes.')
+@click.option('--jobs', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), help='Number of processes that measure at the same time.')
 @click.option('--fresh/--resume', help='Compute everything anew, or resume from finished units (the default).')
 @click.option('--quiet/--no-quiet', help='Print nothing but errors.')
 @click.option('--before', metavar='A', shell_complete=_complete_subjects,
@@ -893,7 +895,7 @@ def audit(ctx, **typed):
       0  everything was measured, and all limits are within
       1  a limit is exceeded
       2  the command was wrong
-      3  something could not be measured, or too little data decide a limit
+      3  something could not be measured, or a limit needs more data
       130 after Ctrl-C, 143 after SIGTERM
 
     \b
@@ -920,7 +922,9 @@ def _study_of(ctx, options):
         if options['with_builtin']:
             raise click.UsageError('--with-builtin is for --study; without it the tests of the package are measured anyway', ctx)
         return None
+    from biasbook.auditing.names import KIND_WORDS
     from biasbook.auditing.own_tests import measures_of_study
+    from biasbook.auditing.subjects import kind_of
     from biasbook.stimuli.study import read_study
     try:
         study = read_study(options['study'])
@@ -929,6 +933,11 @@ def _study_of(ctx, options):
         unknown = [name for name in options['measures'] if name not in names]
         if unknown:
             raise ValueError(f'{options["study"]} has no tests of {joined(unknown)}; it has {joined(names)}')
+        kinds = {kind for row in rows for kind in row.kinds}
+        for subject in options['subjects']:
+            kind = kind_of(subject)
+            if kind is not None and kind not in kinds:
+                raise ValueError(f'{subject} is {KIND_WORDS[kind]}, and {options["study"]} has no test for that; it has {joined(names)}')
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
     _parsed_limits(ctx, study.limits, 'results')

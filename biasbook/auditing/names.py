@@ -18,11 +18,11 @@ class MeasureName(NamedTuple):
     about: str # what it measures, in a few words
 
 MEASURE_NAMES = {
-    'weat': MeasureName(('vectors',), '00_weat', 'two sets of words, nearer to which of two others?'),
+    'weat': MeasureName(('vectors',), '00_weat', 'do words X lean more toward A than words Y do?'),
     'occupation_gap': MeasureName(('vectors', 'masked', 'embedder'), '00c_occupation_gap', 'occupations and their share of women'),
     'direct_bias': MeasureName(('vectors',), '01_projection', 'professions along the direction woman–man'),
-    'cluster_bias': MeasureName(('vectors',), '01a_what_remains', 'clusters of the ends of that direction'),
-    'neighbor_bias': MeasureName(('vectors',), '01a_what_remains', 'the sides of the neighbours of professions'),
+    'cluster_bias': MeasureName(('vectors',), '01a_what_remains', 'do the most female and male words form clusters?'),
+    'neighbor_bias': MeasureName(('vectors',), '01a_what_remains', 'gender of the words nearest to each profession'),
     'maskfill': MeasureName(('masked',), '02_maskfill', 'occupations with he or she in a blank'),
     'sas_pairs': MeasureName(('masked', 'causal', 'seq2seq'), '03_sas_pairs', 'stereotypes and their opposites, sentence by sentence'),
     'seat': MeasureName(('embedder',), '04b_seat', 'the tests of WEAT in bare sentences'),

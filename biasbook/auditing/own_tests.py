@@ -135,7 +135,8 @@ def measures_of_study(study, # a Study
         of_study = own.pop(row.name).units()
         both = [name for name in of_study if name in units]
         if both:
-            raise ValueError(f'the study has {listed(both)}, and so does this book; rename yours, or leave with_builtin out')
+            raise ValueError(f'the study and this book both have a test {listed(both)}; rename the one in the study, or measure the '
+                             'study without the tests of this book')
         rows.append(row._replace(units=lambda both={**units, **of_study}: both))
     return rows + list(own.values())
 
@@ -168,7 +169,8 @@ def check_study(study, # a Study, or the path of a study file
         if not any(kind in part.measured_on for part in parts):
             named = listed([part.key for part in parts])
             findings.append(StudyFinding(subject=opened.name, test='', stops=True,
-                                         text=f'a subject of the kind "{kind}" has no test in this study, which has {named}'))
+                                         text=f'a subject of the kind "{kind}" has no test in this study, which has only {named}; '
+                                              'leave the subject out, or add a test for it'))
         for part in parts:
             if kind in part.measured_on:
                 for test in getattr(study, part.key):
@@ -212,10 +214,10 @@ def _findings_of(test, part, kind, opened):
         if kind == 'vectors':
             in_lower_case = [word for word in lost if word.lower() in opened]
             if in_lower_case:
-                text += f'; in lower case there {"is" if len(in_lower_case) == 1 else "are"} {listed(in_lower_case, 20)}'
+                text += f'; the vectors have in lower case: {listed(in_lower_case, 20)}'
         too_few = n_left < of_list.least
         if too_few:
-            text += f'; {of_list.least} are needed'
+            text += f'; {of_list.least} are needed: replace the missing words, or add others'
         findings.append(StudyFinding(subject=opened.name, test=test.name, stops=too_few, text=text))
     if part == 'fills' and kind == 'masked':
         findings += _pieces_of(test, opened)
@@ -232,7 +234,7 @@ def _pieces_of(test, model):
     if not several:
         return []
     return [StudyFinding(subject=model.name, test=test.name, stops=False,
-                         text=f'{plural(len(several), "word")} of {len(words)} are several pieces: {listed(several, 20)}')]
+                         text=f'the tokenizer splits {len(several)} of {plural(len(words), "word")} into several pieces: {listed(several, 20)}')]
 
 
 def _unknown_in_pairs(test, model):

@@ -25,12 +25,13 @@ def _write_new(path, text):
         raise click.ClickException(f'{path} could not be written: {e.strerror or e}') from e
 
 # %% ../../nbs/auditing/11a_study_commands.ipynb #52739d55
-@click.command('new', short_help='Begin a study file with your own words.')
+@click.command('new', short_help='Write an example of a study file, to fill with your words.')
 @click.argument('file', type=click.Path(path_type=Path))
 @click.option('--kind', type=click.Choice(EXAMPLE_KINDS), default='all', show_default=True, help='Which tests the example has.')
-@click.option('--schema', is_flag=True, help='Write study.schema.json beside it, with which editors complete keys.')
+@click.option('--schema', is_flag=True, help='Also write study.schema.json, with which an editor completes keys and marks mistakes.')
 def new_command(file, kind, schema):
-    """Write an example of a study file, with comments. It runs as it is; replace its words by yours.
+    """Write an example of a study file, with comments. Replace its words with yours, and remove the parts that you do not
+    need: each part is for other kinds of subject, and an audit of one subject cannot decide the limits of all parts.
 
     \b
     Examples:
@@ -51,31 +52,41 @@ def new_command(file, kind, schema):
 # %% ../../nbs/auditing/11a_study_commands.ipynb #549d2cda
 def _check_limits(ctx, study):
     "UsageError for a limit that is not valid; a warning for a limit that few data satisfy."
+    from fnmatch import fnmatch
     from biasbook.auditing.limits import parse_limits, unbounded_absence
     from biasbook.results.tables import printable
+    from biasbook.stimuli.study import STUDY_PARTS
     try:
         parsed = parse_limits(study.limits, f'the study {study.name}')
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
+    names = [test.name.lower() for test in study.tests]
+    names += [f'{part.key}/{test.name}'.lower() for part in STUDY_PARTS for test in getattr(study, part.key)]
     for limit in parsed:
+        if not any(fnmatch(name, limit.pattern.lower()) for name in names):
+            click.echo(printable(f'Warning: the limit {limit.text} names no test of the study; it has '
+                                 f'{", ".join(test.name for test in study.tests)}'), err=True)
         problem = unbounded_absence(limit)
         if problem:
             click.echo(printable(f'Warning: the limit {limit.text}: {problem}'), err=True)
 
 # %% ../../nbs/auditing/11a_study_commands.ipynb #87b45b5a
-@click.command('check', short_help='What a study file lacks in a subject.')
+@click.command('check', short_help='Check a study file, and list words that a subject lacks.')
 @click.argument('file', type=click.Path(path_type=Path))
 @click.argument('subjects', nargs=-1, metavar='[SUBJECT]...')
 @click.pass_context
 def check_command(ctx, file, subjects):
-    """Check the study FILE, and which of its words each SUBJECT lacks. Nothing is measured.
+    """Check the study FILE, and list the words that each SUBJECT lacks. This command measures nothing.
 
-    The exit code is 0 if everything can be measured, 2 for a mistake in the file, 3 if a test cannot be measured.
+    Tests for other kinds of subject are skipped. The exit code is 0 if each SUBJECT has the words for its tests, 2 for a
+    mistake in the file or in a name, and 3 if a test cannot be measured.
 
     \b
     Examples:
       biasbook check mine.yaml
       biasbook check mine.yaml vectors.txt novels-mini-masked"""
+    from biasbook.auditing.names import KIND_WORDS
+    from biasbook.core.checks import joined
     from biasbook.results.tables import printable
     from biasbook.stimuli.study import STUDY_PARTS, read_study
     try:
@@ -83,8 +94,10 @@ def check_command(ctx, file, subjects):
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
     _check_limits(ctx, study)
-    counts = [f'{len(getattr(study, part.key))} {part.key}' for part in STUDY_PARTS if getattr(study, part.key)]
-    click.echo(printable(f'{file}: {study.name}: {", ".join(counts)}'))
+    for part in STUDY_PARTS:
+        names = [test.name for test in getattr(study, part.key)]
+        if names:
+            click.echo(printable(f'{part.key}: {", ".join(names)} (for {joined([KIND_WORDS[kind] for kind in part.measured_on], "or")})'))
     if not subjects:
         return
     from biasbook.auditing.own_tests import check_study
@@ -98,6 +111,6 @@ def check_command(ctx, file, subjects):
         for finding in findings:
             click.echo(printable(str(finding)))
         if not findings:
-            click.echo(printable(f'{subject}: has all words'))
+            click.echo(printable(f'{subject}: has all words of the tests for its kind'))
         stops = stops or any(finding.stops for finding in findings)
     ctx.exit(3 if stops else 0)

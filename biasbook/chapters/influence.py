@@ -434,7 +434,7 @@ def compare_weat(a, # a Result of weat
 
     p from sign flips of paired contributions, interval from a jackknife over target words. Both are approximate. In
     simulations without a change p was below .05 in 5 to 9 % of samples of normal and heavy-tailed scores, most often with
-    4 to 6 words a set, and in 19 to 28 % with skewed scores and a large d in both; the interval excluded 0 in 0 to 8 %.
+    4 to 6 words a set, and in 20 to 26 % with skewed scores and a large d in both; the interval excluded 0 in 2 to 8 %.
     ValueError if the two differ in words, ddof or confidence level, or are not results of `weat`."""
     _check_comparable(a, b)
     words, ddof = a.words.used, a.meta['ddof']

@@ -142,7 +142,7 @@ def rank_correlation(x, # one number a pair, such as its cosine
                      y, # one number a pair, such as its rating
                      pairs, # the two words of each pair
                      confidence_level=.95, # of the interval
-                    )->Estimate: # without an interval where leaving a pair or a word out leaves one order only, or too few pairs
+                    )->Estimate: # no interval if leaving out a pair or a word leaves ρ = ±1 or fewer than 3 pairs
     """Spearman's ρ, with an interval and a two-sided p that allow for pairs that share words.
 
     Jackknife on Fisher's z over words and pairs (Efron & Stein 1981, doi:10.1214/aos/1176345462); see `jackknife_over_words`.

@@ -210,7 +210,7 @@ def sas_pairs(model, # from load_model, of any kind
               bos='auto', # the token before a text, for causal models only, as in their start
               compat=None, # "afristereo": sentences, scores and ties as in the published notebook
               baseline=NEUTRAL, # neutral subjects, without a prefix; None: no baseline
-              clusters='auto', # "identities", or "two-way": also pairs with the same attributes; "auto": where half or more share them
+              clusters='auto', # "identities"; "two-way": identities and attributes; "auto": two-way if half of the pairs share attributes
               confidence_level=.95, # of the intervals
              )->Result: # value: wins / (wins + losses); details: a row a pair, nats ("aul" and "aula": nats per token)
     """In what share of pairs is the stereotype the more probable sentence (Nangia et al. 2020)?

@@ -147,14 +147,14 @@ def _contrast_of_lists(x, y, confidence_level, unit, naive, studentized):
     df = n + m - 2
     units = Units(counts=(n, m), name=unit)
     if studentized:
-        found = studentized_permutation_pvalue(x, y)
-        of_difference_se = _welch_error(x, y)
-        of_test = ()
+        found_test = studentized_permutation_pvalue(x, y)
+        standard_error = _welch_error(x, y)
+        test_notes = ()
     else:
-        found = permutation_pvalue(x, y)
-        of_difference_se = _pooled_error(x, y)
-        of_test = spread_notes(x, y)
-    test = replace(found, units=units, naive=naive)
+        found_test = permutation_pvalue(x, y)
+        standard_error = _pooled_error(x, y)
+        test_notes = spread_notes(x, y)
+    test = replace(found_test, units=units, naive=naive)
 
     d, no_d = _cohen_d(x, y)
     if no_d:
@@ -169,16 +169,16 @@ def _contrast_of_lists(x, y, confidence_level, unit, naive, studentized):
         of_g = replace(of_g, notes=(note('too few words for g', n=n + m, needed=4),))
 
     difference = float(x.mean() - y.mean())
-    se, df_of_difference, method = of_difference_se
+    se, df_of_difference, method = standard_error
     low, high = t_interval(difference, se, df_of_difference, confidence_level)
     of_difference = Interval.between(low, high, method=method, over=unit, df=df_of_difference, units=units,
                                      confidence_level=confidence_level)
     no_interval = () if of_difference else (note('too few units'),)
-    notes_of_d = no_d or (*of_test, *pooled_spread_notes(x, y))
+    notes_of_d = no_d or (*test_notes, *pooled_spread_notes(x, y))
     estimates = (Estimate(name='Cohen d', value=d, interval=of_d, test=test, notes=notes_of_d),
                  of_g,
                  Estimate(name='raw difference', value=difference, interval=of_difference, test=test,
-                          notes=(*no_interval, *of_test)))
+                          notes=(*no_interval, *test_notes)))
     return Contrast(estimates, test, units)
 
 # %% ../../nbs/stats/05_contrasts.ipynb #e7c5909e

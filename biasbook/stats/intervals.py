@@ -503,7 +503,7 @@ class WordsOfPairs(NamedTuple):
     "Where the words of some pairs occur"
     of_words: list # for each word, the positions of its pairs
     of_pairs: list # for each different pair, its positions: the same two words, in either order, are one pair
-    has_two_words: np.ndarray # for each different pair: is it two words, and not one word with itself?
+    has_two_words: np.ndarray # for each different pair: False if it is one word with itself
 
     @property
     def most_pairs(self):
@@ -511,7 +511,7 @@ class WordsOfPairs(NamedTuple):
         return max(len(positions) for positions in self.of_words)
 
     def note_on_frequent_word(self):
-        "A Note if fewer than the 3 pairs that a correlation needs are without the most frequent word; else None."
+        "A Note if fewer than 3 pairs are left without the most frequent word, too few for a correlation; else None."
         n = sum(len(positions) for positions in self.of_pairs)
         if self.most_pairs == n:
             return note('one word is in every pair')
@@ -542,12 +542,12 @@ class WordVariance(NamedTuple):
 
 def jackknife_over_words(without_words, # the estimate without each word, that is without all of its pairs
                          without_pairs, # the estimate without each different pair
-                         shared, # of words_of_pairs
+                         shared, # the WordsOfPairs that words_of_pairs returns
                         )->WordVariance:
     """Variance of an estimate over pairs that share words: a jackknife over words less a jackknife over pairs.
 
-    The jackknife is from Efron & Stein (1981, doi:10.1214/aos/1176345462); a pair is subtracted since both of its words
-    have counted it, as in Aronow, Samii & Assenova (2015, doi:10.1093/pan/mpv018)."""
+    The jackknife is from Efron & Stein (1981, doi:10.1214/aos/1176345462); the variance over pairs is subtracted,
+    because each pair was left out with both of its words, as in Aronow, Samii & Assenova (2015, doi:10.1093/pan/mpv018)."""
     n_words = len(without_words)
     n_pairs = len(without_pairs)
     squares = (without_pairs - without_pairs.mean()) ** 2

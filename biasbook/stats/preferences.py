@@ -366,13 +366,13 @@ def preference_estimates(margins, # one per pair, nats
 def _crossed_ratio_test(margins, first, second, ties):
     """The t test of a ratio of one half, with two-way clusters.
 
-    If all pairs are won, or all are lost, nothing varies; then it is the sign test of the kind with fewer clusters. So it is
-    for a single cluster, and for ties alone, which have p = 1."""
+    If all pairs are won, or all are lost, their variance is 0, and the sign test of the kind with fewer clusters takes its
+    place. The same holds if one kind has a single cluster or if all pairs are ties; then p is 1."""
     found = margin_signs(margins, first, ties)
     decided = found.signs != 0
     won = (found.signs[decided] > 0).astype(float)
-    first_labels = [label for label, counts in zip(found.labels, decided) if counts]
-    second_labels = [label for label, counts in zip(second, decided) if counts]
+    first_labels = [label for label, is_decided in zip(found.labels, decided) if is_decided]
+    second_labels = [label for label, is_decided in zip(second, decided) if is_decided]
     kind = _kind_with_fewer(first_labels, second_labels)
     if not len(won):
         return sign_test(margins, first, ties)

@@ -203,10 +203,12 @@ def _fill_at(item, path):
     has_lists = 'X' in item or 'Y' in item
     if has_lists == ('targets' in item):
         raise StudyError(path, 'give either targets, or both X and Y')
+    if 'names' in item and not has_lists:
+        raise StudyError((*path, 'names'), 'names are of X and Y; take them out, or give X and Y in place of targets')
     if len(fields['groups']) > 2:
         for group, words in fields['groups'].items():
             if len(words) > 1:
-                raise StudyError((*path, 'groups', group), f'with three groups or more each has one word, but this has {len(words)}')
+                raise StudyError((*path, 'groups', group), f'with three groups or more, each takes one word, but this has {len(words)}; keep one')
     if not has_lists:
         return FillTest(targets=_words_at(item['targets'], (*path, 'targets')), **fields)
     lists = {}
@@ -226,6 +228,8 @@ def _fill_at(item, path):
     return FillTest(**lists, **fields)
 
 # %% ../../nbs/stimuli/09_study.ipynb #77a310ce
+_SENTENCE_COLUMNS = ('sent_more', 'sent_less'), ('stereotype', 'antistereotype')
+
 def _pair_rows_of_file(name, columns, path, folder):
     "The pairs and the clusters of a CSV file beside the study."
     file = Path(folder) / _text_at(name, (*path, 'file'))
@@ -258,7 +262,6 @@ def _pair_rows_of_file(name, columns, path, folder):
     return sentences, clusters
 
 
-_SENTENCE_COLUMNS = ('sent_more', 'sent_less'), ('stereotype', 'antistereotype')
 
 def _pairs_at(item, path, folder):
     "A `PairSet` from a mapping; `folder` is where its file is."
@@ -268,6 +271,10 @@ def _pairs_at(item, path, folder):
     name = _text_at(item['name'], (*path, 'name'))
     if ('sentences' in item) == ('file' in item):
         raise StudyError(path, 'give either sentences or a file with them')
+    if 'columns' in item and 'sentences' in item:
+        raise StudyError((*path, 'columns'), 'columns are of a file; take them out, or give a file in place of sentences')
+    if 'clusters' in item and 'file' in item:
+        raise StudyError((*path, 'clusters'), 'with a file the clusters are in its column cluster; take this key out')
     clusters = item.get('clusters', ())
     if 'file' in item:
         columns = item.get('columns')
@@ -304,6 +311,15 @@ def _pairs_at(item, path, folder):
 # %% ../../nbs/stimuli/09_study.ipynb #252fbede
 LEAST_GAP_WORDS = 8 # a correlation needs so many words
 
+def _is_number_text(text):
+    "Is this text a number?"
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _numbers_of_file(name, path, folder):
     "Words with numbers from the two columns of a CSV file beside the study."
     file = Path(folder) / _text_at(name, (*path, 'file'))
@@ -313,11 +329,13 @@ def _numbers_of_file(name, path, folder):
         raise StudyError((*path, 'file'), f'{shown(name)} cannot be read: {e.strerror or e}') from e
     except ValueError as e:
         raise StudyError((*path, 'file'), str(e)) from e
+    if rows and len(rows[0][1]) == 2 and _is_number_text(rows[0][1][1]):
+        raise StudyError((*path, 'file'), f'{file.name}, line {rows[0][0]}: the first line must name the columns, as in "word,share"')
     numbers: dict = {}
     for line, cells in rows[1:]:
         place = f'{file.name}, line {line}'
         if len(cells) != 2:
-            raise StudyError((*path, 'file'), f'{place}: a row is a word and its number, but this has {len(cells)} columns')
+            raise StudyError((*path, 'file'), f'{place}: write a word, a comma and a number in each row; this row has {len(cells)} cells')
         word = cells[0].strip()
         try:
             number = float(cells[1])
@@ -350,9 +368,10 @@ def _gap_at(item, path, folder):
         if not is_number(number) or not math.isfinite(number):
             raise StudyError((*place, word), f'{shown(word)} must have a finite number, but has {shown(number)}')
     if len(numbers) < LEAST_GAP_WORDS:
-        raise StudyError(place, f'{len(numbers)} words are too few for a correlation; give {LEAST_GAP_WORDS} or more')
+        raise StudyError(place, f'{len(numbers)} words are too few for a correlation; give {LEAST_GAP_WORDS} or more (the first line of '
+                         'a file counts as its header)')
     if len(set(numbers.values())) == 1:
-        raise StudyError(place, 'all words have the same number, so that it has no correlation')
+        raise StudyError(place, 'all words have the same number, so there is no correlation; give at least two different numbers')
     return GapTest(name=name, words={word: float(number) for word, number in numbers.items()})
 
 
@@ -543,7 +562,7 @@ queries:
 
 # Word vectors, masked models, embedders: does the association with women follow a number? Eight words or more.
 gaps:
-- name: share of women in percent              # or: file: shares.csv, with a word and a number in each line
+- name: share of women in percent              # or: file: shares.csv, with a header line, then word,number in each line
   words: {nurse: 90, librarian: 80, teacher: 75, author: 55, cook: 40, judge: 34, engineer: 12, pilot: 5}
 """,
     'sentences': """
@@ -570,7 +589,7 @@ pairs:
   - [He was a brave man., She was a brave woman.]
 """,
     'embedder': """
-# Embedders: do the words of one side lie nearer to one group of words than those of the other side?
+# Embedders: do words of the first side lean more toward the first group than words of the second side do?
 contrasts:
 - name: age and work
   sides: {young: [girl, boy, child, kid], old: [grandmother, grandfather, widow, elder]}
@@ -578,8 +597,8 @@ contrasts:
   templates: ["This is {}.", "Here is {}."]
 """}
 _LIMITS = """
-# What an audit must not exceed: a name of tests, and a condition on their results.
-limits:
+# Limits of an audit: the name of a test, a colon, and a condition that its result must satisfy. Take the # away to use them.
+# limits:
 """
 EXAMPLE_KINDS = (*_EXAMPLES, 'all')
 
@@ -590,7 +609,7 @@ def example_study(kind='all', # "words", "sentences", "embedder" or "all"
     check_choice(kind, 'kind', EXAMPLE_KINDS)
     kinds = list(_EXAMPLES) if kind == 'all' else [kind]
     limited = {'words': 'jobs: abs(value) <= 1.9', 'sentences': 'tears: high <= 100', 'embedder': 'age and work: abs(value) <= 3'}
-    limits = ''.join(f'- "{limited[k]}"\n' for k in kinds)
+    limits = ''.join(f'# - "{limited[k]}"\n' for k in kinds)
     return _HEADER.format(file=file) + ''.join(_EXAMPLES[k] for k in kinds) + _LIMITS + limits
 
 # %% ../../nbs/stimuli/09_study.ipynb #e99256e1
