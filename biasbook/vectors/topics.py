@@ -17,7 +17,6 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ..stats.estimate import Note, note
 from .wordvectors import coherence_of_unit_rows, one_thread, unit_rows
@@ -310,6 +309,7 @@ LEAST_CORRELATION = .05 # of the place of a word in the file with its length, if
 def frequency_order_note(words, # the words of some vectors, in the order of the file
                         )->Note | None: # None if the words seem to be in order of frequency
     "Why the order of these words does not tell how frequent they are."
+    from scipy.stats import rankdata
     if _is_alphabetical(words[:1000]):
         return note('words in alphabetical order')
     lengths = rankdata([len(word) for word in words])
