@@ -133,13 +133,13 @@ def load_pairs(path=None, # a CSV file or a DataFrame of terms or of sentences, 
               )->Any: # DataFrame, a row a pair: identity, attributes, stereotype, antistereotype, type; of sentences: sent_more, sent_less, …
     """Pairs of a stereotype and its opposite, or of two sentences. ValueError says which column, line or encoding is wrong.
 
-    A table of terms, for `sas_pairs`, has the columns identity, stereotype and antistereotype, and perhaps attributes and
+    A table of terms, for sas_pairs, has the columns identity, stereotype and antistereotype, and perhaps attributes and
     type, or the headers of Le Beux et al. 2025 (doi:10.48550/arXiv.2511.22016):
 
         identity,stereotype,antistereotype,type
         doctors,intelligent,unintelligent,profession
 
-    A table of sentences, for `crows_pairs`, has sent_more and sent_less, or stereotype and antistereotype, or two columns
+    A table of sentences, for crows_pairs, has sent_more and sent_less, or stereotype and antistereotype, or two columns
     that you name; and perhaps cluster, group, identity or writer, type, and direction:
 
         sent_more,sent_less
