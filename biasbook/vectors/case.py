@@ -21,7 +21,7 @@ CASES = 'auto', 'keep', 'lower'
 def in_lower_case(vectors, # WordVectors
                   case='auto', # "auto", "keep" or "lower"
                  )->bool:
-    'Whether words are looked up in lower case: with "auto" only in vectors without capitals. ValueError for another `case`.'
+    'Whether words are looked up in lower case: with "auto" only in vectors without capitals. ValueError for another case.'
     check_choice(case, 'case', CASES)
     return case == 'lower' or (case == 'auto' and not vectors.has_capitals)
 
@@ -71,7 +71,7 @@ def fold_lists(vectors, # WordVectors
                case='auto', # "auto", "keep" or "lower"
                where='', # the beginning of messages, such as the name of a query
               )->FoldedLists:
-    "The lists in lower case, if `case` says so for these vectors. ValueError if two of them share a word in lower case."
+    "The lists in lower case, if case says so for these vectors. ValueError if two of them share a word in lower case."
     if not in_lower_case(vectors, case):
         return FoldedLists(dict(lists), ())
     prefix = f'{where}: ' if where else ''
@@ -106,7 +106,7 @@ def fold_query(vectors, # WordVectors
                query, # a Query
                case='auto', # "auto", "keep" or "lower"
               )->FoldedQuery:
-    """The query in lower case, if `case` says so for these vectors.
+    """The query in lower case, if case says so for these vectors.
 
     ValueError if two of its sets share a word in lower case, TooFewWords if one has too few different words there."""
     lists = {letter: getattr(query, letter) for letter in SETS}
@@ -127,7 +127,7 @@ def fold_pairs(vectors, # WordVectors
                pairs, # pairs of words
                case='auto', # "auto", "keep" or "lower"
               )->FoldedPairs:
-    "The pairs in lower case, if `case` says so for these vectors. ValueError for a pair of words that are the same there."
+    "The pairs in lower case, if case says so for these vectors. ValueError for a pair of words that are the same there."
     given = check_pairs(pairs)
     if not in_lower_case(vectors, case):
         return FoldedPairs(given, ())
@@ -158,7 +158,7 @@ def fold_property(vectors, # WordVectors
                   property, # word: number, such as an occupation and its share of women
                   case='auto', # "auto", "keep" or "lower"
                  )->FoldedProperty:
-    "The words in lower case, if `case` says so for these vectors. ValueError if two of them are the same there."
+    "The words in lower case, if case says so for these vectors. ValueError if two of them are the same there."
     if not in_lower_case(vectors, case):
         return FoldedProperty(dict(property), ())
     folded = lower_words(list(property), 'property')
