@@ -385,7 +385,8 @@ def test_results_that_lack_fields(tmp_path):
 
 def test_names_that_utf8_cannot_hold(tmp_path):
     from biasbook.auditing.run import audit
-    from biasbook.auditing.files import audit_lines, printable
+    from biasbook.auditing.files import audit_lines
+    from biasbook.results.tables import printable
     known, path = load_vectors('googlenews-mini'), os.fsdecode(os.fsencode(tmp_path) + b'/v\xff.npz')
     with open(path, 'wb') as f:
         np.savez(f, words=np.array(known.words), vectors=known.vectors)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Callable, NamedTuple
 
 from ..core.checks import UnknownName, check_path, did_you_mean, shown
+from ..core.inputs import writable
 from ..core.registry import data_path, located, registry_entries
 from ..models.checkpoints import bundled_models, stated_kind
 from ..models.load import load_model
@@ -195,7 +196,9 @@ def state_of(subject:str, # as in open_subject
     files = files_of(subject)
     if not files:
         return {}
-    state: dict = {'subject': subject, 'files': [[str(file.resolve()), *cache_entry(file).state] for file in files]}
+    # a path may have bytes that are not text
+    files_and_states = [[writable(str(file.resolve())), *cache_entry(file).state] for file in files]
+    state: dict = {'subject': writable(subject), 'files': files_and_states}
     if kind_of(subject) != 'vectors':
         cards = sorted(str(card) for card in Path('/dev').glob('nvidia[0-9]*'))
         state['libraries'] = {library: _version(library) for library in _LIBRARIES}
