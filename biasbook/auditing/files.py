@@ -218,7 +218,7 @@ def _signed(page, results):
 
 
 def _report_there(folder, results):
-    "The report of these results that the folder, or one that `save_files` would try after it, has already; None if none has."
+    "The report of these results, if it was written before: in this folder, or in the next folders that `save_files` would try. None without it."
     wanted = Path(os.path.realpath(check_path(folder, 'the folder of the results')))
     tried = wanted
     number = 1

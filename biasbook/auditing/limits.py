@@ -802,14 +802,14 @@ def _meant(pattern, all_names):
                         otherwise=f'there are {", ".join(list(known)[:12]) or "none"}')
 
 # %% ../../nbs/auditing/03a_limits.ipynb #ac899c95
-STATUSES = 'exceeded', 'not measured', 'too little data', 'within' # of an outcome, the one that decides first
+STATUSES = 'exceeded', 'not measured', 'too little data', 'within' # of an outcome; the first of them decides
 
 
 @dataclass(frozen=True, eq=False)
 class LimitOutcome:
     "What a limit says about one result."
     limit: Limit
-    result: Result | None # None if the limit names no result, or one that could not be measured
+    result: Result | None # None if the limit names no result, or a result that could not be measured
     status: str # one of STATUSES
     message: str # with the numbers that decide
 

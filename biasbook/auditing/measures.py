@@ -316,7 +316,7 @@ def unit_name(measure, # name of a measure, such as "weat"
 
 # %% ../../nbs/auditing/01_measures.ipynb #be48835c
 def _fits(pattern, measure, unit):
-    "Whether a name or pattern is that of a unit: its own name, its name with the measure before it, or measure/unit."
+    "Whether a name or pattern fits a unit: its own name, its name with the measure before it, or measure/unit."
     names = (unit, unit_name(measure, unit), f'{measure}/{unit}')
     return any(fnmatchcase(name.lower(), pattern.strip().lower()) for name in names)
 

@@ -29,7 +29,7 @@ def _named(r, spec):
 
 
 def _known_words(model, words, what, least):
-    "The words that a masked model knows, and those that it does not. TooFewWords if too few are left."
+    "The words that a masked model knows, and the unknown ones. TooFewWords if too few are left."
     lost = unknown_words(model.tokenizer, words)
     known = [word for word in words if word not in lost]
     if len(known) < least:

@@ -47,7 +47,7 @@ class Progress:
         self.clock = clock
         self.units_of: dict[int, int | None] = {} # subject, by its place in the audit -> units, None if not known yet
         self.reused = 0 # units that were in the store
-        self.computed = 0 # units that were computed now, with those that failed
+        self.computed = 0 # units that were computed now, failed ones included
         self.kept = 0 # units whose results are in the store
         self.keeps = True # is there a store that keeps units?
         self.running = '' # what is being done

@@ -180,7 +180,7 @@ _OWN_NAMES = {'writer': 'anon_writer', 'type': 'bias_type', 'direction': 'stereo
 class _Pairs(NamedTuple):
     "Pairs of sentences as they are scored."
     table: Any # DataFrame: sent_more, sent_less, and what it has of the other columns
-    clusters: str # the column that says which pairs belong together; '' if there is none
+    clusters: str # the column that says which pairs belong together; '' without such a column
     columns: list | None # the names of the two columns, if the caller gave them
 
 

@@ -342,7 +342,7 @@ def embedding_bias(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-
                   )->list: # a Result a contrast; value is Cohen's d
     """How much two groups of words differ in their association with two others (Cohen 1988, doi:10.4324/9780203771587).
 
-    ValueError for unknown names, for scores without a d, and for `studentized` pairs, TypeError for what is not an
+    ValueError for unknown names, for scores without a d, and for `studentized` pairs, TypeError for anything but an
     embedder, ProviderError."""
     embedder = as_embedder(embedder)
     resolved = resolve_study(spec, contrasts, sides)

@@ -214,7 +214,7 @@ def _common_query(query, subjects, names):
 
 
 def _with_lost_words(r, query):
-    "A result over common words, with the words of the whole query as those that were asked for."
+    "A result over common words; the words asked for are the words of the whole query."
     missing = {}
     for letter in 'XYAB':
         used = set(r.words.used.get(letter, ()))
@@ -371,7 +371,7 @@ def rank(subjects, # two or more word vectors, by file, by name or opened; or a 
         try:
             measured = _measure_all(query, opened, names, measure, common_words)
         except TooFewWords as e:
-            if queries is not None:             # of the ten tests, those that can be measured are ranked
+            if queries is not None:             # without queries, each of the ten tests that can be measured is ranked
                 raise
             not_measured[query.name] = str(e)
             continue

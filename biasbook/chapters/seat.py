@@ -230,7 +230,7 @@ def seat(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
         )->Result: # value d; details has one row a target word, or a target sentence
     """The sentence encoder association test (May et al. 2019, doi:10.18653/v1/N19-1063), by word.
 
-    ValueError as of `weat` and `bare_sentences`, TypeError for what is not an embedder or a query."""
+    ValueError as of `weat` and `bare_sentences`, TypeError for anything but an embedder or a query."""
     check_choice(unit, 'unit', ('word', 'sentence'))
     embedder = as_embedder(embedder)
     query = _named_query(query)

@@ -315,7 +315,7 @@ class Result:
 
     @property
     def n_asked(self):
-        "How many units were asked for, or None: those that are used, where nothing is missing."
+        "How many units were asked for; None if that is not known. Where nothing is missing, all units that are used."
         if self.units is None or self.units.asked is not None:
             return None if self.units is None else self.units.asked
         return None if self.missing else self.units.total

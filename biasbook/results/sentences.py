@@ -940,7 +940,7 @@ def order_text(query, # its name
     return f'{query}: {above} above {below} in {percent_text(share)} of resamples'
 
 
-def orders_text(orders, # `order_text`s of those that hold
+def orders_text(orders, # the `order_text` of each order that holds
                 n_orders, # how many orders of two subjects there are, over all queries
                 level, # the share of resamples in which an order has to hold
                )->str:

@@ -467,7 +467,7 @@ def check_rank_sides(x, # one number a pair, such as its cosine
 def _ranks_lost(n_smaller, left_out):
     """How many ranks each number loses when those at the positions `left_out` are gone.
 
-    A number loses one rank for each smaller one that is gone, and half a rank for each equal one. `n_smaller` has, for each
+    Each smaller number that is left out lowers the rank of a number by one, and each equal number by one half. `n_smaller` has, for each
     number, how many numbers are smaller."""
     gone = np.bincount(n_smaller[left_out], minlength=len(n_smaller))
     return (np.cumsum(gone) - gone / 2)[n_smaller]

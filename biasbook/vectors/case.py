@@ -40,8 +40,8 @@ def _case_notes(case, n_changed, unit, equal):
 class FoldedWords(NamedTuple):
     "Words, or pairs of words, as they are looked up."
     words: list # in the order in which they were given
-    changed: list # those that were given with a capital, as they were given
-    equal: list # those that were left out because they equal an earlier one in lower case, as they were given
+    changed: list # words with a capital, as they were given
+    equal: list # words that were left out because they equal an earlier word in lower case, as they were given
 
 
 def lower_words(words, # a list of words

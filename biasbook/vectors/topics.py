@@ -301,7 +301,7 @@ BAND_WIDTHS = (2000, 4000, 8000) # least words in a band: the first that gives e
 BAND_STEP = 500 # a band has a multiple of so many words
 WIDEST_BAND = 10_000 # words that are chosen from a wider band
 MOST_POOLS = 16 # bands whose neighbours are kept in memory
-TOLERANCES = (.05, .10) # how far the coherence of a topic list may be from that of the list that it replaces
+TOLERANCES = (.05, .10) # how far the coherence of a topic list may be from the coherence of the list that it replaces
 
 # %% ../../nbs/vectors/02_topics.ipynb #48cc8030
 LEAST_CORRELATION = .05 # of the place of a word in the file with its length, if the file is in order of frequency
