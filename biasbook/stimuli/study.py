@@ -230,8 +230,14 @@ def _fill_at(item, path):
 # %% ../../nbs/stimuli/09_study.ipynb #77a310ce
 _SENTENCE_COLUMNS = ('sent_more', 'sent_less'), ('stereotype', 'antistereotype')
 
-def _pair_rows_of_file(name, columns, path, folder):
-    "The pairs and the clusters of a CSV file beside the study."
+class _FileRows(NamedTuple):
+    "A CSV file beside a study."
+    file: Path
+    rows: list # (number of the line, its cells), without blank lines
+
+
+def _rows_of_file(name, path, folder):
+    "The `_FileRows` of a file. StudyError if it cannot be read."
     file = Path(folder) / _text_at(name, (*path, 'file'))
     try:
         rows = [(line, cells) for line, cells in csv_rows(file_text(file), file.name) if cells]
@@ -239,6 +245,12 @@ def _pair_rows_of_file(name, columns, path, folder):
         raise StudyError((*path, 'file'), f'{shown(name)} cannot be read: {e.strerror or e}') from e
     except ValueError as e:
         raise StudyError((*path, 'file'), str(e)) from e
+    return _FileRows(file, rows)
+
+
+def _pair_rows_of_file(name, columns, path, folder):
+    "The pairs and the clusters of a CSV file beside the study."
+    file, rows = _rows_of_file(name, path, folder)
     headers = [header.strip() for header in rows[0][1]] if rows else []
     if columns is None:
         columns = next((two for two in _SENTENCE_COLUMNS if set(two) <= set(headers)), headers[:2] if len(headers) == 2 else None)
@@ -322,13 +334,7 @@ def _is_number_text(text):
 
 def _numbers_of_file(name, path, folder):
     "Words with numbers from the two columns of a CSV file beside the study."
-    file = Path(folder) / _text_at(name, (*path, 'file'))
-    try:
-        rows = [(line, cells) for line, cells in csv_rows(file_text(file), file.name) if cells]
-    except OSError as e:
-        raise StudyError((*path, 'file'), f'{shown(name)} cannot be read: {e.strerror or e}') from e
-    except ValueError as e:
-        raise StudyError((*path, 'file'), str(e)) from e
+    file, rows = _rows_of_file(name, path, folder)
     if rows and len(rows[0][1]) == 2 and _is_number_text(rows[0][1][1]):
         raise StudyError((*path, 'file'), f'{file.name}, line {rows[0][0]}: the first line must name the columns, as in "word,share"')
     numbers: dict = {}
