@@ -150,25 +150,25 @@ def _spread_data(x, y):
     return {'n': len(x), 'm': len(y), 'sd_x': f'{np.std(x, ddof=1):.2g}', 'sd_y': f'{np.std(y, ddof=1):.2g}'}
 
 # %% ../../nbs/stats/00b_studentized.ipynb #ab63b8e4
-def spread_notes(scores_x, # one score per word of X
-                 scores_y, # one score per word of Y
-                )->tuple: # of Notes
-    "A note on the permutation test for lists that differ by half or more both in size and in spread; empty for other lists."
+def _notes_on_spreads(scores_x, scores_y, code):
+    "A note with this code, in which {which} is the list with the larger spread; empty for lists that are alike in size or in spread."
     x = check_scores(scores_x, 'scores_x')
     y = check_scores(scores_y, 'scores_y')
     which = _list_with_larger_spread(x, y)
     if which is None:
         return ()
-    return (note(f'the {which} list has the larger spread', **_spread_data(x, y)),)
+    return (note(code.format(which=which), **_spread_data(x, y)),)
+
+
+def spread_notes(scores_x, # one score per word of X
+                 scores_y, # one score per word of Y
+                )->tuple: # of Notes
+    "A note on the permutation test for lists that differ by half or more both in size and in spread; empty for other lists."
+    return _notes_on_spreads(scores_x, scores_y, 'the {which} list has the larger spread')
 
 
 def pooled_spread_notes(scores_x, # one score per word of X
                         scores_y, # one score per word of Y
                        )->tuple: # of Notes
     "A note on the interval of Cohen's d, which pools the spreads, for the same lists as `spread_notes`; empty for other lists."
-    x = check_scores(scores_x, 'scores_x')
-    y = check_scores(scores_y, 'scores_y')
-    which = _list_with_larger_spread(x, y)
-    if which is None:
-        return ()
-    return (note(f'the interval of d pools the spreads, and the {which} list has the larger one', **_spread_data(x, y)),)
+    return _notes_on_spreads(scores_x, scores_y, 'the interval of d pools the spreads, and the {which} list has the larger one')
