@@ -300,7 +300,7 @@ _THAN_CHANCE = {-1: 'worse than chance', 0: 'exactly as well as chance', 1: 'bet
 
 def _clusters(c, sign, mark):
     idea, other = map(mark, c.ideas)
-    return f'two clusters separate {c.of} that lean toward {idea} from those that lean toward {other} {_THAN_CHANCE[sign]}'
+    return f'two clusters separate {c.of} of the {idea} side and of the {other} side {_THAN_CHANCE[sign]}'
 
 
 def _change(c, sign, mark):
@@ -313,7 +313,7 @@ def _change(c, sign, mark):
 def _classifier(c, sign, mark):
     idea, other = map(mark, c.ideas)
     classifier = c.groups[0] if c.groups else 'classifier'
-    return f'a {classifier} tells {c.of} that lean toward {idea} from those that lean toward {other} {_THAN_CHANCE[sign]}'
+    return f'a {classifier} tells {c.of} of the {idea} side and of the {other} side apart {_THAN_CHANCE[sign]}'
 
 
 def _neighbors(c, sign, mark):
