@@ -431,6 +431,8 @@ NOTES_OF_WORDS = { # of measures of word vectors
     'words in alphabetical order': 'the topics are not matched in frequency, because the words of these vectors are in alphabetical order',
     'longer words do not come later': 'the topics are not matched in frequency, because the words of these vectors do not seem to be in '
                                       'order of frequency: the correlation of place and length is {r:.2f}',
+    'words of unknown frequency': 'the topics are not matched in frequency, because most words of a list are among the last {n} words of '
+                                  'these vectors, which are in alphabetical order',
     'too few topic lists of like frequency': 'the topics are not matched in frequency, because too few lists of words that are about as '
                                              'frequent are as coherent as the words of the query',
     'all frequencies': 'the topics are not matched in frequency, as requested',

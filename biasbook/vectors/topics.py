@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['DRAWS', 'MOST_DRAWS', 'MOST_LISTS', 'LEAST_LISTS', 'LEAST_PAIRS', 'LEAST_WORDS', 'BAND_RATIO', 'BAND_WIDTHS',
-           'BAND_STEP', 'WIDEST_BAND', 'MOST_POOLS', 'TOLERANCES', 'LEAST_CORRELATION', 'TopicPool', 'TopicList',
-           'topic_lists', 'unrelated', 'unrelated_pairs', 'frequency_order_note', 'FrequencyBand', 'frequency_band',
-           'given_list', 'TopicDraw', 'MatchedDraws', 'matched_draws', 'draws_error', 'draws_for_p']
+           'BAND_STEP', 'WIDEST_BAND', 'MOST_POOLS', 'TOLERANCES', 'LEAST_CORRELATION', 'LEAST_TAIL', 'TopicPool',
+           'TopicList', 'topic_lists', 'unrelated', 'unrelated_pairs', 'frequency_order_note', 'alphabetical_tail',
+           'FrequencyBand', 'frequency_band', 'given_list', 'TopicDraw', 'MatchedDraws', 'matched_draws', 'draws_error',
+           'draws_for_p']
 
 # %% ../../nbs/vectors/02_topics.ipynb #4c41057b
 import math
@@ -320,6 +321,21 @@ def frequency_order_note(words, # the words of some vectors, in the order of the
         return note('longer words do not come later', r=r)
     return None
 
+
+LEAST_TAIL = 50 # words in an alphabetical tail; a random order seldom ends in more than five words in alphabetical order
+
+def alphabetical_tail(words, # the words of some vectors, in the order of the file
+                     )->int: # 0 if there are fewer than `LEAST_TAIL`
+    "How many words at the end of a file are in alphabetical order, with or without regard to case."
+    folded = [word.casefold() for word in words]
+    longest = 0
+    for spelled in (list(words), folded):
+        start = max(len(spelled) - 1, 0)
+        while start > 0 and spelled[start - 1] <= spelled[start]:
+            start -= 1
+        longest = max(longest, len(spelled) - start)
+    return longest if longest >= LEAST_TAIL else 0
+
 # %% ../../nbs/vectors/02_topics.ipynb #de0a2cdb
 class FrequencyBand(NamedTuple):
     "A part of the words of some vectors, in order of frequency: places `start` to `stop` - 1, where 0 is the most frequent word."
@@ -351,6 +367,7 @@ class _Lexicon:
     rows: np.ndarray # row numbers of the words of letters, in the order of the file
     common: TopicPool # of the first 10 000 of them
     why_unordered: Note | None # why the order of the file does not tell how frequent words are
+    n_ordered: int # how many of `rows` are in order of frequency: all but an alphabetical tail
     pools: dict = field(default_factory=dict) # FrequencyBand: its TopicPool
 
     @property
@@ -365,19 +382,31 @@ def _lexicon(vectors):
     "The lexicon of these vectors, made once."
     if vectors not in _lexicons:
         rows = words_of_letters(vectors.words)
+        words = [vectors.words[i] for i in rows]
+        n_ordered = len(words) - alphabetical_tail(words)
         why_unordered = None
         if len(rows) >= LEAST_WORDS:
-            why_unordered = frequency_order_note([vectors.words[i] for i in rows])
-        _lexicons[vectors] = _Lexicon(rows, TopicPool(vectors), why_unordered)
+            why_unordered = frequency_order_note(words)
+        _lexicons[vectors] = _Lexicon(rows, TopicPool(vectors), why_unordered, n_ordered)
     return _lexicons[vectors]
+
+
+def _places(vectors, lexicon, words):
+    "The places of these words among the words of letters. Words of the alphabetical tail have the place after the last word in order."
+    places = np.searchsorted(lexicon.rows, vectors.rows(words))
+    return np.minimum(places, lexicon.n_ordered)
+
+
+def _has_unknown_frequency(vectors, lexicon, words):
+    "Are most of these words in the alphabetical tail of the file?"
+    return np.mean(_places(vectors, lexicon, words) == lexicon.n_ordered) > .5
 
 
 def _pool_for(vectors, lexicon, words, width):
     "The words from which topic lists like these words are made. Without a width, the most frequent words."
     if width is None:
         return lexicon.common
-    places = np.searchsorted(lexicon.rows, vectors.rows(words))
-    band = frequency_band(places, len(lexicon.rows), width)
+    band = frequency_band(_places(vectors, lexicon, words), lexicon.n_ordered, width)
     if band not in lexicon.pools:
         if len(lexicon.pools) >= MOST_POOLS:
             lexicon.pools.clear()                         # 10 MB for each 8000 words of 300 dimensions
@@ -407,11 +436,23 @@ class _Attempt(NamedTuple):
     tolerance: float # of coherence
 
 
-def _attempts(lexicon, match_frequency):
-    "The ways to look for topic lists in these vectors, the strictest first."
+def _why_not_in_bands(vectors, own, match_frequency):
+    "Why topic lists in place of the lists `own` cannot be matched in frequency; None if they can."
+    lexicon = _lexicon(vectors)
+    if not match_frequency:
+        return note('all frequencies')
+    if lexicon.why_unordered is not None:
+        return lexicon.why_unordered
+    if any(_has_unknown_frequency(vectors, lexicon, topic.words) for topic in own):
+        return note('words of unknown frequency', n=len(lexicon.rows) - lexicon.n_ordered)
+    return None
+
+
+def _attempts(vectors, own, match_frequency):
+    "The ways to look for topic lists in place of the lists `own`, the strictest first."
     widths = []
-    if match_frequency and lexicon.why_unordered is None:
-        widths = [width for width in BAND_WIDTHS if width < len(lexicon.rows)]
+    if _why_not_in_bands(vectors, own, match_frequency) is None:
+        widths = [width for width in BAND_WIDTHS if width < _lexicon(vectors).n_ordered]
     in_bands = [_Attempt(width, tolerance) for tolerance in TOLERANCES for width in widths]
     in_all_words = [_Attempt(None, tolerance) for tolerance in TOLERANCES]
     return in_bands + in_all_words
@@ -433,12 +474,6 @@ def _matched(vectors, own, fixed, exclude, attempt, seed):
         sides.append(lists)
     return sides
 
-
-def _why_unmatched(lexicon, match_frequency):
-    "Why topic lists are from words of all frequencies."
-    if not match_frequency:
-        return note('all frequencies')
-    return lexicon.why_unordered or note('too few topic lists of like frequency')
 
 # %% ../../nbs/vectors/02_topics.ipynb #f987021d
 class TopicDraw(NamedTuple):
@@ -494,7 +529,7 @@ def matched_draws(vectors, # WordVectors
         return MatchedDraws(why_none=note('too few words for topics', n=len(lexicon.common), needed=LEAST_WORDS))
     if min(len(topic.words) for topic in own) < 2:
         return MatchedDraws(why_none=note('one word has no coherence'))
-    for attempt in _attempts(lexicon, match_frequency):
+    for attempt in _attempts(vectors, own, match_frequency):
         draws = []
         for seed in seeds:
             draw = _draw(vectors, own, fixed, exclude, attempt, seed)
@@ -504,7 +539,7 @@ def matched_draws(vectors, # WordVectors
         else:
             why_unmatched = None
             if attempt.band_width is None:
-                why_unmatched = _why_unmatched(lexicon, match_frequency)
+                why_unmatched = _why_not_in_bands(vectors, own, match_frequency) or note('too few topic lists of like frequency')
             return MatchedDraws(draws=tuple(draws), wanted=tuple(topic.coherence for topic in own), tolerance=attempt.tolerance,
                                 band_width=attempt.band_width, why_unmatched=why_unmatched)
     return MatchedDraws(why_none=draw)
