@@ -383,8 +383,8 @@ NOTES_OF_STATISTICS = { # code of a Note -> its words
     'the interval of d pools the spreads, and the shorter list has the larger one': 'the interval of Cohen’s d takes the spreads as equal, but they are {sd_x} and {sd_y}: it is too narrow; with 6 and 20 scores and spreads of 3 to 1 it missed the true value in 24 % of simulated lists, in place of 5 %',
     'the interval of d pools the spreads, and the longer list has the larger one': 'the interval of Cohen’s d takes the spreads as equal, but they are {sd_x} and {sd_y}: it is wider than it needs to be',
     'the inner end misses too often': 'with a d this large and lists this short, the end of the interval nearer to 0 is too optimistic: '
-                                      'in simulations it missed the true value in 3 to 6 % of samples of normal scores, in 5 to 10 % with '
-                                      'heavy tails and in up to 18 % with skewed scores, in place of 2.5 %',
+                                      'in simulations it missed the true value in 3 to 6 % of samples of normal scores, in 7 to 10 % with '
+                                      'heavy tails and in 10 to 18 % with skewed scores, in place of 2.5 %',
     'few words change': 'with fewer than 8 words in a set the p-value of a change is approximate: in simulations without a change it was below .05 in 6 to 9 % of the samples',
     'skewed associations': 'the associations within the sets are skewed (skewness {skewness:.1f}), so that the p-value of a change is approximate: in simulations of skewed scores with a large and equal d in both it was below .05 in 20 to 26 % of the samples',
     'skewed associations, with an interval': 'the associations within the sets are skewed (skewness {skewness:.1f}), so that the p-value of a change is approximate: in simulations of skewed scores with a large and equal d in both it was below .05 in 20 to 26 % of the samples; the interval of the change, which excluded 0 in 2 to 8 % of them, is safer',
