@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LARGE_EFFECTS', 'RULES', 'READINGS', 'Evidence', 'is_known', 'detectable_in_large_effects', 'Rule', 'reading',
-           'common_language', 'concordance', 'Size', 'practical_size', 'summary_table']
+           'common_language', 'concordance', 'Size', 'practical_size', 'placebo_p_with_error', 'summary_table']
 
 # %% ../../nbs/results/02_readings.ipynb #e53ea589
 import math
@@ -23,7 +23,7 @@ from ..stats.estimate import note
 class Evidence:
     "What the reading of a result is decided from."
     p: float | None # adjusted; None or NaN if there is no test
-    placebos: tuple = () # adjusted placebo p-values, one for each kind of placebo; None or NaN where there is no comparison
+    placebos: tuple = () # for each kind of placebo, the adjusted p plus two Monte Carlo errors; None or NaN where there is no comparison
     detectable: float | None = None # smallest effect that so many units show with 80 % power, 1 for a large effect; None if not known
 
 
@@ -64,10 +64,10 @@ def _is_not_small(p):
     return is_known(p) and p >= .05
 
 RULES = (                                       # the first rule that holds gives the reading
-    Rule('stands out', 'adjusted p below .05, and every adjusted placebo p below .05',
+    Rule('stands out', 'adjusted p below .05, and every adjusted placebo p below .05, even with two of its Monte Carlo errors added',
          lambda e: _is_small(e.p) and len(e.placebos) > 0 and all(map(_is_small, e.placebos))),
-    Rule('reached by placebos', 'adjusted p below .05, but an adjusted placebo p of .05 or more: unrelated topics or directions '
-         'give as large a value too often',
+    Rule('reached by placebos', 'adjusted p below .05, but an adjusted placebo p of .05 or more, or within two Monte Carlo errors of it: '
+         'unrelated topics or directions give as large a value too often, or too often to be sure',
          lambda e: _is_small(e.p) and any(map(_is_not_small, e.placebos))),
     Rule('not compared', 'adjusted p below .05, but a comparison with placebos is missing',
          lambda e: _is_small(e.p)),
@@ -200,6 +200,16 @@ def practical_size(result, # a Result
         return _size_of_difference(d, groups, ideas)
     return Size()
 
+# %% ../../nbs/results/02_readings.ipynb #5a24f83c
+def placebo_p_with_error(row, # of results_table, as a dict
+                         name, # of a kind of placebo, such as "placebo attributes"
+                        )->float | None: # None or NaN where there is no such p
+    "The adjusted placebo p plus two of its Monte Carlo errors. Holm's method multiplies the error as it multiplies p."
+    p, error, adjusted = (row[f'{name}: {column}'] for column in ('p', 'p_error', 'p_holm'))
+    if not is_known(adjusted) or not is_known(error) or p == 0:
+        return adjusted
+    return adjusted + 2 * error * adjusted / p
+
 # %% ../../nbs/results/02_readings.ipynb #37d8d253
 def summary_table(results, # Results
                  ): # a DataFrame
@@ -230,7 +240,7 @@ def _summary(r, row):
     value_over_placebos = math.nan
     if placebo_distance > 0:
         value_over_placebos = abs(r.value - r.null) / placebo_distance
-    evidence = Evidence(p=row['p_holm'], placebos=tuple(row[f'{e.name}: p_holm'] for e in placebos),
+    evidence = Evidence(p=row['p_holm'], placebos=tuple(placebo_p_with_error(row, e.name) for e in placebos),
                         detectable=detectable_in_large_effects(r))
     return {'measure': r.meta.get('measure') or r.metric,
             'placebo': placebo_distance,

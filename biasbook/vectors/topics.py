@@ -391,22 +391,22 @@ def _lexicon(vectors):
     return _lexicons[vectors]
 
 
-def _places(vectors, lexicon, words):
-    "The places of these words among the words of letters. Words of the alphabetical tail have the place after the last word in order."
+def _known_places(vectors, lexicon, words):
+    "The places of these words among the words of letters, without words of the alphabetical tail."
     places = np.searchsorted(lexicon.rows, vectors.rows(words))
-    return np.minimum(places, lexicon.n_ordered)
+    return places[places < lexicon.n_ordered]
 
 
 def _has_unknown_frequency(vectors, lexicon, words):
     "Are most of these words in the alphabetical tail of the file?"
-    return np.mean(_places(vectors, lexicon, words) == lexicon.n_ordered) > .5
+    return len(_known_places(vectors, lexicon, words)) < len(words) / 2
 
 
 def _pool_for(vectors, lexicon, words, width):
     "The words from which topic lists like these words are made. Without a width, the most frequent words."
     if width is None:
         return lexicon.common
-    band = frequency_band(_places(vectors, lexicon, words), lexicon.n_ordered, width)
+    band = frequency_band(_known_places(vectors, lexicon, words), lexicon.n_ordered, width)
     if band not in lexicon.pools:
         if len(lexicon.pools) >= MOST_POOLS:
             lexicon.pools.clear()                         # 10 MB for each 8000 words of 300 dimensions
