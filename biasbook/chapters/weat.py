@@ -251,10 +251,24 @@ def weat(vectors, # WordVectors, or a dict, a gensim KeyedVectors, a (words, mat
          on_missing='raise', # words that the vectors lack: "raise", "drop", or "drop-pairs"
          case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
          placebo=True, # compare with topic lists as well; or False
-        )->Result:
+        )->Result: # value d; details has one row for each target word
     """The word embedding association test (Caliskan et al. 2017, doi:10.1126/science.aal4230).
 
-    ValueError for missing words, too few words, and vectors without direction or spread."""
+    The value is the effect size d: the mean association of the words X minus the mean association of the words Y, divided
+    by the standard deviation over all of them, which makes it a number of standard deviations, from -2 to 2. The association
+    of a word is its mean cosine with the words A minus its mean cosine with the words B.
+    The p-value relabels the words as X and Y (a permutation test), and the interval is over these words. The placebos say
+    how often unrelated topics differ as much; a small p-value without them says little about the two ideas.
+
+    Raises: MissingWords if the vectors lack a word and on_missing is "raise"; TooFewWords if too few words are left;
+    ValueError if a vector is zero or if all words have the same association.
+
+    Example:
+        >>> import biasbook as bb
+        >>> result = bb.weat('googlenews-mini', 'weat7', placebo=False)
+        >>> print(f'd = {result.value:.2f}, p = {result.pvalue:.3f}')
+        d = 0.97, p = 0.045
+    """
     placebo = check_flag(placebo, 'placebo')
     resolved = _resolve(vectors, query, on_missing, case)
     query, selected = resolved.query, resolved.selected

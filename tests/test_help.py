@@ -1,0 +1,215 @@
+"""`help()` of each public name: what it does, its parameters, what it returns, and an example, which runs here."""
+import doctest
+import inspect
+import re
+
+import matplotlib
+import pytest
+
+import biasbook as bb
+
+NAMES = sorted(set(bb.__all__) - {'__version__'})
+PACKAGES = sorted({bb._WHERE[name].partition('.')[0] for name in NAMES})
+
+# Names whose help is not complete yet, each with a line of its own. A name that lacks nothing must not be here.
+TODO_OF_WORDS = """
+MissingWords
+Query
+Study
+Template
+TooFewWords
+UnknownName
+WordVectors
+WrongKind
+analogies
+analogy_questions
+bias_correlation
+bias_direction
+cluster_bias
+compare_debiasing
+compare_weat
+data_path
+direct_bias
+example_study
+extreme_words
+fetch
+fewest_words
+gender_pairs
+generate_analogies
+hard_debias
+hard_debias_each
+indirect_bias
+indirect_bias_table
+inlp
+label_sides
+leace
+leave_one_out
+list_agreement
+load_crows_pairs
+load_pairs
+load_queries
+load_stereoset
+load_study
+load_vectors
+load_words
+nearest_pairs
+neighbor_bias
+occupation_gaps
+occupation_shares
+pair_sentences
+probe_accuracy
+professions
+rank
+read_study
+sc_weat
+shares_left
+similarity_pairs
+similarity_table
+study_schema
+verify
+weat_battery
+weat_placebo
+weat_queries
+weat_query
+wefat
+what_is_left
+word_similarity
+"""
+
+TODO_OF_TEXTS = """
+Estimate
+Limit
+Result
+audit
+bias_table
+cbs
+check_change_limits
+check_limits
+check_study
+compare_audits
+compare_models
+consistency_table
+crows_by_type
+crows_pairs
+disco
+embedding_bias
+fill_bias
+fill_bias_difference
+from_callable
+icat
+kurita_rows
+load_audit
+load_embedder
+load_model
+load_seat
+maskfill_table
+occupation_gap
+paper_table
+parse_limit
+plan_table
+results_plot
+results_table
+rewording_contrasts
+sas_by_type
+sas_pairs
+save
+save_audit
+seat
+stereoset
+stereoset_by_type
+study_embedders
+summary_table
+template_table
+wording_share
+"""
+
+TODO = {*TODO_OF_WORDS.split(), *TODO_OF_TEXTS.split()}
+
+
+def fields(named):
+    "The parameters that help has to explain."
+    names = list(inspect.signature(named).parameters)
+    return [name for name in names if not name.startswith('_')]
+
+
+def examples(named):
+    "The lines of the session below `Example:`, with what they print."
+    _, heading, session = (inspect.getdoc(named) or '').partition('\nExample:\n')
+    return doctest.DocTestParser().get_examples(session) if heading else []
+
+
+def lacks(named):
+    "What the help of a function or a class lacks, as a list."
+    text = inspect.getdoc(named) or ''
+    first_sentence = text.split('\n')[0]
+    lacking = []
+    if len(first_sentence) < 20 or first_sentence[-1] not in '.?':
+        lacking.append('a first sentence')
+    explained = re.search(r'^Parameters:\n((?:    .*\n)+)', text + '\n', re.M)
+    names = re.findall(r'^    (\w+): \S', explained[1], re.M) if explained else []
+    lacking += [f'the parameter {name}' for name in fields(named) if name not in names]
+    gives_value = not isinstance(named, type) and inspect.signature(named).return_annotation is not None
+    if gives_value and not re.search(r'^Returns: \S', text, re.M):
+        lacking.append('Returns')
+    session = examples(named)
+    if not any(example.want for example in session):
+        lacking.append('an Example that prints something')
+    if any(example.options for example in session):
+        lacking.append('an Example without options of doctest')
+    if any('...' in example.want for example in session):
+        lacking.append('an Example whose output is whole')
+    return lacking
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_help_is_complete(name):
+    lacking = lacks(getattr(bb, name))
+    if name in TODO:
+        assert lacking, f'{name} lacks nothing; take it out of TODO'
+    else:
+        assert not lacking, f'help(bb.{name}) lacks {", ".join(lacking)}'
+
+
+@pytest.mark.parametrize('package', PACKAGES)
+def test_examples_run(package, tmp_path, monkeypatch):
+    "Each example runs in an empty folder and prints what it says; it shows no figure."
+    monkeypatch.chdir(tmp_path)
+    matplotlib.use('agg')
+    failed = []
+    for name in NAMES:
+        session = examples(getattr(bb, name))
+        if bb._WHERE[name].partition('.')[0] != package or not session:
+            continue
+        log = []
+        test = doctest.DocTest(session, {}, name, None, 0, None)
+        result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=log.append)
+        assert result.attempted == len(session)
+        if result.failed:
+            failed.append(''.join(log))
+    assert not failed, '\n'.join(failed)
+
+
+def test_todo_names_exist():
+    assert TODO <= set(NAMES)
+
+
+def test_incomplete_help_is_found():
+    def without_anything(x):
+        return x
+    assert lacks(without_anything) == ['a first sentence', 'the parameter x', 'Returns', 'an Example that prints something']
+
+    def complete(x):
+        """Give the value back as it is.
+
+        Parameters:
+            x: any value
+
+        Returns: the same value
+
+        Example:
+            >>> 1 + 1
+            2
+        """
+    assert lacks(complete) == []
+    complete.__doc__ = complete.__doc__.replace('2\n', '2 ...\n')
+    assert lacks(complete) == ['an Example whose output is whole']
