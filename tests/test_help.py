@@ -77,50 +77,10 @@ word_similarity
 """
 
 TODO_OF_TEXTS = """
-Estimate
-Limit
-Result
-audit
-bias_table
-cbs
-check_change_limits
-check_limits
-check_study
-compare_audits
-compare_models
-consistency_table
-crows_by_type
-crows_pairs
-disco
-embedding_bias
 fill_bias
 fill_bias_difference
-from_callable
-icat
 kurita_rows
-load_audit
-load_embedder
-load_model
-load_seat
 maskfill_table
-occupation_gap
-paper_table
-parse_limit
-plan_table
-results_plot
-results_table
-rewording_contrasts
-sas_by_type
-sas_pairs
-save
-save_audit
-seat
-stereoset
-stereoset_by_type
-study_embedders
-summary_table
-template_table
-wording_share
 """
 
 TODO = {*TODO_OF_WORDS.split(), *TODO_OF_TEXTS.split()}

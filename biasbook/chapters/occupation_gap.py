@@ -107,19 +107,30 @@ def _shares_or_default(occupations):
     return check_property(occupation_shares() if occupations is None else occupations)
 
 # %% ../../nbs/00c_occupation_gap.ipynb #b277b320
-def occupation_gap(subject, # word vectors, Associations, or a kind of subject that a chapter has registered
-                   occupations=None, # occupation -> share of women; by default those of occupation_shares
+def occupation_gap(subject, # word vectors or their name, a masked language model, an embedder, or Associations
+                   occupations=None, # a mapping: occupation -> share of women, 0 to 1; by default those of occupation_shares
                    *,
-                   alternative='two-sided', # as in wefat_arrays
+                   alternative='two-sided', # or "greater", "less"
                    n_resamples=99_999, # random orders, for p where not all orders can be counted
                    random_state=0, # their seed, a whole number
-                   confidence_level=.95, # of the intervals
+                   confidence_level=.95, # of the intervals, between 0 and 1
                    **options, # options of occupation_associations; for vectors: placebo and case
-                  )->Result:
-    """Correlation of the share of women in occupations with a subject's association of them with women.
+                  )->Result: # value: r, −1 to 1; details: a row an occupation
+    """Do the occupations with more women lean more toward women in this subject (a WEFAT, Caliskan et al. 2017, doi:10.1126/science.aal4230)?
 
-    A WEFAT (Caliskan et al. 2017, doi:10.1126/science.aal4230). ValueError if the subject lacks more than half
-    of the occupations, TypeError for an unknown kind of subject."""
+    The value is the correlation r, over occupations, of the share of women with the association with female rather than male words; 0
+    means none. The interval is over occupations, and p comes from random orders of the shares. A correlation shows that the subject
+    follows these numbers, not whether it should, and ignores how large the associations are.
+
+    Raises: ValueError if the subject lacks more than half of the occupations, or has fewer than 8; TypeError for an unknown kind of
+    subject.
+
+    Example:
+        >>> import biasbook as bb
+        >>> r = bb.occupation_gap('googlenews-mini', n_resamples=999, placebo=False)
+        >>> print(f'r = {r.value:.2f} [{r.low:.2f}, {r.high:.2f}] over {r.n} occupations')
+        r = 0.84 [0.70, 0.92] over 49 occupations
+    """
     wefat_options = {'alternative': alternative, 'n_resamples': n_resamples, 'random_state': random_state,
                      'confidence_level': confidence_level}
     check_wefat_options(**wefat_options)
