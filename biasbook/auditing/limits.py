@@ -492,9 +492,9 @@ class Limit:
     """
     pattern: str # of names of tests or measures, such as "weat*"
     expression: str # the condition, such as "abs(value) <= 1"
-    text: str # both, as they were written
+    text: str # pattern and expression, as they were written
     place: str = '' # where it was written, such as "audit.yaml: line 3"
-    about: str = 'results' # or "changes", between two audits
+    about: str = 'results' # "results", or "changes": between two audits
 
     @property
     def fields(self):
@@ -509,8 +509,8 @@ class Limit:
 
 def parse_limit(text:str, # such as "weat6: abs(value) <= 1"
                 place:str='', # where it was written, for messages, such as "audit.yaml: line 3"
-                about:str='results', # or "changes", for limits on the changes between two audits
-               )->Limit: # its pattern, expression and text
+                about:str='results', # "results", or "changes", for limits on the changes between two audits
+               )->Limit: # a Limit, with pattern, expression and text
     """A limit from its text: a pattern of names, a colon, and a condition.
 
     The pattern names tests or measures and may have *, as in weat*. The condition compares fields of a result, such as value, low, high,
@@ -920,7 +920,7 @@ def _checked(limits, measured, failed):
 def check_limits(results, # a list of Results, one Result, or an Audit
                  limits, # a text such as "weat6: abs(value) <= 1", a Limit, a mapping of patterns to conditions, or a list of these
                  failures=(), # what could not be measured: dictionaries, as in an Audit
-                )->list: # of LimitOutcomes, for each limit and each result that it names: limit, result, status, message
+                )->list: # a LimitOutcome for each limit and each result that it names: limit, result, status and message
     """Compare results with limits, such as "weat6: abs(value) <= 1".
 
     The outcome of a limit is *within*, *exceeded*, *not measured* or *too little data*. A limit on anything that is missing is not
@@ -969,7 +969,7 @@ def limits_exit_code(outcomes, # LimitOutcomes
 # %% ../../nbs/auditing/03a_limits.ipynb #18fa436a
 def check_change_limits(comparison, # an AuditComparison, of compare_audits
                         limits, # a text such as "weat/*: abs(change) <= .1", a Limit, a mapping of patterns to conditions, or a list of these
-                       )->list: # of LimitOutcomes, for each limit and each change that it names; the result of an outcome is the change
+                       )->list: # a LimitOutcome for each limit and each change that it names; its result is the change
     """Compare the changes between two audits with limits, such as "weat/*: abs(change) <= .1".
 
     The fields of a change are before, after, change, low, high, p and p_adjusted; change is the second value minus the first, in the unit

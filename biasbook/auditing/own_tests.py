@@ -156,7 +156,7 @@ class StudyFinding:
 
 def check_study(study, # a Study, or the path of a study file, as of read_study
                 subjects, # one name, path or object, or a list of these, as for audit
-               )->list: # of StudyFindings: subject, test, stops and text; empty if each subject has all words
+               )->list: # a StudyFinding for each fault: subject, test, stops and text; empty if each subject has all words
     """What does a study lack in these subjects? It answers before anything is measured.
 
     A finding names a test and a subject: words that the subject lacks or reads as several pieces, and whether the test can be measured

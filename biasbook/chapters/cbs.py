@@ -160,7 +160,7 @@ def cbs(model, # a masked language model, from load_model
         groups, # a list of two words or more for {group}
         attributes, # a list of words for {target}
         *,
-        method='joint', # all pieces of a group word masked at once, as published; or "chain", "single"
+        method='joint', # "joint": all pieces of a group word are masked at once, as published; or "chain", "single"
         confidence_level=.95, # of the intervals over attributes, between 0 and 1
         n_resamples=9999, # shuffles of the attributes, for p
         random_state=0, # their seed, a whole number

@@ -250,7 +250,7 @@ def crows_pairs(model, # from load_model, masked or causal
 
 # %% ../../nbs/03a_crows_pairs.ipynb #f3c0a438
 def crows_by_type(result, # a Result of crows_pairs, whose pairs have a column type
-                 )->list: # of a Result for each type of bias, in the order of the pairs; value in percent
+                 )->list: # a Result for each type of bias, in the order of the pairs; value in percent
     """The result of `crows_pairs` for each type of bias, such as gender or religion.
 
     The types are one family: `results_table` adjusts their p-values by Holm's method. A type whose pairs are of one cluster has p = 1,

@@ -241,7 +241,7 @@ def disco(model, # a masked language model, from load_model
           terms, # a mapping of two genders to lists of names or nouns for {group}
           *,
           k=3, # how many fills a term has in a template
-          fills='words', # or "tokens": punctuation and parts of words too
+          fills='words', # "words": whole words; or "tokens": punctuation and parts of words too
           alpha=.05, # level of all tests together
           confidence_level=.95, # of the interval over templates, between 0 and 1
           n_resamples=9999, # shuffles of gender over terms

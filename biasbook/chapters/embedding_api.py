@@ -330,8 +330,8 @@ def embedding_bias(embedder, # an Embedder, or a name for load_embedder, such as
                    *,
                    contrasts=None, # a list of pairs of groups, such as [("career", "family")]; by default the usual ones that the study has
                    sides=None, # names of two sides, such as ("male", "female"); by default the first two of the study
-                   unit='word', # or "sentence": each sentence as if it were independent
-                   mode=None, # "published": the procedure of the original study, repeated to the letter
+                   unit='word', # "word", or "sentence": each sentence as if it were independent
+                   mode=None, # None, or "published": the procedure of the original study, repeated to the letter
                    paired=None, # are the words of both sides pairs, in their order? by default as the study says
                    adjust=True, # correct for the levels of templates that not all words fit; not if published
                    studentized=False, # True tests equal means, whatever the spreads; not of pairs, and not if published
@@ -339,15 +339,15 @@ def embedding_bias(embedder, # an Embedder, or a name for load_embedder, such as
                    reembed=20, # sentences that are embedded a second time, for the noise floor; 0: none
                    n_resamples=10_000, # shuffles, of mode="published" only
                    random_state=0, # their seed
-                  )->list: # of a Result for each contrast; value: Cohen's d, in standard deviations of words; details: a row a word, in cosines
+                  )->list: # a Result for each contrast; value: Cohen's d, in standard deviations of words; details: a row a word, in cosines
     """How much do two groups of words differ in their association with two others, in sentences (Cohen 1988, doi:10.4324/9780203771587)?
 
     A target sentence has the score: mean cosine with the sentences of group A minus mean cosine with those of group B. A word has the
     mean of its sentences, over templates. The value is the difference of the two sides in standard deviations of words, Cohen's d;
-    `also` has the raw difference, in cosines, and d under other choices. The test flips the signs of
-    declared pairs, or exchanges the labels of independent lists. It does not cover other templates or lists, which can turn the sign.
+    `also` has the raw difference, in cosines, and d under other choices. The test flips the signs of declared pairs, or exchanges the
+    labels of independent lists. It does not cover other templates or lists, which can turn the sign.
 
-    Raises: ValueError for unknown groups and sides, for scores without a d, and for `studentized` pairs; TypeError for anything but an
+    Raises: ValueError for unknown groups and sides, for scores without a d, and for pairs with `studentized`; TypeError for anything but an
     embedder; ProviderError if a provider does not answer.
 
     Example:

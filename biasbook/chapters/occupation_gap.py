@@ -108,9 +108,9 @@ def _shares_or_default(occupations):
 
 # %% ../../nbs/00c_occupation_gap.ipynb #b277b320
 def occupation_gap(subject, # word vectors or their name, a masked language model, an embedder, or Associations
-                   occupations=None, # a mapping: occupation -> share of women, 0 to 1; by default those of occupation_shares
+                   occupations=None, # a mapping: occupation -> share of women, such as percent; by default those of occupation_shares
                    *,
-                   alternative='two-sided', # or "greater", "less"
+                   alternative='two-sided', # "two-sided", "greater" or "less"
                    n_resamples=99_999, # random orders, for p where not all orders can be counted
                    random_state=0, # their seed, a whole number
                    confidence_level=.95, # of the intervals, between 0 and 1

@@ -256,7 +256,7 @@ def sas_pairs(model, # from load_model, of any kind
 
 # %% ../../nbs/03_sas_pairs.ipynb #4824fa13
 def sas_by_type(result, # a Result of sas_pairs, whose pairs have a column type
-               )->list: # of a Result for each type of identity, in the order of the pairs; value as in sas_pairs, 0 to 1
+               )->list: # a Result for each type of identity, in the order of the pairs; value as in sas_pairs, 0 to 1
     """The result of `sas_pairs` for each type of identity, such as profession or religion.
 
     The types are one family: `results_table` adjusts their p-values by Holm's method. The clusters are of the same kind as in the

@@ -220,7 +220,7 @@ def _compared(names, of):
 def seat(embedder, # an Embedder, or a name for load_embedder, such as "st:all-MiniLM-L6-v2"
          query, # a Query, the name of a published one ("weat6"), or what load_seat returned
          *,
-         unit='word', # or "sentence", as published: all sentences count as independent
+         unit='word', # "word", or "sentence", as published: all sentences count as independent
          templates=TEMPLATES, # a list of texts with one slot each, such as "This is {target}."; not used where the query brings its sentences
          on_missing='raise', # for words that the embedder is known to lack: "raise", "drop" or "drop-pairs"
          alternative='two-sided', # "greater" is the published test
@@ -339,7 +339,7 @@ def _read_examples(data, key, file):
 
 # %% ../../nbs/04b_seat.ipynb #3bde6759
 def load_seat(test, # the name of a published test, such as "sent-weat6", or the path of a file in its layout that ends in .jsonl
-             )->Query: # the words X, Y, A and B; if a text ends like a sentence a SentenceQuery, which keeps the sentences
+             )->Query: # a Query with the words X, Y, A and B; if a text ends like a sentence a SentenceQuery, which keeps the sentences
     """Read a test in the layout of May et al. (2019, doi:10.18653/v1/N19-1063).
 
     The file is JSON in UTF-8, with a name and a list of texts for the target sets targ1 (X) and targ2 (Y) and the attribute sets attr1

@@ -318,9 +318,9 @@ def _result(d, subject, query, among, meta, level):
 def stereoset(model, # from load_model, masked or causal
               data=None, # a DataFrame of load_stereoset or with its columns, or a path; None: the development part, downloaded once
               *,
-              task='both', # or "intrasentence": words in a sentence, or "intersentence": second sentences
+              task='both', # "intrasentence": words in a sentence, "intersentence": second sentences, or "both"
               compat=None, # "stereoset": scores of words, ties and means over targets as published
-              unreadable='refuse', # raise an error for examples that the model cannot read; or "leave out" these examples
+              unreadable='refuse', # "refuse": raise an error for examples that the model cannot read; or "leave out" these examples
               confidence_level=.95, # of the intervals over targets
              )->Result: # value: SS in percent; details: a row an example, scores in nats
     """In what percentage of examples is the stereotype preferred to the antistereotype (Nadeem et al. 2021, doi:10.18653/v1/2021.acl-long.416)?
@@ -328,8 +328,8 @@ def stereoset(model, # from load_model, masked or causal
     An example is a context with three options: a stereotype, an antistereotype and something unrelated. The value is SS, 0 to 100,
     where 50 means no preference; `also` has LMS, the percentage of comparisons that a meaningful option wins against the unrelated one,
     ICAT, and SS per token and with lengths balanced. Scores are log-probabilities in nats. The interval and the sign test are over
-    targets. A longer option usually has a lower score, so SS may be about length; and no SS is evidence of an association until you rule out
-    that some words are simply more frequent. Published second sentences were scored by another head, so their SS cannot be compared.
+    targets. A longer option usually has a lower score, so SS may be about length; and no SS is evidence of an association until you rule
+    out that some words are simply more frequent. Published second sentences were scored by another head, so their SS cannot be compared.
 
     Raises: ValueError for bad examples, with the line, for examples that the model cannot read, and for a task or score that the model
     does not have; TypeError if `model` is not a language model.
@@ -362,7 +362,7 @@ def stereoset(model, # from load_model, masked or causal
 
 # %% ../../nbs/03b_stereoset.ipynb #b2a273ce
 def stereoset_by_type(result, # a Result of stereoset
-                     )->list: # of a Result for each type, in the order of their names; value: SS in percent
+                     )->list: # a Result for each type, in the order of their names; value: SS in percent
     """The result of `stereoset` for each type of group: gender, profession, race and religion in the published examples.
 
     The types are one family: `results_table` adjusts their p-values by Holm's method. A type with examples of one target has p = 1.

@@ -216,10 +216,10 @@ def rewording_contrasts(model, # a masked language model, from load_model
                         targets, # a list of words for {target}
                         changes=None, # a list of names in REWORDINGS, or pairs of words; None: all that apply
                         *,
-                        columns=('fill', 'corrected', 'target fill'), # which scores; "prior" too
-                        method='chain', # for words of several pieces; or "joint", "single"
+                        columns=('fill', 'corrected', 'target fill'), # which scores: "fill", "prior", "corrected" or "target fill"
+                        method='chain', # "chain", "joint" or "single", for words of several pieces
                         confidence_level=.95, # of the intervals, between 0 and 1
-                       )->list[Result]: # one for each change and column; value in nats
+                       )->list[Result]: # a Result for each change and column; value in nats
     """How far does each rewording of a template move the bias scores of its targets (after Kurita et al. 2019, doi:10.18653/v1/W19-3823)?
 
     The value is the mean over targets of the score in the reworded template minus the score as written, in nats. The t interval and
@@ -319,7 +319,7 @@ def _component_estimates(components, k):
 
 # %% ../../nbs/02b_wordings.ipynb #77fb35cb
 def wording_share(table, # a DataFrame of maskfill_table: every target in every wording, which is a template with its group words
-                  column='corrected', # or "fill", "target fill", "prior", or a column's full name
+                  column='corrected', # "corrected", "fill", "target fill" or "prior", or a column's full name
                   *,
                   subject='', # name of the model, for the result
                   confidence_level=.95, # of the interval, between 0 and 1

@@ -79,14 +79,14 @@ class Seq2SeqScorer(Scorer):
 # %% ../../nbs/models/05_load.ipynb #d60d78e2
 def load_model(name_or_path:str|Path, # a folder with a checkpoint, a model of the package such as "novels-mini-masked", or a name on the hub
                *,
-               kind:str='auto', # or "masked", "causal", "seq2seq"; it must agree with the configuration
-               device:str='auto', # or "cpu", "cuda", "mps"
-               dtype:str='float32', # or "bfloat16": faster, and near-ties can flip
+               kind:str='auto', # "masked", "causal" or "seq2seq", which must agree with the configuration; "auto": as the configuration says
+               device:str='auto', # "cpu", "cuda" or "mps"; "auto": a GPU if there is one
+               dtype:str='float32', # "float32", or "bfloat16": faster, and near-ties can flip
                revision:str|None=None, # branch, tag or commit, for the hub only
-               store:Store|None=None, # keep scores in this store, and take them from there
+               store:Store|None=None, # a Store: keep scores in it, and take them from there; None: keep no scores
                budget:int|None=None, # most tokens of a batch; by default 1024, on a GPU 32768
-               progress:bool=False, # show a progress bar
-              )->MaskedScorer|CausalScorer|Seq2SeqScorer: # by the kind of the model
+               progress:bool=False, # True: show a progress bar
+              )->MaskedScorer|CausalScorer|Seq2SeqScorer: # a scorer, by the kind of the model; scores in nats
     """Load a language model that scores text (scores as in Salazar et al. 2020, doi:10.18653/v1/2020.acl-main.240).
 
     The scorer's methods depend on the kind of the model: pseudo_log_likelihood and span_log_likelihood of a masked model,
