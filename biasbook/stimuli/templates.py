@@ -117,7 +117,7 @@ class Template:
     character and of the character behind it. The article in "a(n)" follows the word, and a slot with a capital, as in {Subject},
     has a word with a capital.
 
-    Raises: WrongKind for a text that is not a string; ValueError for a text without a slot, or with a slot twice.
+    Raises: ValueError for a text without a slot or with a slot twice, and for something else than text.
 
     Example:
         >>> import biasbook as bb

