@@ -9,71 +9,9 @@ import pytest
 import biasbook as bb
 
 NAMES = sorted(set(bb.__all__) - {'__version__'})
-PACKAGES = sorted({bb._WHERE[name].partition('.')[0] for name in NAMES})
 
 # Names whose help is not complete yet, each with a line of its own. A name that lacks nothing must not be here.
 TODO_OF_WORDS = """
-MissingWords
-Query
-Study
-Template
-TooFewWords
-UnknownName
-WordVectors
-WrongKind
-analogies
-analogy_questions
-bias_correlation
-bias_direction
-cluster_bias
-compare_debiasing
-compare_weat
-data_path
-direct_bias
-example_study
-extreme_words
-fetch
-fewest_words
-gender_pairs
-generate_analogies
-hard_debias
-hard_debias_each
-indirect_bias
-indirect_bias_table
-inlp
-label_sides
-leace
-leave_one_out
-list_agreement
-load_crows_pairs
-load_pairs
-load_queries
-load_stereoset
-load_study
-load_vectors
-load_words
-nearest_pairs
-neighbor_bias
-occupation_gaps
-occupation_shares
-pair_sentences
-probe_accuracy
-professions
-rank
-read_study
-sc_weat
-shares_left
-similarity_pairs
-similarity_table
-study_schema
-verify
-weat_battery
-weat_placebo
-weat_queries
-weat_query
-wefat
-what_is_left
-word_similarity
 """
 
 TODO_OF_TEXTS = """
@@ -130,23 +68,18 @@ def test_help_is_complete(name):
         assert not lacking, f'help(bb.{name}) lacks {", ".join(lacking)}'
 
 
-@pytest.mark.parametrize('package', PACKAGES)
-def test_examples_run(package, tmp_path, monkeypatch):
-    "Each example runs in an empty folder and prints what it says; it shows no figure."
+@pytest.mark.parametrize('name', NAMES)
+def test_example_runs(name, tmp_path, monkeypatch):
+    "The example runs in an empty folder, without a display, and prints what it says."
+    session = examples(getattr(bb, name))
+    if name in TODO and not session:
+        pytest.skip('no example yet')
     monkeypatch.chdir(tmp_path)
     matplotlib.use('agg')
-    failed = []
-    for name in NAMES:
-        session = examples(getattr(bb, name))
-        if bb._WHERE[name].partition('.')[0] != package or not session:
-            continue
-        log = []
-        test = doctest.DocTest(session, {}, name, None, 0, None)
-        result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=log.append)
-        assert result.attempted == len(session)
-        if result.failed:
-            failed.append(''.join(log))
-    assert not failed, '\n'.join(failed)
+    log = []
+    test = doctest.DocTest(session, {}, name, None, 0, None)
+    result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=log.append)
+    assert not result.failed and result.attempted == len(session), ''.join(log)
 
 
 def test_todo_names_exist():
