@@ -10,19 +10,6 @@ import biasbook as bb
 
 NAMES = sorted(set(bb.__all__) - {'__version__'})
 
-# Names whose help is not complete yet, each with a line of its own. A name that lacks nothing must not be here.
-TODO_OF_WORDS = """
-"""
-
-TODO_OF_TEXTS = """
-fill_bias
-fill_bias_difference
-kurita_rows
-maskfill_table
-"""
-
-TODO = {*TODO_OF_WORDS.split(), *TODO_OF_TEXTS.split()}
-
 
 def fields(named):
     "The parameters that help has to explain."
@@ -62,28 +49,19 @@ def lacks(named):
 @pytest.mark.parametrize('name', NAMES)
 def test_help_is_complete(name):
     lacking = lacks(getattr(bb, name))
-    if name in TODO:
-        assert lacking, f'{name} lacks nothing; take it out of TODO'
-    else:
-        assert not lacking, f'help(bb.{name}) lacks {", ".join(lacking)}'
+    assert not lacking, f'help(bb.{name}) lacks {", ".join(lacking)}'
 
 
 @pytest.mark.parametrize('name', NAMES)
 def test_example_runs(name, tmp_path, monkeypatch):
     "The example runs in an empty folder, without a display, and prints what it says."
     session = examples(getattr(bb, name))
-    if name in TODO and not session:
-        pytest.skip('no example yet')
     monkeypatch.chdir(tmp_path)
     matplotlib.use('agg')
     log = []
     test = doctest.DocTest(session, {}, name, None, 0, None)
     result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=log.append)
     assert not result.failed and result.attempted == len(session), ''.join(log)
-
-
-def test_todo_names_exist():
-    assert TODO <= set(NAMES)
 
 
 def test_incomplete_help_is_found():

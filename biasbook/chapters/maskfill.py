@@ -59,40 +59,61 @@ def maskfill_rows(model, # a MaskedScorer, as load_model returns
     return pd.DataFrame([{**row.labels(), **of_row, **read.pieces()} for row, of_row, read in zip(rows, numbers, reads)])
 
 # %% ../../nbs/02_maskfill.ipynb #8e42f3ab
-def maskfill_table(model, # as for maskfill_rows, like the options
-                   templates, # a list of templates
-                   pairs, # a list of pairs (a, b)
-                   targets, # a list of words
-                   **options, # method, compat
+def maskfill_table(model, # a masked language model, from load_model
+                   templates, # a list of templates with {group} and {target}
+                   pairs, # a list of pairs (a, b) for {group}: a word each, or a list of words
+                   targets, # a list of words for {target}
+                   **options, # method and compat, as in fill_bias
                   ): # a DataFrame, one row for each template, pair and target, in this order
-    "The four numbers of each template with each pair and target. Errors as for `maskfill_rows`."
+    """The four numbers of mask filling for each template with each pair and target (Kurita et al. 2019, doi:10.18653/v1/W19-3823).
+
+    gender_fill_bias is log P(a | target) − log P(b | target) and gender_fill_prior_correction the same with the target masked too;
+    gender_fill_bias_prior_corrected is their difference. target_fill_bias is log P(target | a) − log P(target | b). All are in nats. The
+    columns pieces_a, pieces_b and pieces_target count the pieces of the words.
+
+    Raises: ValueError for bad templates, pairs and targets; MissingWords, a ValueError, for words that the model does not know; TypeError
+    if `model` is not a masked language model.
+
+    Example:
+        >>> import biasbook as bb
+        >>> model = bb.load_model('novels-mini-masked')
+        >>> table = bb.maskfill_table(model, ['{group} was a {target}.'], [('he', 'she')], ['nurse', 'soldier'])
+        >>> print(table[['target', 'gender_fill_bias_prior_corrected']].round(1))
+            target  gender_fill_bias_prior_corrected
+        0    nurse                              -1.1
+        1  soldier                               1.8
+    """
     templates = as_list(templates)
     targets = word_list(targets, 'targets')
     grid = [(template, pair, target) for template in templates for pair in pairs for target in targets]
     return maskfill_rows(model, grid, **options)
 
 # %% ../../nbs/02_maskfill.ipynb #8be335f0
-def fill_bias(model, # a MaskedScorer
-              template, # a template, or a list of them
-              words, # (a, b): a word each, or a list of words
-              target, # a word, or a list of words
+def fill_bias(model, # a masked language model, from load_model
+              template, # a template, or a list of them, with {group} and {target}
+              words, # (a, b) for {group}: a word each, or a list of words; a score above 0 is toward a
+              target, # a word, or a list of words, for {target}
               *,
-              method='chain', # as for maskfill_rows
-              compat=None, # as for maskfill_rows
-              confidence_level=.95, # of the interval over targets
+              method='chain', # "chain", "joint" or "single", for words of several pieces
+              compat=None, # "kurita2019": read the prior where the published code reads it
+              confidence_level=.95, # of the interval over targets, between 0 and 1
              )->Result: # value: mean corrected fill bias, nats; details: a row for each template and target
-    """How far does a model associate targets with a rather than b?
+    """How far does a model associate targets with a rather than b, when it fills a mask (Kurita et al. 2019, doi:10.18653/v1/W19-3823)?
 
-    Raises ValueError for a template without the slots group and target, and for words that the model does not know.
-    Raises TypeError if `model` is not a masked language model.
+    The corrected fill bias of a target is log P(a | target) − log P(b | target) at the place of {group}, minus the same with the target
+    masked too, in nats; above 0 is toward a. The value is the mean over targets, each averaged over templates. The interval and the test
+    are over targets: they hold for other targets in these templates, not for other templates.
+
+    Raises: ValueError for a template without the slots group and target, or in which an article gives the group word away; MissingWords,
+    a ValueError, for words that the model does not know; TypeError if `model` is not a masked language model.
 
     Example:
-
-    >>> import biasbook as bb
-    >>> model = bb.load_model('novels-mini-masked', device='cpu')
-    >>> r = bb.fill_bias(model, '{group} was a {target}.', ('he', 'she'), 'nurse')
-    >>> round(r.value, 2), r.direction
-    (-1.09, 'nurse leans toward she rather than he')"""
+        >>> import biasbook as bb
+        >>> model = bb.load_model('novels-mini-masked')
+        >>> r = bb.fill_bias(model, '{group} was a {target}.', ('he', 'she'), 'nurse')
+        >>> print(f'{r.value:.1f} nats: {r.direction}')
+        -1.1 nats: nurse leans toward she rather than he
+    """
     targets = word_list(target, 'target')
     check_fraction(confidence_level)
     templates = distinct_templates(template)
@@ -101,28 +122,31 @@ def fill_bias(model, # a MaskedScorer
                        confidence_level=confidence_level)
 
 # %% ../../nbs/02_maskfill.ipynb #65ceb5b0
-def fill_bias_difference(model, # a MaskedScorer
-                         template, # a template, or a list of them
-                         words, # (a, b): a word each, or a list of words
+def fill_bias_difference(model, # a masked language model, from load_model
+                         template, # a template, or a list of them, with {group} and {target}
+                         words, # (a, b) for {group}: a word each, or a list of words; a score above 0 is toward a
                          X, # targets, a list of words
                          Y, # targets that they are compared with
                          *,
-                         names=('X', 'Y'), # what X and Y are called
-                         method='chain', # as for maskfill_rows
-                         compat=None, # as for maskfill_rows
-                         confidence_level=.95, # of the interval over targets
+                         names=('X', 'Y'), # what X and Y are called, for the result
+                         method='chain', # "chain", "joint" or "single", for words of several pieces
+                         compat=None, # "kurita2019": read the prior where the published code reads it
+                         confidence_level=.95, # of the interval over targets, between 0 and 1
                         )->Result: # value: difference of the mean corrected fill biases, nats
-    """Do targets X lean toward a rather than b more than targets Y?
+    """Do targets X lean toward a rather than b more than targets Y, when a model fills a mask (Kurita et al. 2019, doi:10.18653/v1/W19-3823)?
 
-    Raises ValueError for a word that is in both lists, and what `fill_bias` raises.
+    The value is the mean corrected fill bias of X minus that of Y, in nats, as `fill_bias` computes it; 0 is the null whatever the lists
+    are made of. The interval and the test are over targets, in these templates.
+
+    Raises: ValueError for a word that is in both lists, and what `fill_bias` raises.
 
     Example:
-
-    >>> import biasbook as bb
-    >>> model = bb.load_model('novels-mini-masked', device='cpu')
-    >>> r = bb.fill_bias_difference(model, '{group} was a {target}.', ('he', 'she'), ['soldier', 'clerk'], ['nurse', 'maid'])
-    >>> round(r.value, 2)
-    3.05"""
+        >>> import biasbook as bb
+        >>> model = bb.load_model('novels-mini-masked')
+        >>> r = bb.fill_bias_difference(model, '{group} was a {target}.', ('he', 'she'), ['soldier', 'clerk'], ['nurse', 'maid'])
+        >>> print(f'{r.value:.2f} nats')
+        3.05 nats
+    """
     X = check_words(X, 'X')
     Y = check_words(Y, 'Y')
     check_words(X + Y, 'the list of X and Y')
@@ -134,8 +158,19 @@ def fill_bias_difference(model, # a MaskedScorer
                        confidence_level=confidence_level)
 
 # %% ../../nbs/02_maskfill.ipynb #d071edf8
-def kurita_rows(): # a DataFrame: section, cell, template, a, b, target and the four numbers as printed, nats
-    "The 64 rows that Kurita et al. 2019 (doi:10.18653/v1/W19-3823) printed for bert-base-uncased."
+def kurita_rows(): # a DataFrame (64 rows): section, cell, template, a, b, target and the four numbers as printed, nats
+    """The 64 rows that Kurita et al. (2019, doi:10.18653/v1/W19-3823) printed for bert-base-uncased.
+
+    The four numbers are as printed, in nats; their columns have the names that `maskfill_table` uses. The published code reads the prior
+    at another token than the group word, so of the printed numbers only the fill bias and the target fill bias are what they are called.
+
+    Example:
+        >>> import biasbook as bb
+        >>> print(bb.kurita_rows()[['template', 'target', 'gender_fill_bias']].head(2).round(2))
+                template      target  gender_fill_bias
+        0  GGG is a XXX.       nurse             -4.21
+        1  GGG is a XXX.  programmer              1.63
+    """
     import pandas as pd
     import yaml
     data = yaml.safe_load(data_path('kurita2019.yaml').read_text(encoding='utf-8'))
