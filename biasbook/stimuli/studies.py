@@ -518,7 +518,7 @@ def load_study(path=None, # a folder or a YAML file in the layouts above; None: 
     A folder has the words of each side in target_words_SIDE.txt and the attribute words of each group in
     attribute_words_GROUP.txt, on one line with commas or one on each line, and the templates of each group in templates.json:
 
-        {"career": ["A(n) {noun} starts work at nine."], "family": ["There is a photograph of a(n) {noun}."]}
+        {"career": ["This is {} at work."], "family": ["This is {} at home."]}
 
     Models may be listed in models_config.json. The files are in the folder, or in its subfolders config and word_lists.
     A YAML file has the keys targets, attributes and templates, and perhaps source, licence and forms:
