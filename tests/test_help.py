@@ -2,6 +2,7 @@
 import doctest
 import inspect
 import re
+import textwrap
 
 import matplotlib
 import pytest
@@ -62,6 +63,26 @@ def test_example_runs(name, tmp_path, monkeypatch):
     test = doctest.DocTest(session, {}, name, None, 0, None)
     result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, out=log.append)
     assert not result.failed and result.attempted == len(session), ''.join(log)
+
+
+# Readers of files, with the number of a format in their docstring and the suffix of a file that has it.
+FORMATS = [('load_words', 0, '.txt'), ('load_queries', 0, '.txt'), ('read_study', 0, '.yaml'), ('load_study', 1, '.yaml'),
+           ('load_pairs', 0, '.csv'), ('load_pairs', 1, '.csv'), ('load_crows_pairs', 0, '.csv'), ('load_stereoset', 0, '.jsonl'),
+           ('analogy_questions', 0, '.txt'), ('similarity_pairs', 0, '.txt'), ('load_vectors', 0, '.txt'),
+           ('load_seat', 0, '.jsonl'), ('load_audit', 0, '.json')]
+
+
+@pytest.mark.parametrize(('name', 'number', 'suffix'), FORMATS)
+def test_format_in_docstring_can_be_read(name, number, suffix, tmp_path):
+    reader = getattr(bb, name)
+    description = inspect.getdoc(reader).split('\nParameters:\n')[0]
+    shown = re.findall(r'(?:^ {4}.*\n)+', description + '\n', re.M)[number]
+    text = textwrap.dedent(shown)
+    if suffix == '.jsonl':                  # the docstring breaks a long line
+        text = text.replace('\n', ' ')
+    file = tmp_path / f'shown{suffix}'
+    file.write_text(text, encoding='utf-8')
+    assert reader(file) is not None
 
 
 def test_incomplete_help_is_found():

@@ -360,7 +360,7 @@ def _same_content_note(a, b, pairs):
 # %% ../../nbs/auditing/08_compare.ipynb #b21ce2d1
 def compare_audits(a, # an Audit, of audit or load_audit: before
                    b, # another one: after
-                  )->AuditComparison: # an AuditComparison, with changes, unpaired, notes, table() and findings()
+                  )->AuditComparison: # with changes, unpaired, notes, table() and findings()
     """Compare two audits: what changed from the first to the second?
 
     Results are paired by subject, measure, test and stimuli; with one subject in each audit, these two are compared. A change is the

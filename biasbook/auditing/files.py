@@ -333,7 +333,7 @@ def _read_audit(text):
 
 # %% ../../nbs/auditing/07_files.ipynb #27bef20c
 def load_audit(path, # the path of a folder that save_audit wrote, or of the results.json in it
-              )->Audit: # the Audit, as it was saved
+              )->Audit: # as it was saved
     """Read an audit that `save_audit` wrote.
 
     Its file is results.json, JSON in UTF-8 with the version, what is known about subjects and measures, the failures and a mapping for

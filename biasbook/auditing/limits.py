@@ -510,7 +510,7 @@ class Limit:
 def parse_limit(text:str, # such as "weat6: abs(value) <= 1"
                 place:str='', # where it was written, for messages, such as "audit.yaml: line 3"
                 about:str='results', # "results", or "changes", for limits on the changes between two audits
-               )->Limit: # a Limit, with pattern, expression and text
+               )->Limit: # with pattern, expression and text
     """A limit from its text: a pattern of names, a colon, and a condition.
 
     The pattern names tests or measures and may have *, as in weat*. The condition compares fields of a result, such as value, low, high,

@@ -443,7 +443,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
           resume=True, # True: keep finished units in the store and take them from there; False; or the path of a store
           limits=(), # such as "weat6: abs(value) <= 1", or a list of these; the outcomes are in `Audit.limits`
           progress=False, # True: a bar on a terminal, else a line every ten seconds; or a Progress
-         )->Audit: # an Audit, with results, failures, table(), findings() and save(folder)
+         )->Audit: # with results, failures, table(), findings() and save(folder)
     """Run every measure on every subject of its kind, or the tests of your own study.
 
     Each unit, such as one query of one subject, is computed once and kept in the store, so that an interrupted audit goes on where it

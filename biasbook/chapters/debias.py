@@ -414,7 +414,7 @@ def _leace_map(X, y, shrinkage=True):
 def leace(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
           labels, # word -> its class; two classes or more, with 4 words or more each
           *,
-          shrinkage=True, # shrink the covariance, so that it can be inverted when there are few words?
+          shrinkage=True, # True: shrink the covariance, so that it can be inverted when there are few words
          )->WordVectors: # (n, d); rows no longer have length 1
     """LEACE: the least change of vectors after which no linear classifier can tell classes of words.
 
@@ -855,18 +855,18 @@ def compare_debiasing(before, # anything that as_vectors takes
                       direction=None, # a Direction; by default bias_direction(before)
                       *,
                       words=None, # words that should be neutral, 8 or more; by default professions()
-                      pairs=None, # for indirect bias; by default each of words with the nearest other
+                      pairs=None, # pairs of words for indirect bias; by default each of words with the nearest other
                       exclude=None, # words not to be clustered or classified; by default gender_specific()
                       n=None, # words on each side for clusters and classifiers, as in cluster_bias
-                      queries=None, # for weat; by default the tests 6, 7 and 8, which are about gender
-                      similarity=('rg65', 'ws353'), # for word_similarity
-                      questions=('google-lower',), # for analogies
+                      queries=None, # queries for weat; by default the tests 6, 7 and 8, which are about gender
+                      similarity=('rg65', 'ws353'), # sets for word_similarity
+                      questions=('google-lower',), # sets of questions for analogies
                       on_missing='raise', # words that before or after lacks: "raise" or "drop"
-                      n_placebos=None, # directions from random pairs to compare with; 0 for none; None: until the
+                      n_placebos=None, # number of directions from random pairs to compare with; 0 for none; None: until the
                                        # error of each p is .01 or less, which takes three minutes for
                                        # the bundled vectors with a function as `after`, and more for larger ones
-                      random_state=0, # their seed
-                      confidence_level=.95, # of all intervals
+                      random_state=0, # seed of the random directions
+                      confidence_level=.95, # confidence level of all intervals, between 0 and 1
                      ): # a DataFrame, a row a measure: measure, before, after, change, p and others; attrs has the settings, and the words that were left out
     """Measures of association and of use, before and after debiasing, with paired changes.
 

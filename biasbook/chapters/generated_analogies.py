@@ -138,10 +138,10 @@ def _direction(vectors, pair):
 @one_thread
 def generate_analogies(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                        pair=('she', 'he'), # two words, a Direction, or a direction as an array
-                       n=100, # how many analogies, the best ones
+                       n=100, # number of analogies
                        *,
                        threshold=1., # largest distance of x and y, as vectors of length 1
-                       once=True, # each word at most once as x and once as y, as in the paper's code; False: as often as it comes
+                       once=True, # True: each word at most once as x and once as y, as in the paper's code; False: as often as it comes
                        words=None, # the words that x and y are taken from; by default all
                       ): # a DataFrame, a row an analogy, the best first: x, y, score (cosine), distance
     """Pairs x : y that differ as a given pair does, such as she : he (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).

@@ -464,7 +464,7 @@ def compare_weat(a, # a Result of weat
                  b, # a Result of weat for the same words in other vectors
                  *,
                  alternative='two-sided', # of p: "two-sided", "greater" (d is larger in b) or "less"
-                )->Result: # value d(b) - d(a); details has one row for each target word
+                )->Result: # value d(b) − d(a), in standard deviations; details has one row for each target word
     """The change of a WEAT effect size d between two sets of vectors, over the same target and attribute words.
 
     The p-value is from sign flips of the paired contributions of target words, the interval from a jackknife over target words

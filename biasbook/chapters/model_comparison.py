@@ -318,7 +318,7 @@ def compare_models(models, # a list of names for load_model, or of loaded models
                    clusters='auto', # as in sas_pairs: "identities", or "two-way"; also of the differences
                    confidence_level=.95, # of all intervals, between 0 and 1
                    device='auto', dtype='float32', progress=False, # as in load_model, for models given by name
-                  )->ModelComparison: # a ModelComparison: table() has a row a model, differences() a row for two models
+                  )->ModelComparison: # its table() has a row a model, differences() a row for two models
     """Measure several models with `sas_pairs`, and test their differences pair by pair (McNemar 1947, doi:10.1007/BF02295996).
 
     Two models on the same pairs are paired data. Where the scores of two models are on the same scale, the value of a test is the mean

@@ -160,7 +160,7 @@ def occupation_gap(subject, # word vectors or their name, a masked language mode
 # %% ../../nbs/00c_occupation_gap.ipynb #758e333c
 def occupation_gaps(subjects, # a list of subjects as for occupation_gap: word vectors, language models, embedders
                     occupations=None, # occupation -> share of women; by default occupation_shares()
-                    **options, # as in occupation_gap: alternative, n_resamples, random_state, confidence_level
+                    **options, # options of occupation_gap: alternative, n_resamples, random_state, confidence_level
                    )->list: # one Result for each subject, all over the same words
     """The occupation gap r of several subjects, over the occupations that all of them have.
 

@@ -154,9 +154,9 @@ def direct_bias(vectors, # anything that as_vectors takes: WordVectors, a dict, 
                 *,
                 on_missing='raise', # words that the vectors lack: "raise" or "drop"
                 case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
-                confidence_level=.95, # of the intervals
-                n_placebos=DIRECTIONS, # directions from random pairs to compare with; 0 for none
-                random_state=0, # their seed
+                confidence_level=.95, # confidence level of the intervals, between 0 and 1
+                n_placebos=DIRECTIONS, # number of directions from random pairs to compare with; 0 for none
+                random_state=0, # seed of the random directions
                )->Result: # value from 0 to 1; details has one row a word: its projection, a cosine
     """Direct bias: how much of a direction is in words that should have none of it, such as professions and gender.
 
@@ -370,9 +370,9 @@ def indirect_bias(vectors, # anything that as_vectors takes: WordVectors, a dict
                   v, # another word
                   direction=None, # a Direction; by default bias_direction(vectors)
                   *,
-                  confidence_level=.95, # of the interval, over the pairs that define the direction
-                  n_placebos=DIRECTIONS, # directions from random pairs to compare with; 0 for none
-                  random_state=0, # their seed
+                  confidence_level=.95, # confidence level of the interval over the pairs that define the direction, between 0 and 1
+                  n_placebos=DIRECTIONS, # number of directions from random pairs to compare with; 0 for none
+                  random_state=0, # seed of the random directions
                  )->Result: # value β: the share of the similarity that is gone without the direction
     """Indirect bias: the share of the similarity of two words that is gone without a direction, such as she–he.
 
@@ -411,9 +411,9 @@ def indirect_bias_table(vectors, # anything that as_vectors takes: WordVectors, 
                         pairs, # a list of pairs of words (w, v)
                         direction=None, # a Direction; by default bias_direction(vectors)
                         *,
-                        confidence_level=.95, # of the intervals
-                        n_placebos=DIRECTIONS, # directions from random pairs to compare with; 0 for none
-                        random_state=0, # their seed
+                        confidence_level=.95, # confidence level of the intervals, between 0 and 1
+                        n_placebos=DIRECTIONS, # number of directions from random pairs to compare with; 0 for none
+                        random_state=0, # seed of the random directions
                        ): # a DataFrame, one row a pair: w, v, similarity (cosine), indirect_bias, low, high, placebo, p, note
     """The indirect bias of many pairs of words (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520), as a table.
 

@@ -282,7 +282,7 @@ def _pair_cosines(vectors, covered):
 def word_similarity(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                     dataset, # a name as in similarity_pairs, a path, or rows (word, word, rating)
                     *,
-                    confidence_level=.95, # of the interval
+                    confidence_level=.95, # confidence level of the interval, between 0 and 1
                     on_missing='drop', # words that the vectors lack: "drop" their pairs, or "raise"
                     case='exact', # "exact", or "ignore": compare in upper case, where the first row of a word counts
                    )->Result: # value ρ, from -1 to 1; details has a row a pair: word, other, rating, cosine
@@ -610,8 +610,8 @@ def analogies(vectors, # anything that as_vectors takes: WordVectors, a dict, a 
               exclude_inputs=True, # True: the answer may not be a, b or c
               case='exact', # "exact", or "ignore": compare in upper case, where the first row of a word counts
               limit=None, # how many words of the vectors are used, from the first on; None: all
-              confidence_level=.95, # of the interval
-             )->Result: # value: share of the covered questions that are answered correctly, from 0 to 1; details has a row a section
+              confidence_level=.95, # confidence level of the interval, between 0 and 1
+             )->Result: # its value is the share of the covered questions that are answered correctly, from 0 to 1; details has a row a section
     """The accuracy of word vectors on analogy questions (Mikolov et al. 2013, doi:10.48550/arXiv.1301.3781).
 
     The answer to "a is to b as c is to what" is the word nearest to b − a + c ("3cosadd"), or the word with the largest

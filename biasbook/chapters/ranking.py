@@ -344,10 +344,10 @@ def rank(subjects, # two or more word vectors, by file, by name or opened; or a 
          by='value', # "value": from the largest value down; "distance": from the value farthest from no association, in either direction
          common_words=True, # measure all subjects with the words that all of them have; False: each with its own, and marked
          measure=None, # a function of a subject and a query that returns a Result; by default WEAT d
-         n_resamples=9999, # of target words
+         n_resamples=9999, # number of resamples of target words
          level=.95, # share of resamples in which an order has to hold, and of the ranks in a range
          random_state=0, # seed of the resamples
-        )->Ranking: # table: a row a query and subject; orders: a row a query and two subjects; plot() draws a heat map
+        )->Ranking: # has table (a row a query and subject), orders (a row a query and two subjects) and plot(), which draws a heat map
     """Rank word vectors by their values for each query, and count in how many resamples their orders hold.
 
     By default the value is the WEAT effect size d (Caliskan et al. 2017, doi:10.1126/science.aal4230). Each resample draws the target

@@ -339,7 +339,7 @@ def _read_examples(data, key, file):
 
 # %% ../../nbs/04b_seat.ipynb #3bde6759
 def load_seat(test, # the name of a published test, such as "sent-weat6", or the path of a file in its layout that ends in .jsonl
-             )->Query: # a Query with the words X, Y, A and B; if a text ends like a sentence a SentenceQuery, which keeps the sentences
+             )->Query: # the words X, Y, A and B; if a text ends like a sentence a SentenceQuery, which keeps the sentences
     """Read a test in the layout of May et al. (2019, doi:10.18653/v1/N19-1063).
 
     The file is JSON in UTF-8, with a name and a list of texts for the target sets targ1 (X) and targ2 (Y) and the attribute sets attr1

@@ -247,11 +247,11 @@ def weat(vectors, # WordVectors, or a dict, a gensim KeyedVectors, a (words, mat
          alternative='two-sided', # of p: "two-sided", "greater" (X leans more toward A; the paper's test) or "less"
          ddof=1, # 1: the sample standard deviation in d, as in the paper; 0: the deviation of the population
          studentized=False, # True tests equal means, whatever the spreads; False tests whether the words are exchangeable
-         confidence_level=.95, # of the intervals, between 0 and 1
+         confidence_level=.95, # confidence level of the intervals, between 0 and 1
          on_missing='raise', # words that the vectors lack: "raise", "drop", or "drop-pairs"
          case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
-         placebo=True, # compare with topic lists as well; or False
-        )->Result: # value d; details has one row for each target word
+         placebo=True, # True: compare with unrelated topics as well
+        )->Result: # value d, in standard deviations; details has one row for each target word
     """The word embedding association test (Caliskan et al. 2017, doi:10.1126/science.aal4230).
 
     The value is the effect size d: the mean association of the words X minus the mean association of the words Y, divided by the
@@ -390,7 +390,7 @@ def weat_placebo(vectors, # anything that as_vectors takes: WordVectors, a dict,
                  alternative='two-sided', # as in weat: |d| of the topics against |d| of the query
                  on_missing='raise', # as in weat
                  ddof=1, # as in weat
-                )->Estimate: # value: the 95 % point of |d| over topic pairs; no test where there are too few
+                )->Estimate: # its value is the 95 % point of |d| over topic pairs; no test where there are too few
     """How often do unrelated topics reach an effect size as large as the query's?
 
     The lists of one side of the query are replaced by pairs of topic lists from the same vectors, which are unrelated to each

@@ -328,12 +328,12 @@ def _single_result(subject, word, cos_a, cos_b, chosen, names, alternative, conf
 # %% ../../nbs/00b_wefat.ipynb #4f1c37e4
 def sc_weat(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
             words, # a word, or a list of words
-            A, # words of the first attribute, 2 or more
-            B, # words of the second attribute, 2 or more
+            A, # a list of words of the first attribute, 2 or more
+            B, # a list of words of the second attribute, 2 or more
             *,
             names=('A', 'B'), # what A and B are called
             alternative='two-sided', # of p: "two-sided", "greater" (nearer to A) or "less"
-            confidence_level=.95, # of the intervals
+            confidence_level=.95, # confidence level of the intervals, between 0 and 1
             on_missing='raise', # words that the vectors lack: "raise" or "drop"
             case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
            ): # a Result with value d, or a list of Results for a list of words
@@ -503,15 +503,15 @@ def correlation_result(found, # Associations of the words that the subject has
 # %% ../../nbs/00b_wefat.ipynb #929e6349
 def wefat(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
           property, # a mapping of words to numbers, in any unit; 8 words or more
-          A, # words of the first attribute
-          B, # words of the second attribute
+          A, # a list of words of the first attribute, 2 or more
+          B, # a list of words of the second attribute, 2 or more
           *,
           names=('A', 'B'), # what A and B are called
           label='property', # what the property is called
           on_missing='raise', # words that the vectors lack: "raise" or "drop"
           case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
-          placebo=True, # compare with topic lists as well; or False
-          **options, # of wefat_arrays: alternative, n_resamples, random_state, confidence_level
+          placebo=True, # True: compare with unrelated topics as well
+          **options, # options of wefat_arrays: alternative, n_resamples, random_state, confidence_level
          )->Result: # value r, from -1 to 1; details has one row a word: association, property
     """The word embedding factual association test (Caliskan et al. 2017, doi:10.1126/science.aal4230).
 

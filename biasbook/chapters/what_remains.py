@@ -38,7 +38,7 @@ def plain_words(vectors, # anything that as_vectors takes, most frequent words f
 
 # %% ../../nbs/01a_what_remains.ipynb #3b1cac31
 def extreme_words(projection, # (n_words,) numbers, one a word
-                  n, # how many at each end
+                  n, # number of rows at each end
                  )->np.ndarray: # (2n,) row numbers, in ascending order
     """The rows of the n highest and the n lowest projections. Of two equal projections the earlier row is the higher one.
 
@@ -239,11 +239,11 @@ def cluster_bias(vectors, # anything that as_vectors takes: where words are chos
                  method='kmeans', # "kmeans", or "pca-kmeans" in two principal components
                  seeds=range(5), # seeds of k-means; random directions are clustered with the first one
                  n_init=10, # random starts of each k-means
-                 n_placebos=None, # directions from random pairs to compare with; 0 for none; None: until the
+                 n_placebos=None, # number of directions from random pairs to compare with; 0 for none; None: until the
                                  # error of p is .01 or less, at most 2500: with 500 + 500 words about a minute,
                                  # with a function as `after` three
-                 random_state=0, # their seed
-                )->Result: # value: median accuracy over the seeds, from .5 to 1; details has one row a word
+                 random_state=0, # seed of the random directions
+                )->Result: # its value is the median accuracy over the seeds, from .5 to 1; details has one row a word
     """Do the words at the two ends of a direction fall into two clusters?
 
     The n words that lean most to each side are put into two clusters by k-means (Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061).
@@ -481,16 +481,16 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
                   words=None, # the words to correlate over, 8 or more; by default professions()
                   direction=None, # a Direction; by default bias_direction(vectors)
                   *,
-                  k=100, # how many nearest neighbours of each word
+                  k=100, # number of nearest neighbours of each word
                   after=None, # where the neighbours are: vectors, or a function from a direction to vectors
                   among=None, # words that may be neighbours; by default plain_words(vectors)
                   on_missing='raise', # words that the vectors lack: "raise" or "drop"
-                  n_placebos=None, # directions from random pairs to compare with, 0 for none; None: 2500, or with a
+                  n_placebos=None, # number of directions from random pairs to compare with, 0 for none; None: 2500, or with a
                                  # function as `after` until the error of p is .01 or less, at most 2500: with
                                  # 26 000 words up to eight minutes
-                  n_resamples=9_999, # random orders, for p
-                  random_state=0, # seed of both
-                  confidence_level=.95, # of the intervals
+                  n_resamples=9_999, # number of random orders, for p
+                  random_state=0, # seed of the random orders and directions
+                  confidence_level=.95, # confidence level of the intervals, between 0 and 1
                  )->Result: # value r, from -1 to 1; details has one row a word
     """Do words that lean to one side have neighbours that lean there too?
 
@@ -577,10 +577,10 @@ def bias_correlation(before, # vectors: anything that as_vectors takes
                      *,
                      after_direction=None, # a Direction for after; by default the same one
                      on_missing='raise', # words that either lacks: "raise" or "drop"
-                     n_placebos=DIRECTIONS, # directions from random pairs to compare with, 0 for none
-                     n_resamples=9_999, # random orders, for p
-                     random_state=0, # seed of both
-                     confidence_level=.95, # of the intervals
+                     n_placebos=DIRECTIONS, # number of directions from random pairs to compare with, 0 for none
+                     n_resamples=9_999, # number of random orders, for p
+                     random_state=0, # seed of the random orders and directions
+                     confidence_level=.95, # confidence level of the intervals, between 0 and 1
                     )->Result: # value r, from -1 to 1; details has one row a word
     """How far do words keep their lean when vectors change? The correlation of their projections before and after.
 
@@ -812,12 +812,12 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
                    kind='linear', # "linear" or "rbf"
                    folds=5, # number of folds; each has a classifier that is trained on the others
                    seeds=range(5), # seeds of the dealing into folds; random directions have the first one
-                   n_placebos=None, # directions from random pairs to compare with; 0 for none; None: until the
+                   n_placebos=None, # number of directions from random pairs to compare with; 0 for none; None: until the
                                  # error of p is .01 or less, at most 2500: with 500 + 500 words and kind="rbf" four
                                  # minutes, with a function as `after` five
-                   random_state=0, # their seed
-                   confidence_level=.95, # of the interval over words
-                  )->Result: # value: mean accuracy, from 0 to 1; details has one row a word
+                   random_state=0, # seed of the random directions
+                   confidence_level=.95, # confidence level of the interval over words, between 0 and 1
+                  )->Result: # its value is the mean accuracy, from 0 to 1; details has one row a word
     """Can a classifier tell the words of the two sides of a direction?
 
     The n words that lean most to each side are dealt into folds (Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061). A classifier, a logistic regression ("linear") or a support vector

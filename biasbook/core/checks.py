@@ -161,7 +161,7 @@ class MissingWords(_WithMessage, KeyError, ValueError):
     def __init__(self,
                  words, # all words that are missing
                  source:str, # where they are missing, such as the name of the vectors
-                 message:str='', # by default names the first 20 words
+                 message:str='', # the text of the error; by default it names the first 20 words
                 ):
         self.words = list(words)
         self.source = source
@@ -188,7 +188,7 @@ class TooFewWords(_WithMessage, ValueError):
                  least:int, # how many are needed
                  missing=(), # words that were left out, because `source` lacks them
                  source:str='', # where they are missing
-                 message:str='', # by default made from the other attributes
+                 message:str='', # the text of the error; by default made from the other attributes
                  *,
                  in_lower_case:bool=False, # whether `source` has most of the missing words in lower case
                 ):
@@ -229,10 +229,10 @@ class UnknownName(_WithMessage, ValueError):
         waet.yaml is not a bundled file
     """
     def __init__(self,
-                 name, # as the user wrote it
+                 name, # the name as the user wrote it
                  known, # all names that exist
                  what:str, # what it should be the name of, such as "measure"
-                 message:str='', # by default suggests similar names, or lists the known ones
+                 message:str='', # the text of the error; by default it suggests similar names, or lists the known ones
                 ):
         self.name = name if isinstance(name, str) else shown(name)       # any value can be pickled as text
         self.known = list(known)
@@ -260,7 +260,7 @@ class WrongKind(_WithMessage, TypeError, ValueError):
                  wanted:str, # the right kind, such as "a whole number"
                  found:str, # the value as text, as `shown` writes it, or its type
                  advice:str='', # what to do instead
-                 message:str='', # by default made from the other attributes
+                 message:str='', # the text of the error; by default made from the other attributes
                 ):
         self.name = name
         self.wanted = wanted

@@ -53,7 +53,7 @@ def parameter_comments(function:FunctionType, # defined in a file
 
 # %% ../../nbs/core/05_docs.ipynb #3bf0e9e9
 def field_comments(cls:type, # a dataclass, defined in a file
-                  )->dict: # name of a field -> its comment, for the fields that have one
+                  )->dict: # name of a field -> its comment, for the fields that are parameters and have one
     "The comments beside the fields of a dataclass, with those that follow on lines of their own. OSError if its source cannot be read."
     source = inspect.cleandoc(inspect.getsource(cls))
     line_comments: dict = {}    # number of a line -> its comment
@@ -76,7 +76,7 @@ def field_comments(cls:type, # a dataclass, defined in a file
             parts.append(line_comments[line])
         if parts:
             comments[ast.unparse(node.target)] = ' '.join(parts)
-    return comments
+    return {name: comments[name] for name in inspect.signature(cls).parameters if name in comments}
 
 # %% ../../nbs/core/05_docs.ipynb #e84bc0d6
 _LAST_PARTS = re.compile(r'^(?:Raises|Example):', re.MULTILINE)
@@ -99,16 +99,27 @@ def with_comments(docstring:str|None, # as it is written in the source
     return '\n\n'.join(parts)
 
 # %% ../../nbs/core/05_docs.ipynb #1da748af
+def _type_in_front(function):
+    "The type that a function returns, without its modules: 'list[Query]: '. Empty if the source does not say one, or says Any."
+    annotation = inspect.signature(function).return_annotation
+    if annotation in (inspect.Signature.empty, None, Any):
+        return ''
+    return re.sub(r'(?:\w+\.)+', '', inspect.formatannotation(annotation)) + ': '
+
+
 def explain_parameters(named:FunctionType|type, # a function or a class of the package
                       )->None: # its docstring gets the sections "Parameters" and "Returns"
     "Add the comments of the parameters to the docstring, for a class also to those of its methods. Without comments it stays as it is."
     try:
         if not isinstance(named, type):
             comments = parameter_comments(named)
+            if 'return' in comments:
+                comments['return'] = _type_in_front(named) + comments['return']
         elif is_dataclass(named):
             comments = field_comments(named)
         else:
             comments = parameter_comments(vars(named)['__init__'])
+            comments.pop('return', None)
     except OSError:             # the source is not there, as in some packed applications
         return
     if comments:

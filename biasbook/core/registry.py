@@ -16,7 +16,7 @@ from .checks import UnknownName, look_up
 
 # %% ../../nbs/core/02_registry.ipynb #5f57de20
 def data_path(name:str, # a file or folder under biasbook/data, such as "weat.yaml"
-             )->Path: # where it is on this machine
+             )->Path: # the path on this machine
     """The path of a file or folder that comes with the package, such as the word lists of WEAT.
 
     Raises: UnknownName with similar names if there is no such file.
@@ -131,7 +131,7 @@ def _download(name, url, sha256):
 
 # %% ../../nbs/core/02_registry.ipynb #46aae4ff
 def fetch(name:str, # a name in the registry, such as "vectors/glove_twitter_25d.txt"
-         )->Path: # a local file with the registered SHA-256
+         )->Path: # the path of a local file with the registered SHA-256
     """The local path of a registered file, which is downloaded if it is not on this machine.
 
     A registered file has an address, a licence and a SHA-256 checksum in the registry of this package. It is looked up in the

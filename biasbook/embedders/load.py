@@ -237,7 +237,7 @@ def from_callable(fn, # a function: a list of n strings -> an array (n, dimensio
                   version=None, # raise it whenever the function gives other vectors; needed for a store
                   batch=64, # most sentences in a call of the function
                   store=None, # True for the default store, a path or a Store; None: keep no vectors
-                 )->Embedder: # an Embedder; its embed(texts) gives an array (texts, dimensions)
+                 )->Embedder: # its embed(texts) gives an array (texts, dimensions)
     """Make an embedder of any function that turns a list of texts into an array.
 
     Different sentences are embedded once, in batches. The vectors are kept in a store only if you give a version, because biasbook
@@ -327,7 +327,7 @@ def load_embedder(name, # such as "openai:text-embedding-3-large" or "st:all-Min
                   *,
                   store=True, # where vectors are kept: the default store, a path or a Store; None: nowhere
                   **options, # of a provider: key (the name of its variable), dimensions, batch, per_minute, …; of a model: device, prompt, budget
-                 )->Embedder: # an Embedder; its embed(texts) gives an array (texts, dimensions)
+                 )->Embedder: # its embed(texts) gives an array (texts, dimensions)
     """Open an embedder by name: of a provider, of a model on this machine, or of word vectors.
 
     The part before the colon says who embeds:

@@ -86,7 +86,7 @@ def load_model(name_or_path:str|Path, # a folder with a checkpoint, a model of t
                store:Store|None=None, # a Store: keep scores in it, and take them from there; None: keep no scores
                budget:int|None=None, # most tokens of a batch; by default 1024, on a GPU 32768
                progress:bool=False, # True: show a progress bar
-              )->MaskedScorer|CausalScorer|Seq2SeqScorer: # a scorer, by the kind of the model; scores in nats
+              )->MaskedScorer|CausalScorer|Seq2SeqScorer: # by the kind of the model; scores in nats
     """Load a language model that scores text (scores as in Salazar et al. 2020, doi:10.18653/v1/2020.acl-main.240).
 
     The scorer's methods depend on the kind of the model: pseudo_log_likelihood and span_log_likelihood of a masked model,

@@ -437,7 +437,7 @@ class Study:
                  gaps=(), # GapTest objects, or dictionaries with name and words (word -> number, or a Series)
                  contrasts=(), # ContrastTest objects, or dictionaries with name, sides, groups and templates
                  limits=(), # texts such as "jobs: abs(value) <= 1": the name of a test, a colon, and a condition
-                 name='study', # of the study, for tables
+                 name='study', # name of the study in tables
                  source='', # who chose the words
                  folder='.', # the folder of the files that it names
                 ):

