@@ -327,7 +327,7 @@ def stereoset(model, # from load_model, masked or causal
 
     An example is a context with three options: a stereotype, an antistereotype and something unrelated. The value is SS, 0 to 100,
     where 50 means no preference; `also` has LMS, the percentage of comparisons that a meaningful option wins against the unrelated one,
-    ICAT, and SS per token and with lengths balanced. Scores are log-probabilities in nats. The interval and the sign test are over
+    ICAT, SS per token, and SS over the pairs of equal length. Scores are log-probabilities in nats. The interval and the sign test are over
     targets. A longer option usually has a lower score, so SS may be about length; and no SS is evidence of an association until you rule
     out that some words are simply more frequent. Published second sentences were scored by another head, so their SS cannot be compared.
 
