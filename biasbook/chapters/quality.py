@@ -138,8 +138,8 @@ def similarity_pairs(dataset, # "rg65", "ws353" (or -sim, -rel), "men", "simlex9
 
     Known sets are RG-65 (Rubenstein & Goodenough 1965, doi:10.1145/365628.365657), WS-353 and its parts (Finkelstein et al. 2002,
     doi:10.1145/503104.503110; Agirre et al. 2009, doi:10.3115/1620754.1620758), MEN (Bruni et al. 2014, doi:10.1613/jair.4135),
-    SimLex-999 (Hill et al. 2015, doi:10.1162/COLI_a_00237), MTurk-771 (Halawi et al. 2012, doi:10.1145/2339530.2339751) and RW. Sets
-    that do not come with the package are fetched.
+    SimLex-999 (Hill et al. 2015, doi:10.1162/COLI_a_00237), MTurk-771 (Halawi et al. 2012, doi:10.1145/2339530.2339751) and RW
+    (Luong et al. 2013, W13-3512). Sets that do not come with the package are fetched.
 
     A file has two words and a rating on each line, with tabs, commas or spaces between. Lines that begin with # are comments:
 

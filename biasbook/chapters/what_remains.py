@@ -587,8 +587,8 @@ def bias_correlation(before, # vectors: anything that as_vectors takes
     The value is the correlation r, over the words, of the projection on the direction before with the projection on a direction after.
     The p-value is from random orders of the words, and the interval is for other words like these.
 
-    Raises: TooFewWords for fewer than 8 words; MissingWords if one of the two lacks a word and on_missing is "raise"; ValueError if
-    nothing of the direction is left after, because it was taken out: pass after_direction.
+    Raises: MissingWords if one of the two lacks a word and on_missing is "raise"; ValueError for fewer than 8 words, and if nothing
+    of the direction is left after, because it was taken out: pass after_direction.
 
     Example:
         >>> import biasbook as bb
