@@ -172,7 +172,7 @@ def __getattr__(name):
     if name not in _WHERE:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}; it has {", ".join(sorted(_WHERE))}')
     value = getattr(import_module(f'{__name__}.{_WHERE[name]}'), name)
-    if isinstance(value, FunctionType):
+    if isinstance(value, FunctionType | type):
         import_module(f'{__name__}.core.docs').explain_parameters(value)        # for help()
     globals()[name] = value             # so that it is looked up once
     return value

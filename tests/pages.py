@@ -130,6 +130,17 @@ def class_signature(cls, sources):
     return head
 
 
+EXAMPLE = re.compile(r'^Example:\n((?: {4}.*\n?|\n)+)', re.MULTILINE)
+
+
+def with_example_as_code(docstring):
+    "A docstring in which the session below `Example:` is a block of code."
+    def block(found):
+        session = textwrap.dedent(found[1]).strip('\n')
+        return f'Example:\n\n```python\n{session}\n```\n'
+    return EXAMPLE.sub(block, docstring)
+
+
 class SiteRenderer(BasicMarkdownRenderer):
     "Documentation of one exported name: its signature, then its docstring."
     def __init__(self, symbol, classes, **kwargs):
@@ -141,6 +152,7 @@ class SiteRenderer(BasicMarkdownRenderer):
         else:
             return
         self.dm = signature.replace('`', '')           # nbdev would print the address of a link there
+        self.docs = with_example_as_code(inspect.getdoc(self.sym) or '')       # nbdev would run its lines together
 
     def _repr_markdown_(self):
         return super()._repr_markdown_().replace('```python\n', '```{.python .signature}\n', 1)

@@ -360,8 +360,25 @@ def _same_content_note(a, b, pairs):
 # %% ../../nbs/auditing/08_compare.ipynb #b21ce2d1
 def compare_audits(a, # an Audit, of audit or load_audit: before
                    b, # another one: after
-                  )->AuditComparison:
-    "Compare two audits; results are paired by subject, measure, test and stimuli. ValueError without results or a common subject."
+                  )->AuditComparison: # with changes, unpaired, notes, table() and findings()
+    """Compare two audits: what changed from the first to the second?
+
+    Results are paired by subject, measure, test and stimuli; with one subject in each audit, these two are compared. A change is the
+    second value minus the first, in the unit of its measure. A WEAT has a paired test over its words, adjusted by Holm's method (Holm
+    1979); other measures have the change alone. Results without a comparable counterpart are in `unpaired`, with the reason. A p-value
+    does not cover another training on the same text.
+
+    Raises: TypeError for anything but two Audits; ValueError if the first has no results or the two have no subject in common.
+
+    Example:
+        >>> import biasbook as bb
+        >>> vectors = bb.load_vectors('googlenews-mini')
+        >>> before, after = (bb.audit(subject, 'weat', only='weat7', placebo=False, resume=False)
+        ...                  for subject in (vectors, bb.hard_debias(vectors)))
+        >>> print(bb.compare_audits(before, after).table()[['name', 'before', 'after', 'change']].round(2))
+            name  before  after  change
+        0  weat7    0.97  -1.14    -2.1
+    """
     for x in (a, b):
         if not hasattr(x, 'results'):
             raise TypeError(f'compare_audits takes two Audits, not {x!r:.60}; load_audit(folder) reads a saved one')

@@ -236,10 +236,22 @@ def _report_there(folder, results):
     return None
 
 # %% ../../nbs/auditing/07_files.ipynb #7b662e58
-def save_audit(audit, # an Audit
-               folder, # made if it is not there
+def save_audit(audit, # an Audit, as of audit or load_audit
+               folder, # a path; made if it is not there
               )->Path: # the folder that was written: this one, or the first free one beside it
-    "Write results.json, .csv, .md and .tex, and report.html. OSError: disk, permission, a file there."
+    """Save an audit: results.json, results.csv, results.md, results.tex and report.html.
+
+    All files are written or none. A folder that has another audit is left alone, and the first free one beside it is taken.
+    `load_audit` reads the audit back.
+
+    Raises: NotADirectoryError if `folder` is a file; OSError if the disk is full or the folder may not be written.
+
+    Example:
+        >>> import biasbook as bb
+        >>> found = bb.audit('googlenews-mini', 'weat', only='weat7', placebo=False, resume=False)
+        >>> sorted(file.name for file in bb.save_audit(found, 'audit').iterdir())
+        ['report.html', 'results.csv', 'results.json', 'results.md', 'results.tex']
+    """
     everything = plain_data({'biasbook': __version__, 'about': audit.about, 'failures': list(audit.failures),
                              'results': [r.to_dict() for r in audit.results]})
     results = writable(json.dumps(everything, ensure_ascii=False, allow_nan=False, indent=1, default=lambda x: writable(str(x))))
@@ -320,9 +332,26 @@ def _read_audit(text):
     return audit
 
 # %% ../../nbs/auditing/07_files.ipynb #27bef20c
-def load_audit(path, # a folder that save_audit wrote, or the results.json in it
+def load_audit(path, # the path of a folder that save_audit wrote, or of the results.json in it
               )->Audit: # as it was saved
-    "A saved audit. FileNotFoundError if the file is missing, ValueError if it is not an audit or from a later version."
+    """Read an audit that `save_audit` wrote.
+
+    Its file is results.json, JSON in UTF-8 with the version, what is known about subjects and measures, the failures and a mapping for
+    each result:
+
+        {"biasbook": "0.1.0", "about": {"subjects": {}}, "failures": [],
+         "results": [{"metric": "WEAT d", "subject": "googlenews-mini", "query": "math/arts × male/female", "value": 0.97}]}
+
+    Raises: FileNotFoundError if the file is missing; ValueError if it is not an audit, with the wrong place, or of a later version.
+
+    Example:
+        >>> import biasbook as bb
+        >>> from pathlib import Path
+        >>> result = '{"metric": "WEAT d", "subject": "mine", "query": "math/arts × male/female", "value": 0.97}'
+        >>> _ = Path('results.json').write_text(f'{{"biasbook": "0.1.0", "failures": [], "results": [{result}]}}', encoding='utf-8')
+        >>> print(bb.load_audit('results.json').results[0].value)
+        0.97
+    """
     asked = check_path(path, 'the folder of the audit')
     file = asked / 'results.json' if asked.is_dir() else asked
     if not file.exists():

@@ -477,12 +477,24 @@ def _bad_limit(text, at, message, place):
 # %% ../../nbs/auditing/03a_limits.ipynb #eefef015
 @dataclass(frozen=True)
 class Limit:
-    "A condition on the results with some names. Made by `parse_limit`."
-    pattern: str # of names, such as "weat*"
+    """A condition on the results with some names, such as "weat6: abs(value) <= 1".
+
+    `parse_limit` makes one from its text, and `check_limits` compares results with it. `fields` has the names of the fields in the
+    condition, such as value, p and n; values are in the unit of their measure.
+
+    Raises: ValueError from `condition` and `fields` if the expression is not valid.
+
+    Example:
+        >>> import biasbook as bb
+        >>> limit = bb.parse_limit('weat6: abs(value) <= 1')
+        >>> print(limit.pattern, '|', limit.expression)
+        weat6 | abs(value) <= 1
+    """
+    pattern: str # of names of tests or measures, such as "weat*"
     expression: str # the condition, such as "abs(value) <= 1"
-    text: str # both, as they were written
+    text: str # pattern and expression, as they were written
     place: str = '' # where it was written, such as "audit.yaml: line 3"
-    about: str = 'results' # or "changes", between two audits
+    about: str = 'results' # "results", or "changes": between two audits
 
     @property
     def fields(self):
@@ -497,9 +509,22 @@ class Limit:
 
 def parse_limit(text:str, # such as "weat6: abs(value) <= 1"
                 place:str='', # where it was written, for messages, such as "audit.yaml: line 3"
-                about:str='results', # or "changes", for limits on the changes between two audits
-               )->Limit:
-    "A limit from its text. ValueError shows the text and the place of a mistake in it; WrongKind if it is not text."
+                about:str='results', # "results", or "changes", for limits on the changes between two audits
+               )->Limit: # with pattern, expression and text
+    """A limit from its text: a pattern of names, a colon, and a condition.
+
+    The pattern names tests or measures and may have *, as in weat*. The condition compares fields of a result, such as value, low, high,
+    p, p_adjusted, placebo, n, missing_share, reading and stands_out, by + - * /, < <= > >= == !=, abs(), and, or, not. Values are in the
+    unit of their measure. Python never runs it, so a limit from somebody else is safe.
+
+    Raises: ValueError with the text and the place of a mistake in it; WrongKind, a TypeError, if it is not text.
+
+    Example:
+        >>> import biasbook as bb
+        >>> limit = bb.parse_limit('weat*: low >= -1 and high <= 1')
+        >>> print(limit.pattern, sorted(limit.fields))
+        weat* ['high', 'low']
+    """
     check_choice(about, 'about', tuple(_FIELDS))
     if not isinstance(text, str):
         raise WrongKind('a limit', 'text such as "weat6: abs(value) <= 1"', shown(text, 80))
@@ -892,14 +917,26 @@ def _checked(limits, measured, failed):
     return outcomes
 
 # %% ../../nbs/auditing/03a_limits.ipynb #d6966685
-def check_limits(results, # Results, one of them, or an Audit
+def check_limits(results, # a list of Results, one Result, or an Audit
                  limits, # a text such as "weat6: abs(value) <= 1", a Limit, a mapping of patterns to conditions, or a list of these
-                 failures=(), # what could not be measured, as in an Audit
-                )->list: # of LimitOutcomes: one for each limit and each result that it names
-    """Compare results with limits. A limit on anything that is missing is 'not measured', and never within.
+                 failures=(), # what could not be measured: dictionaries, as in an Audit
+                )->list: # a LimitOutcome for each limit and each result that it names: limit, result, status and message
+    """Compare results with limits, such as "weat6: abs(value) <= 1".
 
-    A limit that asks for absence without a bound on the interval or a stated power is 'too little data'. ValueError for a
-    limit that is not valid."""
+    The outcome of a limit is *within*, *exceeded*, *not measured* or *too little data*. A limit on anything that is missing is not
+    measured, and never within. A limit that asks for absence, such as `p > .05`, has too little data unless it bounds the interval or
+    states the power: with few words no association is ever significant.
+
+    Raises: ValueError for a limit that is not valid, with the place of the mistake.
+
+    Example:
+        >>> import biasbook as bb
+        >>> r = bb.weat('googlenews-mini', 'weat7', placebo=False)
+        >>> for outcome in bb.check_limits(r, ['weat7: abs(value) <= .5', 'weat7: p > .01']):
+        ...     print(outcome.limit.text, '→', outcome.status)
+        weat7: abs(value) <= .5 → exceeded
+        weat7: p > .01 → too little data
+    """
     parsed = parse_limits(limits)
     if hasattr(results, 'failures'):
         failures = [*results.failures, *failures]
@@ -930,10 +967,25 @@ def limits_exit_code(outcomes, # LimitOutcomes
     return 3 if something_failed or statuses - {'within'} else 0
 
 # %% ../../nbs/auditing/03a_limits.ipynb #18fa436a
-def check_change_limits(comparison, # an AuditComparison
-                        limits, # a text such as "weat/*: abs(change) <= .1", a Limit, a mapping, or a list of these
-                       )->list: # of LimitOutcomes: one for each limit and each change that it names
-    "Compare the changes between two audits with limits; the `result` of an outcome is the change. ValueError for a wrong limit."
+def check_change_limits(comparison, # an AuditComparison, of compare_audits
+                        limits, # a text such as "weat/*: abs(change) <= .1", a Limit, a mapping of patterns to conditions, or a list of these
+                       )->list: # a LimitOutcome for each limit and each change that it names; its result is the change
+    """Compare the changes between two audits with limits, such as "weat/*: abs(change) <= .1".
+
+    The fields of a change are before, after, change, low, high, p and p_adjusted; change is the second value minus the first, in the unit
+    of its measure. A limit on a result that the second audit lacks is *not measured*, and never within.
+
+    Raises: ValueError for a limit that is not valid, with the place of the mistake.
+
+    Example:
+        >>> import biasbook as bb
+        >>> vectors = bb.load_vectors('googlenews-mini')
+        >>> before, after = (bb.audit(subject, 'weat', only='weat7', placebo=False, resume=False)
+        ...                  for subject in (vectors, bb.hard_debias(vectors)))
+        >>> [outcome] = bb.check_change_limits(bb.compare_audits(before, after), 'weat7: abs(change) <= .1')
+        >>> print(outcome.status)
+        exceeded
+    """
     parsed = parse_limits(limits, about='changes')
     measured = []
     for r, row in zip(comparison.changes, comparison.table().to_dict('records')):

@@ -154,10 +154,24 @@ class StudyFinding:
         return f'{"cannot be measured" if self.stops else "note"}: {place}: {self.text}'
 
 
-def check_study(study, # a Study, or the path of a study file
-                subjects, # names or objects, as for audit
-               )->list: # of StudyFindings; empty if each subject has all words
-    "What a study lacks in these subjects, without measuring it. ValueError for a bad study or subject."
+def check_study(study, # a Study, or the path of a study file, as of read_study
+                subjects, # one name, path or object, or a list of these, as for audit
+               )->list: # a StudyFinding for each fault: subject, test, stops and text; empty if each subject has all words
+    """What does a study lack in these subjects? It answers before anything is measured.
+
+    A finding names a test and a subject: words that the subject lacks or reads as several pieces, and whether the test can be measured
+    all the same (`stops` is False).
+
+    Raises: ValueError for a study or a subject that is not valid, with the file and the line of a study file.
+
+    Example:
+        >>> import biasbook as bb
+        >>> jobs = {'name': 'jobs', 'X': ['nurse', 'teacher', 'librarian', 'nanny', 'vlogger'],
+        ...         'Y': ['engineer', 'programmer', 'mechanic', 'pilot'], 'A': ['she', 'her'], 'B': ['he', 'his']}
+        >>> for finding in bb.check_study(bb.Study(queries=[jobs]), 'googlenews-mini'):
+        ...     print(finding.stops, finding.text)
+        False X has 4 of 5 words; missing: vlogger
+    """
     if not isinstance(study, Study):
         study = read_study(study)
     if not isinstance(subjects, (list, tuple)):

@@ -431,20 +431,36 @@ def _rows_and_limits(measures, limits, study, with_builtin):
 
 # %% ../../nbs/auditing/02_run.ipynb #712ef620
 def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by default default_subjects()
-          measures=None, # names or rows of MEASURES; all by default
+          measures=None, # a name such as "weat", or a list of names; all by default
           *,
           study=None, # a Study or the path of a study file: its tests in place of the tests of the package
-          with_builtin=False, # with a study: the tests of the package as well
+          with_builtin=False, # with a study: True for the tests of the package as well
           only=None, # names of tests or patterns, such as ["weat7", "seat*"]; all by default
-          placebo=True, # compare with random topics and directions as well
+          placebo=True, # compare with random topics and directions as well; False is faster
           on_missing='drop', # words that a subject lacks: "drop", or "raise", which makes such a test a failure
           threads=1, # of torch in one unit; the last digits of language models and embedders depend on it
           executor=None, # any concurrent.futures.Executor; by default units run here, one after another
           resume=True, # True: keep finished units in the store and take them from there; False; or the path of a store
           limits=(), # such as "weat6: abs(value) <= 1", or a list of these; the outcomes are in `Audit.limits`
           progress=False, # True: a bar on a terminal, else a line every ten seconds; or a Progress
-         )->Audit:
-    "Run every measure on every subject of its kind; errors are kept in `failures`. ValueError for an unknown measure or test, or a wrong limit."
+         )->Audit: # with results, failures, table(), findings() and save(folder)
+    """Run every measure on every subject of its kind, or the tests of your own study.
+
+    Each unit, such as one query of one subject, is computed once and kept in the store, so that an interrupted audit goes on where it
+    stopped. What cannot be measured is kept in `failures` with its reason, and the rest goes on. p-values are adjusted within each
+    subject and battery. An association is neither a cause nor a harm.
+
+    Raises: ValueError for an unknown measure, test or option, a wrong limit or study; UnknownName or WrongKind for a wrong name or
+    value, which are ValueErrors too.
+
+    Example:
+        >>> import biasbook as bb
+        >>> found = bb.audit('googlenews-mini', 'weat', only=['weat6', 'weat7'], placebo=False, resume=False)
+        >>> print(found.table()[['name', 'value', 'p_holm']].round(4))
+            name   value  p_holm
+        0  weat6  1.8899  0.0003
+        1  weat7  0.9664  0.0454
+    """
     rows, limits = _rows_and_limits(measures, limits, study, with_builtin)
     measures = rows
     patterns = [only] if isinstance(only, str) else only

@@ -157,15 +157,31 @@ def _cbs_frame(cells, fill, prior, counts):
 # %% ../../nbs/02c_cbs.ipynb #657b0758
 def cbs(model, # a masked language model, from load_model
         templates, # a template, or a list of them, with {group} and {target}
-        groups, # two group words or more
-        attributes, # words for {target}
+        groups, # a list of two words or more for {group}
+        attributes, # a list of words for {target}
         *,
-        method='joint', # all pieces of a group word masked at once, as published; or "chain", "single"
-        confidence_level=.95, n_resamples=9999, random_state=0, # as for cbs_scores
-       )->Result: # with details: a row for each template, attribute and group word
-    """Categorical bias score (Ahn & Oh 2021, doi:10.18653/v1/2021.emnlp-main.42), nats².
+        method='joint', # "joint": all pieces of a group word are masked at once, as published; or "chain", "single"
+        confidence_level=.95, # of the intervals over attributes, between 0 and 1
+        n_resamples=9999, # shuffles of the attributes, for p
+        random_state=0, # their seed, a whole number
+       )->Result: # value: CBS, nats²; details: a row for each template, attribute and group word
+    """Categorical bias score: how far attributes raise some group words more than others (Ahn & Oh 2021, doi:10.18653/v1/2021.emnlp-main.42).
 
-    ValueError for bad words or templates. TypeError if `model` is not a masked language model."""
+    For each template and attribute it takes log P(group word | attribute) − log P(group word | attribute masked), in nats. The value is
+    the variance of this over group words, mean over templates and attributes, in nats². It is 0 if each attribute raises all group
+    words alike, and noise adds to it; `also` has the attribute part, the part shared by templates, and ranges. The interval is over
+    attributes. p, one-sided, tests whether templates agree on an attribute's groups; it needs two templates. A variance has no direction.
+
+    Raises: ValueError for fewer than two group words and for templates without the slots group and target; TypeError if `model` is not
+    a masked language model.
+
+    Example:
+        >>> import biasbook as bb
+        >>> model = bb.load_model('novels-mini-masked')
+        >>> r = bb.cbs(model, 'the {group} {target} came in.', ['french', 'german', 'english'], ['doctor', 'priest', 'nurse'])
+        >>> print(f'{r.value:.1f} nats²')
+        1.0 nats²
+    """
     check_masked(model)
     templates = check_templates(templates, ('group', 'target'))
     groups = check_words(groups, 'groups')

@@ -206,16 +206,33 @@ def crows_pairs(model, # from load_model, masked or causal
                 data=None, # a CSV file or DataFrame with two columns of sentences, or a list of tuples of two; None: the published pairs
                 *,
                 columns=None, # headers of the two columns, if they are not sent_more and sent_less, or stereotype and antistereotype
-                scoring='auto', # of a masked model "shared" (as published), "pll", "aul" or "aula"
+                scoring='auto', # of a masked model "shared" (as published), "pll", "aul" or "aula"; causal models have one score
                 confidence_level=.95, # of the intervals, over writers or the clusters of your table, or else over pairs
-               )->Result: # value: percent of pairs; details: a row a pair, scores in nats, no sentences
-    """In how many pairs is the more stereotyping sentence the more probable one (Nangia et al. 2020)?
+               )->Result: # value: percent of pairs, 0 to 100; details: a row a pair, scores in nats ("aul" and "aula": nats per token), no sentences
+    """In what percentage of pairs is the more stereotyping sentence the more probable one (Nangia et al. 2020, doi:10.18653/v1/2020.emnlp-main.154)?
 
-    doi:10.18653/v1/2020.emnlp-main.154. A column cluster, group, identity or writer says which pairs belong together, and
-    `crows_by_type` breaks the result down by a column type. ValueError for bad pairs or scoring, with file and line.
-    TypeError if `model` is not a language model.
+    A pair is two sentences that differ in the words for a group. A masked model scores a sentence by the log-probabilities of the words
+    that both share, each masked in its turn, in nats; a causal model by the log-probability of the sentence. The value is 0 to 100 and
+    50 means no preference; ties count in the denominator. The sign test and the interval are over writers, or over the clusters of your
+    table. Many published pairs are no valid test (Blodgett et al. 2021, doi:10.18653/v1/2021.acl-long.81).
 
-        crows_pairs(load_model('novels-mini-masked'), 'mine.csv', columns=('she', 'he'))
+    Your own pairs are a list of tuples, or a CSV file with two columns, the more stereotyping sentence first:
+
+        sent_more,sent_less,group,type
+        She cried all night.,He cried all night.,crying,gender
+
+    A column cluster, group, identity or writer says which pairs belong together, and `crows_by_type` breaks the result down by a
+    column type; without them each pair counts for itself.
+
+    Raises: ValueError for bad pairs, with file and line, for a score that the model does not have, and for encoder–decoders; TypeError
+    if `model` is not a language model.
+
+    Example:
+        >>> import biasbook as bb
+        >>> model = bb.load_model('novels-mini-masked')
+        >>> r = bb.crows_pairs(model, [('She cried all night.', 'He cried all night.'), ('She was brave.', 'He was brave.')])
+        >>> print(f'{r.value:.0f} % of {r.n} pairs')
+        50 % of 2 pairs
     """
     check_fraction(confidence_level)
     scoring = scoring_of(model, scoring)
@@ -232,9 +249,24 @@ def crows_pairs(model, # from load_model, masked or causal
     return _result(d, model.name, query, query, meta, confidence_level)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #f3c0a438
-def crows_by_type(result, # of crows_pairs
-                 )->list: # of a Result for each type of bias, in the order of the pairs
-    "The result of each type of bias: one family for Holm's adjustment. ValueError for a result of another measure."
+def crows_by_type(result, # a Result of crows_pairs, whose pairs have a column type
+                 )->list: # a Result for each type of bias, in the order of the pairs; value in percent
+    """The result of `crows_pairs` for each type of bias, such as gender or religion.
+
+    The types are one family: `results_table` adjusts their p-values by Holm's method. A type whose pairs are of one cluster has p = 1,
+    and no interval if it has several pairs.
+
+    Raises: ValueError for a result of another measure, and if the pairs have no types.
+
+    Example:
+        >>> import biasbook as bb
+        >>> import pandas as pd
+        >>> pairs = pd.DataFrame({'sent_more': ['She cried.', 'The old man forgot.'], 'sent_less': ['He cried.', 'The young man forgot.'],
+        ...                       'type': ['gender', 'age']})
+        >>> r = bb.crows_pairs(bb.load_model('novels-mini-masked'), pairs)
+        >>> [(of_type.query, of_type.value) for of_type in bb.crows_by_type(r)]
+        [('gender', 100.0), ('age', 100.0)]
+    """
     check_result_of(result, 'crows_pairs', ['winner', 'unknown'])
     if 'bias_type' not in result.details:
         raise ValueError('the pairs of this result have no types; add a column type to the table')

@@ -209,19 +209,31 @@ def _debiased(vectors, rows, method, short, *, words, **notes):
 
 # %% ../../nbs/05_debias.ipynb #dccff5a4
 @one_thread
-def hard_debias(vectors, # anything that as_vectors takes
+def hard_debias(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                 direction=None, # a Direction, by default bias_direction(vectors); or an array
                 *,
                 specific=None, # words that keep their part; by default gender_specific(), for an array none
                 equalize=None, # pairs; by default gender_pairs('equalize'), for an array none
                 on_missing='raise', # pairs, or specific words, of your lists that the vectors lack: "raise", or "drop" them
                 case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
-               )->WordVectors: # rows of length 1
-    """Hard debiasing (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
+               )->WordVectors: # (n, d), rows of length 1
+    """Hard debiasing: take a direction, such as gender, out of all neutral words (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
 
-    What the vectors lack of the default lists is left out; `meta['debiasing']` names it. MissingWords if they lack words of
-    the direction or of your lists. ValueError if the direction was made in other vectors, if it is not
-    about gender and a list is missing, if a word is in two pairs, and if nothing is left of a word."""
+    All vectors are brought to length 1. A neutral word loses its component along the direction and is brought to length 1 again. The two
+    words of a pair to equalize, such as grandmother–grandfather, then differ along the direction only. Words that hold the gender in
+    their meaning are left as they are. What the vectors lack of the default lists is left out; meta["debiasing"] names it.
+
+    Raises: MissingWords if the vectors lack words of the direction or of your lists; ValueError if the direction was made in other
+    vectors, if it is not about gender and a list is missing, if a word is in two pairs, and if nothing is left of a word.
+
+    Example:
+        >>> import biasbook as bb
+        >>> vectors = bb.load_vectors('googlenews-mini')
+        >>> debiased = bb.hard_debias(vectors)
+        >>> gender = bb.bias_direction(vectors).vector
+        >>> print(f'{vectors.unit[vectors.rows(["nurse"])[0]] @ gender:.2f} → {abs(debiased["nurse"] @ gender):.2f}')
+        0.31 → 0.00
+    """
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     vectors = as_vectors(vectors)
     if direction is None:
@@ -323,16 +335,29 @@ def _labelled_rows(vectors, labels):
 
 # %% ../../nbs/05_debias.ipynb #68db2a7a
 @one_thread
-def inlp(vectors, # anything that as_vectors takes
-         labels, # a dict from words to their classes, two or more
+def inlp(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
+         labels, # word -> its class; two classes or more, with 4 words or more each
          *,
-         iterations=35, # at most so many classifiers, as in the paper's word-vector experiment
-         stop_at=None, # accuracy at which to stop; by default the share of the largest class
+         iterations=35, # largest number of classifiers; 35 as in the paper's experiment with word vectors
+         stop_at=None, # accuracy at which to stop, from 0 to 1; by default the share of the largest class
          random_state=0, # seed that chooses the words to stop by
-        )->WordVectors: # rows that no longer have length 1
-    """INLP (Ravfogel et al. 2020, doi:10.18653/v1/2020.acl-main.647).
+        )->WordVectors: # (n, d); rows no longer have length 1
+    """INLP: take out what linear classifiers use to tell classes of words (Ravfogel et al. 2020, doi:10.18653/v1/2020.acl-main.647).
 
-    ValueError for labels that do not fit, and if no classifier is better than `stop_at`."""
+    Iterative nullspace projection fits a linear classifier to the labelled words, takes the directions that it uses out of all
+    vectors, fits another, and so on. meta["debiasing"] has the words, the accuracy of each classifier and the number of dimensions
+    that were taken out.
+
+    Raises: ValueError for labels of fewer than two classes, for a class of fewer than 4 words, for words that the vectors lack, and if no
+    classifier is better than stop_at.
+
+    Example:
+        >>> import biasbook as bb
+        >>> vectors = bb.load_vectors('googlenews-mini')
+        >>> debiased = bb.inlp(vectors, bb.label_sides(vectors, n=100), iterations=3)
+        >>> print(debiased, debiased.meta['debiasing']['dimensions'])
+        googlenews-mini, INLP: 6 300 words × 300 3
+    """
     from sklearn.model_selection import train_test_split
     vectors = as_vectors(vectors)
     check_whole(iterations, 'iterations', least=1)
@@ -386,14 +411,29 @@ def _leace_map(X, y, shrinkage=True):
 
 # %% ../../nbs/05_debias.ipynb #e2587287
 @one_thread
-def leace(vectors, # anything that as_vectors takes
-          labels, # a dict from words to their classes, two or more
+def leace(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
+          labels, # word -> its class; two classes or more, with 4 words or more each
           *,
-          shrinkage=True, # shrink the covariance, so that it can be inverted when there are few words?
-         )->WordVectors: # rows that no longer have length 1
-    """LEACE (Belrose et al. 2023, doi:10.48550/arXiv.2306.03819).
+          shrinkage=True, # True: shrink the covariance, so that it can be inverted when there are few words
+         )->WordVectors: # (n, d); rows no longer have length 1
+    """LEACE: the least change of vectors after which no linear classifier can tell classes of words.
 
-    ValueError for labels that do not fit, ImportError if the library concept-erasure is not installed."""
+    Least-squares concept erasure is by Belrose et al. 2023 (doi:10.48550/arXiv.2306.03819). After it the classes have equal means,
+    so that no linear classifier does better on the labelled words than a constant one. It promises nothing for other words. It
+    needs the library concept-erasure (pip install "biasbook[debias]").
+
+    Raises: ValueError for labels of fewer than two classes, for a class of fewer than 4 words, and for words that the vectors lack;
+    ImportError if the library is not installed.
+
+    Example:
+        >>> import biasbook as bb
+        >>> vectors = bb.load_vectors('googlenews-mini')
+        >>> sides = bb.label_sides(vectors, n=100)
+        >>> debiased = bb.leace(vectors, sides)
+        >>> halves = [debiased[list(sides)[:100]], debiased[list(sides)[100:]]]
+        >>> print(debiased, abs(halves[0].mean(0) - halves[1].mean(0)).max() < 1e-6)
+        googlenews-mini, LEACE: 6 300 words × 300 True
+    """
     vectors = as_vectors(vectors)
     labelled = _labelled_rows(vectors, labels)
     left, right, mean = _leace_map(labelled.X, labelled.y, shrinkage)
@@ -773,10 +813,18 @@ def _vectors_after(before, after, direction):
     return vectors_after
 
 # %% ../../nbs/05_debias.ipynb #02721f1b
-def nearest_pairs(vectors, # anything that as_vectors takes
-                  words, # two or more
-                 )->list: # pairs of words
-    "Pairs of each word with its nearest other word, each pair once. ValueError for words that the vectors lack, or fewer than two."
+def nearest_pairs(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
+                  words, # a list of two words or more
+                 )->list: # tuples of two words
+    """Pairs of each word with the nearest of the other words, by cosine, each pair once.
+
+    Raises: MissingWords for words that the vectors lack; ValueError for fewer than two words.
+
+    Example:
+        >>> import biasbook as bb
+        >>> print(bb.nearest_pairs('googlenews-mini', ['nurse', 'doctor', 'pilot']))
+        [('nurse', 'doctor'), ('nurse', 'pilot')]
+    """
     words = check_words(words, 'words')
     if len(words) < 2:
         raise ValueError(f'pairs need two or more words, but words has only {words[0]}')
@@ -803,27 +851,44 @@ def _measures(pairs, queries, similarity, questions):
 
 # %% ../../nbs/05_debias.ipynb #69b30962
 def compare_debiasing(before, # anything that as_vectors takes
-                      after=None, # after debiasing, or a function from a direction to vectors; None: the baseline
+                      after=None, # vectors after debiasing, or a function from a direction to vectors; None: measure before only
                       direction=None, # a Direction; by default bias_direction(before)
                       *,
                       words=None, # words that should be neutral, 8 or more; by default professions()
-                      pairs=None, # for indirect bias; by default each of words with the nearest other
-                      exclude=None, # not to be clustered or classified; by default gender_specific()
-                      n=None, # words on each side for these, as in cluster_bias
-                      queries=None, # for weat; by default the tests 6, 7 and 8, which are about gender
-                      similarity=('rg65', 'ws353'), # for word_similarity
-                      questions=('google-lower',), # for analogies
+                      pairs=None, # pairs of words for indirect bias; by default each of words with the nearest other
+                      exclude=None, # words not to be clustered or classified; by default gender_specific()
+                      n=None, # words on each side for clusters and classifiers, as in cluster_bias
+                      queries=None, # queries for weat; by default the tests 6, 7 and 8, which are about gender
+                      similarity=('rg65', 'ws353'), # sets for word_similarity
+                      questions=('google-lower',), # sets of questions for analogies
                       on_missing='raise', # words that before or after lacks: "raise" or "drop"
-                      n_placebos=None, # directions from random pairs to compare with; 0 for none; None: until the
+                      n_placebos=None, # number of directions from random pairs to compare with; 0 for none; None: until the
                                        # error of each p is .01 or less, which takes three minutes for
                                        # the bundled vectors with a function as `after`, and more for larger ones
-                      random_state=0, # their seed
-                      confidence_level=.95, # of all intervals
-                     ): # a DataFrame, a row a measure; attrs has the settings, and the words that were left out
-    """Measures of association and use, before and after debiasing, with paired changes.
+                      random_state=0, # seed of the random directions
+                      confidence_level=.95, # confidence level of all intervals, between 0 and 1
+                     ): # a DataFrame, a row a measure: measure, before, after, change, p and others; attrs has the settings, and the words that were left out
+    """Measures of association and of use, before and after debiasing, with paired changes.
 
-    ValueError if before and after have different words, and if the direction is not about gender and words, exclude or
-    queries is missing."""
+    The rows are direct and indirect bias (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520); clusters, classifiers and neighbours (Gonen
+    & Goldberg 2019, doi:10.18653/v1/N19-1061); WEATs; word similarity and analogies. The columns before and after have the values, each
+    with an interval, change is after minus before with its interval and p, and null is the value without an association. A measure that
+    cannot be computed has a note that says why. The rows are a dozen tests: one in twenty is below .05 where nothing has changed.
+
+    Raises: ValueError if before and after have different words, and if the direction is not about gender and words, exclude or
+    queries is missing.
+
+    Example:
+        >>> import biasbook as bb
+        >>> vectors = bb.load_vectors('googlenews-mini')
+        >>> table = bb.compare_debiasing(vectors, bb.hard_debias(vectors), words=list(bb.professions())[:40], n=10,
+        ...                              queries=['weat8'], similarity=['rg65'], questions=[], n_placebos=0)
+        >>> print(table[['measure', 'before', 'after']].round(2).head(3).to_string(index=False))
+                           measure  before  after
+                       direct bias    0.06   0.00
+        direct bias, own direction    0.06   0.01
+                     indirect bias    0.01   0.00
+    """
     about_gender = not isinstance(direction, Direction) or _is_about_gender(direction)
     is_a_default_used = any(given is None for given in (words, exclude, queries))
     if is_a_default_used and not about_gender:
@@ -869,9 +934,19 @@ def direct_bias_clause(table, # from compare_debiasing
     return f'direct bias {direct["before"]:.3f} → {direct["after"]:.3f}'
 
 
-def what_is_left(table, # from compare_debiasing
-                )->str:
-    "A sentence with direct bias before and after debiasing, and with the other measures of association."
+def what_is_left(table, # a table of compare_debiasing
+                )->str: # one sentence, with a part for each measure
+    """A sentence about what debiasing left: direct bias before and after, and the other measures of association.
+
+    Example:
+        >>> import biasbook as bb
+        >>> vectors = bb.load_vectors('googlenews-mini')
+        >>> table = bb.compare_debiasing(vectors, bb.hard_debias(vectors), words=list(bb.professions())[:40], n=10,
+        ...                              queries=['weat8'], similarity=['rg65'], questions=[], n_placebos=0)
+        >>> parts = bb.what_is_left(table).split('; ')
+        >>> print(parts[0], parts[-1], sep='; … ')
+        direct bias 0.062 → 0.000; … WEAT difference, weat8 0.045 → -0.004
+    """
     clauses = [direct_bias_clause(table)]
     if table.attrs.get('after') is None:
         return clauses[0]
@@ -883,11 +958,23 @@ def what_is_left(table, # from compare_debiasing
     return '; '.join(clauses)
 
 # %% ../../nbs/05_debias.ipynb #516366ac
-def shares_left(table, # from compare_debiasing, with an after
+def shares_left(table, # a table of compare_debiasing, with an after
                ): # a DataFrame, a row a measure: measure, before, after, share, low, high
-    """The share of each measure that is left after debiasing. It has no interval if nothing is left by construction.
+    """The share of each measure that is left after debiasing: 1 is its value before, 0 no association.
 
-    ValueError if the table has no values after debiasing."""
+    The share is (after − null) / (before − null). It has no interval if nothing is left by construction.
+
+    Raises: ValueError if the table has no values after debiasing.
+
+    Example:
+        >>> import biasbook as bb
+        >>> vectors = bb.load_vectors('googlenews-mini')
+        >>> table = bb.compare_debiasing(vectors, bb.hard_debias(vectors), words=list(bb.professions())[:40], n=10,
+        ...                              queries=['weat8'], similarity=['rg65'], questions=[], n_placebos=0)
+        >>> shares = bb.shares_left(table).set_index('measure')['share'].round(2)
+        >>> print(shares[['direct bias', 'direct bias, own direction', 'similarity, RG-65']].to_dict())
+        {'direct bias': 0.0, 'direct bias, own direction': 0.13, 'similarity, RG-65': 1.0}
+    """
     rows = table[table['after'].notna() & (table['kind'] != STANDARDIZED)]
     if not len(rows):
         raise ValueError('no measure has a value after debiasing; pass a table of compare_debiasing(before, after)')
@@ -929,13 +1016,25 @@ def debias_plot(table, # from compare_debiasing, with an after
     return ax
 
 # %% ../../nbs/05_debias.ipynb #fa61b1d9
-def hard_debias_each(vectors, # anything that as_vectors takes
+def hard_debias_each(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                      direction=None, # a Direction; by default bias_direction(vectors)
-                     **options, # of hard_debias
+                     **options, # options of hard_debias
                     ): # a function from a direction to vectors
-    """Hard debiasing as a function from a direction to vectors, for `compare_debiasing`.
+    """Hard debiasing as a function from a direction to vectors, for bb.compare_debiasing and the measures that take after.
 
-    For `direction` it uses the lists of words and pairs, and for any other direction no lists."""
+    The function uses the lists of words and pairs for the given direction, and for any other direction no lists. So random
+    directions are treated as the direction of interest is (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
+
+    Raises: as bb.hard_debias does, when the function is called.
+
+    Example:
+        >>> import biasbook as bb
+        >>> vectors = bb.load_vectors('googlenews-mini')
+        >>> debiased_along = bb.hard_debias_each(vectors)
+        >>> debiased = debiased_along(bb.bias_direction(vectors))
+        >>> print((debiased.vectors == bb.hard_debias(vectors).vectors).all())
+        True
+    """
     vectors = as_vectors(vectors)
     direction = as_direction(vectors, direction)
 

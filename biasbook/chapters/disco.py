@@ -238,15 +238,34 @@ def disco_scores(fills, # for each template, for each term a list of its fills
 # %% ../../nbs/02d_disco.ipynb #c481e2e9
 def disco(model, # a masked language model, from load_model
           templates, # a template, or a list of them, with {group} and {target}
-          terms, # a mapping of two genders to their names or nouns, which are written into {group}
+          terms, # a mapping of two genders to lists of names or nouns for {group}
           *,
-          k=3, # how many fills a term has
-          fills='words', # or "tokens": punctuation and parts of words too
-          alpha=.05, confidence_level=.95, n_resamples=9999, random_state=0, # as for disco_scores
-         )->Result: # with details: a row a fill of a template
-    """Discovery of correlations (Webster et al. 2020, doi:10.48550/arXiv.2010.06032).
+          k=3, # how many fills a term has in a template
+          fills='words', # "words": whole words; or "tokens": punctuation and parts of words too
+          alpha=.05, # level of all tests together
+          confidence_level=.95, # of the interval over templates, between 0 and 1
+          n_resamples=9999, # shuffles of gender over terms
+          random_state=0, # their seed, a whole number
+         )->Result: # value: mean number of significant fills of a template; details: a row a fill of a template
+    """DisCo: how many of the words that a model fills in depend on gender (Webster et al. 2020, doi:10.48550/arXiv.2010.06032).
 
-    ValueError for bad templates, terms or options. TypeError if `model` is not a masked language model."""
+    Each term is written into each template, and the model fills the gap with its k most probable words. For each fill, Pearson's χ²
+    tests whether terms of one gender supply it more often, at alpha over the number of all fills (Bonferroni). The value is the number
+    of significant fills, mean over templates; it grows with the number of terms. p, one-sided, and the value by chance come from
+    shuffling the genders of the terms; the interval is over templates.
+
+    Raises: ValueError if `terms` does not have two genders or a term has both, and for a template that lacks a slot or has a(n)
+    before {target}; TypeError if `model` is not a masked language model.
+
+    Example:
+        >>> import biasbook as bb
+        >>> model = bb.load_model('novels-mini-masked')
+        >>> terms = {'female': ['mother', 'sister', 'aunt', 'wife', 'girl', 'queen', 'lady', 'daughter'],
+        ...          'male': ['father', 'brother', 'uncle', 'husband', 'boy', 'king', 'gentleman', 'son']}
+        >>> r = bb.disco(model, 'a {group} and a {target} were there.', terms, n_resamples=999)
+        >>> print(f'{r.value:.0f} of {len(r.details)} fills depend on gender')
+        2 of 11 fills depend on gender
+    """
     check_masked(model)
     templates = check_templates(templates, ('group', 'target'))
     terms = _check_terms(terms)

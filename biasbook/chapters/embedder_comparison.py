@@ -282,10 +282,32 @@ def _verdict(comparison, n, counts):
     return f'in {n_agree} of {n} embedders {direction}, {n_significant} of them significant after Holm'
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #3331affb
-def consistency_table(results, # of embedding_bias: several embedders, the same contrasts
-                      level=.05, # upper limit of a small p, adjusted by Holm within one embedder
-                     )->Any: # DataFrame, a row a contrast
-    "The number of embedders with either direction, with ranges and a verdict. ValueError as `bias_forest`."
+def consistency_table(results, # a list of Results of embedding_bias: several embedders, the same contrasts
+                      level=.05, # a p below it counts as small, after Holm's adjustment within one embedder
+                     )->Any: # DataFrame, a row a contrast: counts of embedders, ranges of d and of the raw difference, verdict
+    """In how many embedders does each contrast have either direction, with a verdict (p adjusted as in Holm 1979)?
+
+    For each contrast it counts the embedders with d above 0 and below 0, and how many of these have an adjusted p below `level`; and
+    it gives the range of d and of the raw difference, in cosines. Agreement is no replication: the embedders share words, templates
+    and often training texts, so several embedders are not several independent studies.
+
+    Raises: ValueError for results of different kinds, words or templates, for an embedder that occurs twice, and if a contrast is
+    missing.
+
+    Example:
+        >>> import biasbook as bb
+        >>> import numpy as np
+        >>> def count_letters(texts):
+        ...     return np.array([[text.count(letter) for letter in 'abcdefghijklmnopqrstuvwxyz'] for text in texts], float)
+        >>> embedders = [bb.from_callable(count_letters, 'counts'),
+        ...              bb.from_callable(lambda texts: np.sqrt(count_letters(texts)), 'roots')]
+        >>> results = [r for embedder in embedders for r in bb.embedding_bias(embedder, reembed=0)]
+        >>> print(bb.consistency_table(results)[['contrast', 'above', 'below']])
+                                                 contrast  above  below
+        0                     male/female × career/family      1      1
+        1                male/female × leadership/support      2      0
+        2  male/female × intelligence/physical_appearance      0      2
+    """
     import pandas as pd
     check_fraction(level, 'level', usual=.05)
     rows = []
@@ -338,10 +360,28 @@ def _open_model(entry, options):
     return Embedder(embedder.source, name, embedder.store)
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #66869b53
-def study_embedders(study, # a Study with models, or the folder of one
-                    **options, # of load_embedder, the same for each: store, batch, per_minute, …
+def study_embedders(study, # a study of load_study with models, or the folder of one
+                    **options, # of load_embedder, the same for each embedder: store, batch, per_minute, …
                    )->list: # an Embedder for each model, with the study's name for it
-    "The models of a study as embedders; only embedding needs keys. ValueError, with the name of the model."
+    """Open the embedders that a study names.
+
+    A study's folder has them in models_config.json, a list of models with provider, model and, where one is needed, the name of the
+    environment variable that holds the key:
+
+        [{"name": "OpenAI large", "provider": "openai", "model": "text-embedding-3-large", "key": "OPENAI_API_KEY"}]
+
+    Nothing is sent, and a key is needed only when a sentence is embedded.
+
+    Raises: ValueError for a study without models, for a model that cannot be opened, with its name, and for two models of one name.
+
+    Example:
+        >>> import biasbook as bb
+        >>> from dataclasses import replace
+        >>> model = {'name': 'OpenAI large', 'provider': 'openai', 'model': 'text-embedding-3-large', 'key': 'OPENAI_API_KEY'}
+        >>> [embedder] = bb.study_embedders(replace(bb.load_study(), models=[model]), store=None)
+        >>> print(embedder.name, embedder.embed(['She is a nurse.', 'He is a nurse.'], dry_run=True).calls)
+        OpenAI large 1
+    """
     if not isinstance(study, Study):
         study = load_study(study)
     if not study.models:
@@ -355,13 +395,30 @@ def study_embedders(study, # a Study with models, or the folder of one
     return embedders
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #4b4774c2
-def plan_table(embedders, # of study_embedders, or names such as "st:all-MiniLM-L6-v2"
-               spec=None, # a Study, a folder or file of one, or None for the bundled one
+def plan_table(embedders, # a list of embedders, as of study_embedders, or of names such as "st:all-MiniLM-L6-v2"
+               spec=None, # a study of load_study, a folder or file of one, or None for the bundled one
                *,
-               contrasts=None, # as in embedding_bias
-               sides=None, # as in embedding_bias
-              )->Any: # DataFrame, a row an embedder: the fields of a Plan
-    "The Plan of `embedding_bias` for each embedder, without the noise floor. Nothing is sent. Errors as of `embedding_bias`."
+               contrasts=None, # a list of pairs of groups, as in embedding_bias
+               sides=None, # names of two sides, as in embedding_bias
+              )->Any: # DataFrame, a row an embedder: sentences, unique, stored, missing, calls, tokens, seconds
+    """What would `embedding_bias` ask of each embedder, before anything is sent?
+
+    It counts the sentences of the study, those that the store already has, the requests or batches for the others, their tokens (a
+    guess, a quarter of the characters) and the least time under a rate limit, in seconds. No key is needed. The 20 sentences that
+    `embedding_bias` embeds a second time for its noise floor are not in it.
+
+    Raises: ValueError for an empty list and for unknown groups, sides and embedders; TypeError for anything but an embedder.
+
+    Example:
+        >>> import biasbook as bb
+        >>> import numpy as np
+        >>> def count_letters(texts):
+        ...     return np.array([[text.count(letter) for letter in 'abcdefghijklmnopqrstuvwxyz'] for text in texts], float)
+        >>> letters = bb.from_callable(count_letters, 'letters')
+        >>> print(bb.plan_table([letters])[['embedder', 'sentences', 'stored', 'calls']])
+          embedder  sentences  stored  calls
+        0  letters        676       0     11
+    """
     import pandas as pd
     if not isinstance(embedders, (list, tuple)) or not embedders:
         raise ValueError('give a list of embedders or of their names, one or more')

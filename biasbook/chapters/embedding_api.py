@@ -325,25 +325,41 @@ def _are_paired(resolved, paired, mode):
     return set(resolved.sides) in declared
 
 # %% ../../nbs/04_embedding_api.ipynb #24708919
-def embedding_bias(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
-                   spec=None, # a Study, a folder or file of one, or None for the bundled one
+def embedding_bias(embedder, # an Embedder, or a name for load_embedder, such as "st:all-MiniLM-L6-v2"
+                   spec=None, # a study of load_study, a folder or file of one, or None for the bundled one
                    *,
-                   contrasts=None, # pairs of groups; by default those of CONTRASTS that the study has
-                   sides=None, # two sides; by default the first two of the study
-                   unit='word', # or "sentence": each sentence as if it were independent
-                   mode=None, # "published": the procedure of the original study, repeated to the letter
+                   contrasts=None, # a list of pairs of groups, such as [("career", "family")]; by default the usual ones that the study has
+                   sides=None, # names of two sides, such as ("male", "female"); by default the first two of the study
+                   unit='word', # "word", or "sentence": each sentence as if it were independent
+                   mode=None, # None, or "published": the procedure of the original study, repeated to the letter
                    paired=None, # are the words of both sides pairs, in their order? by default as the study says
                    adjust=True, # correct for the levels of templates that not all words fit; not if published
                    studentized=False, # True tests equal means, whatever the spreads; not of pairs, and not if published
-                   confidence_level=.95, # of the intervals
+                   confidence_level=.95, # of the intervals, between 0 and 1
                    reembed=20, # sentences that are embedded a second time, for the noise floor; 0: none
                    n_resamples=10_000, # shuffles, of mode="published" only
                    random_state=0, # their seed
-                  )->list: # a Result a contrast; value is Cohen's d
-    """How much two groups of words differ in their association with two others (Cohen 1988, doi:10.4324/9780203771587).
+                  )->list: # a Result for each contrast; value: Cohen's d, in standard deviations of words; details: a row a word, in cosines
+    """How much do two groups of words differ in their association with two others, in sentences (Cohen 1988, doi:10.4324/9780203771587)?
 
-    ValueError for unknown names, for scores without a d, and for `studentized` pairs, TypeError for anything but an
-    embedder, ProviderError."""
+    A target sentence has the score: mean cosine with the sentences of group A minus mean cosine with those of group B. A word has the
+    mean of its sentences, over templates. The value is the difference of the two sides in standard deviations of words, Cohen's d;
+    `also` has the raw difference, in cosines, and d under other choices. The test flips the signs of declared pairs, or exchanges the
+    labels of independent lists. It does not cover other templates or lists, which can turn the sign.
+
+    Raises: ValueError for unknown groups and sides, for scores without a d, and for pairs with `studentized`; TypeError for anything but an
+    embedder; ProviderError if a provider does not answer.
+
+    Example:
+        >>> import biasbook as bb
+        >>> import numpy as np
+        >>> def count_letters(texts):
+        ...     return np.array([[text.count(letter) for letter in 'abcdefghijklmnopqrstuvwxyz'] for text in texts], float)
+        >>> letters = bb.from_callable(count_letters, 'letters')
+        >>> results = bb.embedding_bias(letters, contrasts=[('career', 'family')], reembed=0)
+        >>> print(f'd = {results[0].value:.2f}, p = {results[0].pvalue:.2f}')
+        d = -0.02, p = 0.95
+    """
     embedder = as_embedder(embedder)
     resolved = resolve_study(spec, contrasts, sides)
     check_fraction(confidence_level)
@@ -422,8 +438,27 @@ def _check_results(results):
 
 
 def bias_table(results, # a list of results of embedding_bias, of any number of embedders
-              )->Any: # DataFrame, a row a result
-    "d, raw difference, and p adjusted by Holm and Bonferroni within each embedder. ValueError for anything but results."
+              )->Any: # DataFrame, a row a result; value is Cohen's d, "raw difference: value" is in cosines
+    """A table of results of `embedding_bias`, with p adjusted within each embedder (Holm 1979).
+
+    Each row has d with its interval, the raw difference in cosines, p, p adjusted by Holm and by Bonferroni over the contrasts of one
+    embedder, and the name of the size of d. Results by the word and by the sentence are adjusted apart. The adjustment counts no lists
+    or templates that were tried and put aside.
+
+    Raises: ValueError for anything but results of `embedding_bias`.
+
+    Example:
+        >>> import biasbook as bb
+        >>> import numpy as np
+        >>> def count_letters(texts):
+        ...     return np.array([[text.count(letter) for letter in 'abcdefghijklmnopqrstuvwxyz'] for text in texts], float)
+        >>> letters = bb.from_callable(count_letters, 'letters')
+        >>> print(bb.bias_table(bb.embedding_bias(letters, reembed=0))[['query', 'value', 'p_holm']].round(2))
+                                                    query  value  p_holm
+        0                     male/female × career/family  -0.02     1.0
+        1                male/female × leadership/support   0.32     1.0
+        2  male/female × intelligence/physical_appearance  -0.44     1.0
+    """
     _check_results(results)
     t = results_table(results)
     p_bonferroni = (t.p * t.family_size).clip(upper=1)
@@ -432,9 +467,29 @@ def bias_table(results, # a list of results of embedding_bias, of any number of 
               'p_bonferroni', 'size', 'direction']]
 
 # %% ../../nbs/04_embedding_api.ipynb #204f51bc
-def template_table(result, # one result of embedding_bias
-                  )->Any: # DataFrame, a row a template: group, template, d, difference, d without it, words
-    "d and the raw difference in each template alone, and d without it. ValueError for another kind of result."
+def template_table(result, # one Result of embedding_bias
+                  )->Any: # DataFrame, a row a template: group, template, d, difference (in cosines), d without it, words of each side
+    """The difference of `embedding_bias` in each template alone, and d without that template.
+
+    Each row has a template, the d of its sentences alone (Cohen 1988, doi:10.4324/9780203771587), the raw difference in cosines, the d
+    of all other templates, and the number of words of each side. A result by the average of many templates hides how far single
+    templates disagree.
+
+    Raises: ValueError for anything but a result of `embedding_bias`.
+
+    Example:
+        >>> import biasbook as bb
+        >>> import numpy as np
+        >>> def count_letters(texts):
+        ...     return np.array([[text.count(letter) for letter in 'abcdefghijklmnopqrstuvwxyz'] for text in texts], float)
+        >>> letters = bb.from_callable(count_letters, 'letters')
+        >>> [r] = bb.embedding_bias(letters, contrasts=[('career', 'family')], reembed=0)
+        >>> print(bb.template_table(r)[['group', 'd', 'difference']].head(3).round(2))
+            group     d  difference
+        0  career  0.06         0.0
+        1  career -0.02        -0.0
+        2  career  0.23         0.0
+    """
     import pandas as pd
     _check_results([result])
     return pd.DataFrame(result.meta['templates'])

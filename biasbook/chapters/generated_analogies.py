@@ -136,17 +136,32 @@ def _direction(vectors, pair):
 
 # %% ../../nbs/01c_generated_analogies.ipynb #7e9c7025
 @one_thread
-def generate_analogies(vectors, # anything that as_vectors takes
+def generate_analogies(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                        pair=('she', 'he'), # two words, a Direction, or a direction as an array
-                       n=100, # how many analogies, the best ones
+                       n=100, # number of analogies
                        *,
-                       threshold=1., # how far apart x and y may be, between vectors of length 1
-                       once=True, # each word at most once as x and once as y, as in the paper's code; False: as often as it comes
+                       threshold=1., # largest distance of x and y, as vectors of length 1
+                       once=True, # True: each word at most once as x and once as y, as in the paper's code; False: as often as it comes
                        words=None, # the words that x and y are taken from; by default all
-                      ): # a DataFrame, a row an analogy: x, y, score (cosine), distance
-    """Pairs x : y that differ as the given pair does, by the cosine of the two differences (Bolukbasi et al. 2016).
+                      ): # a DataFrame, a row an analogy, the best first: x, y, score (cosine), distance
+    """Pairs x : y that differ as a given pair does, such as she : he (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
 
-    doi:10.48550/arXiv.1607.06520. ValueError for a zero direction, bad settings and fewer than 2 words."""
+    The score of x : y is the cosine of their difference with the difference of the given pair. Only words that are near, with a
+    distance of threshold or less at length 1, make a pair. Generated pairs are forced to differ; how many of them are stereotypes,
+    definitions or accidents is not judged.
+
+    Raises: MissingWords for a word of the pair that the vectors lack; ValueError for a direction of zero, for fewer than 2 words, and
+    for n or threshold out of range.
+
+    Example:
+        >>> import biasbook as bb
+        >>> table = bb.generate_analogies('googlenews-mini', n=4, words=['nurse', 'doctor', 'queen', 'king', 'aunt', 'uncle'])
+        >>> print(table.round(2).to_string(index=False))
+            x      y  score  distance
+        queen   king   0.58      0.84
+         aunt  uncle   0.53      0.69
+        nurse doctor   0.32      0.86
+    """
     import pandas as pd
     n = check_whole(n, 'n', least=1)
     check_number(threshold, 'threshold', above=0, most=2)

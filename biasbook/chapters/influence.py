@@ -78,17 +78,29 @@ def _measure_without(result, cosines, letter, i, pvalues=True):
     return _WithoutWord(d, p, '')
 
 # %% ../../nbs/00a_influence.ipynb #d7328fac
-def leave_one_out(vectors, # anything that as_vectors takes
+def leave_one_out(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                   query, # a Query or the name of a published test
                   *,
                   level=.05, # a word crosses if p without it is on the other side of this level
-                  pvalues=True, # False: only d, which takes seconds instead of minutes with hundreds of words
+                  pvalues=True, # False: compute d only, which takes seconds instead of minutes with hundreds of words
                   **options, # on_missing, ddof and alternative, as in weat
                  ): # a DataFrame, one row for each word: word, set, d without it, change, p, flips_sign, crosses
-    """d and exact p without each word of all four sets, largest change of d first; ValueError as for `weat`.
+    """The effect size d and the exact p of a WEAT without each of its words, the largest change of d first.
 
-    A word that cannot be left out has NaN. `attrs` has d and p with all words, and in `kept` the words that cannot be
-    left out, with the reason."""
+    Each word of all four sets is left out in turn. A word that cannot be left out has NaN. The attrs of the table have d and p
+    with all words, and in kept the words that cannot be left out, with the reason.
+
+    Raises: ValueError as bb.weat does.
+
+    Example:
+        >>> import biasbook as bb
+        >>> table = bb.leave_one_out('googlenews-mini', 'weat7')
+        >>> print(table[['word', 'set', 'd', 'p', 'crosses']].head(3).round(3).to_string(index=False))
+           word    set     d     p  crosses
+          woman female 0.644 0.205     True
+            man   male 1.153 0.018    False
+        algebra   math 1.153 0.022    False
+    """
     import pandas as pd
     result, sets, cosines = _measure(vectors, query, level, options)
     rows, kept = [], {}
@@ -188,16 +200,26 @@ def influence_plot(table, # from leave_one_out
     return ax
 
 # %% ../../nbs/00a_influence.ipynb #7d0394bd
-def fewest_words(vectors, # anything that as_vectors takes
+def fewest_words(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                  query, # a Query or the name of a published test
                  *,
                  level=.05, # stop when p has crossed it
                  **options, # on_missing, ddof and alternative, as in weat
                 ): # a DataFrame, one row for each word left out: word, set, d and p after it, crosses
-    """Leave out the word that moves d most, one by one, until p crosses a level (after Broderick et al. 2020).
+    """Leave out the word that moves d of a WEAT most, one by one, until p crosses a level.
 
-    Greedy, so a smaller set of words may do as well. If no further word can go, the last `crosses` is False.
-    ValueError as for `weat`."""
+    The question is of Broderick et al. 2020 (doi:10.48550/arXiv.2011.14999): how few words carry a result? Each step takes the word
+    with the largest effect, so a smaller set of words may do as well. If no further word can be left out, the last value in the
+    column crosses is False.
+
+    Raises: ValueError as bb.weat does.
+
+    Example:
+        >>> import biasbook as bb
+        >>> print(bb.fewest_words('googlenews-mini', 'weat7').round(3).to_string(index=False))
+         word    set     d     p  crosses
+        woman female 0.644 0.205     True
+    """
     import pandas as pd
     result, sets, cosines = _measure(vectors, query, level, options)
     names = dict(zip('XYAB', result.meta['names']))
@@ -247,14 +269,27 @@ def _candidates(result, sets, cosines):
     return candidates
 
 # %% ../../nbs/00a_influence.ipynb #dfd80066
-def list_agreement(vectors, # anything that as_vectors takes
+def list_agreement(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                    lists=('paper', 'full', 'wefe', 'responsibly'), # editions, as for weat_query
                    *,
-                   ddof=1, # as in weat, for all of them
+                   ddof=1, # as in weat, for all tests
                   ): # a DataFrame, one row for each test: d by edition, spread, interval_width of the first, p, words
-    """d of the ten tests for each edition of their lists, its spread, and the words that the vectors lack.
+    """The effect size d of the ten published WEATs for each edition of their word lists, with the spread of d.
 
-    ValueError for an unknown edition, or an empty list."""
+    The editions are those of weat_query. The column spread is the largest d minus the smallest one; words says how many words the
+    vectors have of how many, and missing names the others.
+
+    Raises: UnknownName for an unknown edition; ValueError for an empty list.
+
+    Example:
+        >>> import biasbook as bb
+        >>> table = bb.list_agreement('googlenews-mini', lists=['paper', 'wefe'])
+        >>> print(table[['name', 'paper', 'wefe', 'spread']].tail(3).round(2).to_string(index=False))
+          name  paper  wefe  spread
+         weat8   1.24  1.24    0.00
+         weat9   1.38  1.30    0.08
+        weat10  -0.04 -0.20    0.15
+    """
     import pandas as pd
     vectors = as_vectors(vectors)
     editions = check_list([lists] if isinstance(lists, str) else lists, 'lists', 'editions',
@@ -428,14 +463,25 @@ def _change_notes(a, b, before, after, moved):
 def compare_weat(a, # a Result of weat
                  b, # a Result of weat for the same words in other vectors
                  *,
-                 alternative='two-sided', # "greater": d is larger in b
-                )->Result: # value d(b) - d(a); details has one row for each target word
-    """The change of an effect size between two sets of vectors, over the same target and attribute words.
+                 alternative='two-sided', # of p: "two-sided", "greater" (d is larger in b) or "less"
+                )->Result: # value d(b) − d(a), in standard deviations; details has one row for each target word
+    """The change of a WEAT effect size d between two sets of vectors, over the same target and attribute words.
 
-    p from sign flips of paired contributions, interval from a jackknife over target words. Both are approximate. In
-    simulations without a change p was below .05 in 5 to 9 % of samples of normal and heavy-tailed scores, most often with
-    4 to 6 words a set, and in 20 to 26 % with skewed scores and a large d in both; the interval excluded 0 in 2 to 8 %.
-    ValueError if the two differ in words, ddof or confidence level, or are not results of `weat`."""
+    The p-value is from sign flips of the paired contributions of target words, the interval from a jackknife over target words
+    (Efron & Stein 1981, doi:10.1214/aos/1176345462). Both are approximate. In simulations without a change p was below .05 in 5 to
+    9 % of samples of normal and heavy-tailed scores, most often with 4 to 6 words a set, and in 20 to 26 % with skewed scores and a
+    large d in both; the interval excluded 0 in 2 to 8 %.
+
+    Raises: ValueError if the two results differ in words, ddof or confidence level, or are not results of bb.weat.
+
+    Example:
+        >>> import biasbook as bb
+        >>> vectors = bb.load_vectors('googlenews-mini')
+        >>> before, after = (bb.weat(v, 'weat8', placebo=False) for v in (vectors, bb.hard_debias(vectors)))
+        >>> change = bb.compare_weat(before, after)
+        >>> print(f'{before.value:.2f} → {after.value:.2f}: change {change.value:.2f}, p = {change.pvalue:.4f}')
+        1.24 → -0.51: change -1.76, p = 0.0079
+    """
     _check_comparable(a, b)
     words, ddof = a.words.used, a.meta['ddof']
     score_a = a.details.set_index('word')['association']

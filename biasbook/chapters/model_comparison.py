@@ -305,24 +305,40 @@ def _tests(results, against):
     return tuple(tests)
 
 # %% ../../nbs/03c_model_comparison.ipynb #2830217f
-def compare_models(models, # names for load_model, or loaded models; a dictionary gives them other names
-                   pairs=None, # as of load_pairs, or a path; None: the bundled pairs
+def compare_models(models, # a list of names for load_model, or of loaded models; a dictionary gives them other names
+                   pairs=None, # terms, as of load_pairs, or a path; None: the bundled pairs
                    *,
                    against=None, # the name of one model: compare the others with it; None: each with each
                    store=None, # a Store, a path, or True for the default one: finished models are kept there
-                   prefix=None, # as in sas_pairs, such as "African"
-                   scoring='auto', # of masked models; other kinds have one score
+                   prefix=None, # a word before each identity, such as "African"; as in sas_pairs
+                   scoring='auto', # of masked models "shared", "pll", "aul" or "aula"; other kinds have one score
                    bos='auto', # for causal models: the token before a text
-                   compat=None, # "afristereo": as in the published notebook
+                   compat=None, # "afristereo": sentences, scores and ties as in the published notebook
                    baseline=NEUTRAL, # neutral subjects; None: no baseline, and raw margins are compared
                    clusters='auto', # as in sas_pairs: "identities", or "two-way"; also of the differences
-                   confidence_level=.95, # of all intervals
+                   confidence_level=.95, # of all intervals, between 0 and 1
                    device='auto', dtype='float32', progress=False, # as in load_model, for models given by name
-                  )->ModelComparison:
-    """The results of `sas_pairs` for several models, and their differences, with one model in memory at a time.
+                  )->ModelComparison: # its table() has a row a model, differences() a row for two models
+    """Measure several models with `sas_pairs`, and test their differences pair by pair (McNemar 1947, doi:10.1007/BF02295996).
 
-    A model that cannot be scored is listed in `failures`. ValueError for bad pairs, options or store, TypeError if something
-    in `models` is not a model."""
+    Two models on the same pairs are paired data. Where the scores of two models are on the same scale, the value of a test is the mean
+    difference of corrected margins, in nats: how much further does the second model go with the stereotype? Another test is about the
+    pairs in which the two disagree. Signs are flipped by identity (Winkler et al. 2014, doi:10.1016/j.neuroimage.2014.01.060), or
+    clusters are two-way as in the results. One model is in memory at a time. A model that cannot be scored is listed in `failures`.
+
+    Raises: ValueError for bad pairs, options or store, and for two models of one name; TypeError if something in `models` is not a
+    model.
+
+    Example:
+        >>> import biasbook as bb
+        >>> import pandas as pd
+        >>> pairs = pd.DataFrame({'identity': ['women', 'men'], 'stereotype': ['caring', 'brave'], 'antistereotype': ['uncaring', 'timid']})
+        >>> found = bb.compare_models(['novels-mini-masked', 'novels-mini-causal'], pairs)
+        >>> print(found.table()[['model', 'kind', 'ratio']])
+                        model    kind  ratio
+        0  novels-mini-masked  masked    0.5
+        1  novels-mini-causal  causal    1.0
+    """
     named = _named_models(models)
     rows = load_term_pairs(pairs).drop(columns='attributes')
     options = _check_options(rows, prefix, scoring, bos, compat, baseline, clusters, confidence_level)

@@ -28,9 +28,21 @@ def _bundled_table():
     return yaml.safe_load(data_path('occupations.yaml').read_text(encoding='utf-8'))
 
 
-def occupation_shares(which='wefat', # "wefat": the fifty of Caliskan et al. 2017; "winogender": these and ten more
-                     )->dict: # occupation -> percentage of women
-    "Share of women in occupations, US 2015/16 (Rudinger et al. 2018, doi:10.18653/v1/N18-2002). ValueError for another `which`."
+def occupation_shares(which='wefat', # "wefat": the fifty occupations of Caliskan et al. 2017; "winogender": these and ten more
+                     )->dict: # occupation -> percentage of women, from 0 to 100
+    """The share of women in occupations, in percent, in the USA in 2015 and 2016.
+
+    The shares are of the Bureau of Labor Statistics, as Rudinger et al. 2018 (doi:10.18653/v1/N18-2002) matched them to the words.
+    The matching is judgement: doctor, surgeon and physician have one number.
+
+    Raises: UnknownName for another list.
+
+    Example:
+        >>> import biasbook as bb
+        >>> shares = bb.occupation_shares()
+        >>> print(len(shares), shares['nurse'], shares['engineer'])
+        50 89.58 10.72
+    """
     check_choice(which, 'which', ('wefat', 'winogender'))
     table = _bundled_table()
     shares = {occupation: share for occupation, (share, year) in table['occupations'].items()}
@@ -107,19 +119,30 @@ def _shares_or_default(occupations):
     return check_property(occupation_shares() if occupations is None else occupations)
 
 # %% ../../nbs/00c_occupation_gap.ipynb #b277b320
-def occupation_gap(subject, # word vectors, Associations, or a kind of subject that a chapter has registered
-                   occupations=None, # occupation -> share of women; by default those of occupation_shares
+def occupation_gap(subject, # word vectors or their name, a masked language model, an embedder, or Associations
+                   occupations=None, # a mapping: occupation -> share of women, such as percent; by default those of occupation_shares
                    *,
-                   alternative='two-sided', # as in wefat_arrays
+                   alternative='two-sided', # "two-sided", "greater" or "less"
                    n_resamples=99_999, # random orders, for p where not all orders can be counted
                    random_state=0, # their seed, a whole number
-                   confidence_level=.95, # of the intervals
+                   confidence_level=.95, # of the intervals, between 0 and 1
                    **options, # options of occupation_associations; for vectors: placebo and case
-                  )->Result:
-    """Correlation of the share of women in occupations with a subject's association of them with women.
+                  )->Result: # value: r, −1 to 1; details: a row an occupation
+    """Do the occupations with more women lean more toward women in this subject (a WEFAT, Caliskan et al. 2017, doi:10.1126/science.aal4230)?
 
-    A WEFAT (Caliskan et al. 2017, doi:10.1126/science.aal4230). ValueError if the subject lacks more than half
-    of the occupations, TypeError for an unknown kind of subject."""
+    The value is the correlation r, over occupations, of the share of women with the association with female rather than male words; 0
+    means none. The interval is over occupations, and p comes from random orders of the shares. A correlation shows that the subject
+    follows these numbers, not whether it should, and ignores how large the associations are.
+
+    Raises: ValueError if the subject lacks more than half of the occupations, or has fewer than 8; TypeError for an unknown kind of
+    subject.
+
+    Example:
+        >>> import biasbook as bb
+        >>> r = bb.occupation_gap('googlenews-mini', n_resamples=999, placebo=False)
+        >>> print(f'r = {r.value:.2f} [{r.low:.2f}, {r.high:.2f}] over {r.n} occupations')
+        r = 0.84 [0.70, 0.92] over 49 occupations
+    """
     wefat_options = {'alternative': alternative, 'n_resamples': n_resamples, 'random_state': random_state,
                      'confidence_level': confidence_level}
     check_wefat_options(**wefat_options)
@@ -135,11 +158,28 @@ def occupation_gap(subject, # word vectors, Associations, or a kind of subject t
     return replace(r, metric='occupation gap r', meta=meta)
 
 # %% ../../nbs/00c_occupation_gap.ipynb #758e333c
-def occupation_gaps(subjects, # a list of subjects that occupation_gap takes
-                    occupations=None, # occupation -> share of women; by default those of occupation_shares
-                    **options, # as in occupation_gap: alternative, n_resamples, random_state, confidence_level
+def occupation_gaps(subjects, # a list of subjects as for occupation_gap: word vectors, language models, embedders
+                    occupations=None, # occupation -> share of women; by default occupation_shares()
+                    **options, # options of occupation_gap: alternative, n_resamples, random_state, confidence_level
                    )->list: # one Result for each subject, all over the same words
-    "`occupation_gap` over the occupations that all subjects have. ValueError if these are fewer than 8."
+    """The occupation gap r of several subjects, over the occupations that all of them have.
+
+    The gap is the correlation of the share of women in an occupation with a subject's association of it with women (a WEFAT,
+    Caliskan et al. 2017, doi:10.1126/science.aal4230). On different words two correlations cannot be compared: the words that a small
+    vocabulary lacks tend to be rare. A lower r may mean a subject that follows the shares less, or one that is measured less well.
+
+    Raises: ValueError if the subjects share fewer than 8 occupations, and as bb.occupation_gap does.
+
+    Example:
+        >>> import biasbook as bb
+        >>> words = [*bb.occupation_shares(), *bb.weat_query('weat7').words]
+        >>> vectors = bb.load_vectors('googlenews-mini', words=words)
+        >>> half = bb.WordVectors(vectors.words, vectors.vectors[:, :150], name='half of the dimensions')
+        >>> for result in bb.occupation_gaps([vectors, half]):
+        ...     print(f'{result.subject}: r = {result.value:.2f} over {result.units.total} words')
+        googlenews-mini: r = 0.84 over 49 words
+        half of the dimensions: r = 0.74 over 49 words
+    """
     if not isinstance(subjects, (list, tuple)):
         raise WrongKind('subjects', 'a list', type(subjects).__name__, 'write [subject, other]')
     check_list(subjects, 'subjects', 'subjects', example='[subject, other]', least=1)

@@ -147,20 +147,34 @@ def _leaning(projections, names):
     return note('words lean toward', n=leaning, of=n, name=name)
 
 # %% ../../nbs/01_projection.ipynb #087010eb
-def direct_bias(vectors, # anything that as_vectors takes
+def direct_bias(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                 words=None, # words that should be neutral; by default all words of the vectors
                 direction=None, # a Direction; by default bias_direction(vectors)
-                c=1, # strictness, above 0
+                c=1, # strictness, above 0: the exponent of the cosines
                 *,
                 on_missing='raise', # words that the vectors lack: "raise" or "drop"
                 case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
-                confidence_level=.95, # of the intervals
-                n_placebos=DIRECTIONS, # directions from random pairs to compare with; 0 for none
-                random_state=0, # their seed
-               )->Result: # value from 0 to 1; details has one row a word
-    """Direct bias (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520), compared with the direct bias of random directions.
+                confidence_level=.95, # confidence level of the intervals, between 0 and 1
+                n_placebos=DIRECTIONS, # number of directions from random pairs to compare with; 0 for none
+                random_state=0, # seed of the random directions
+               )->Result: # value from 0 to 1; details has one row a word: its projection, a cosine
+    """Direct bias: how much of a direction is in words that should have none of it, such as professions and gender.
 
-    ValueError: fewer than 2 words, words that are missing or given twice, zero vectors, c not above 0."""
+    The value is the mean of |cos(word, direction)|^c over the words, from 0 (no word has any component along the direction) to 1
+    (all words lie on it) (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520). The interval is for other words like these, and for
+    other pairs that define the direction. Random directions have a direct bias too: the null of the result is their median, and
+    the estimate "placebo directions" in its attribute also has the share of them that have as much.
+
+    Raises: TooFewWords for fewer than 2 words; MissingWords if the vectors lack a word and on_missing is "raise"; ValueError for
+    a repeated word, zero vectors, and c not above 0.
+
+    Example:
+        >>> import biasbook as bb
+        >>> result = bb.direct_bias('googlenews-mini', bb.professions(), n_placebos=500)
+        >>> low, high = result.interval.low, result.interval.high
+        >>> print(f'{result.value:.3f}, 95 % interval {low:.3f} to {high:.3f}; random directions: {result.null:.3f}')
+        0.073, 95 % interval 0.065 to 0.082; random directions: 0.064
+    """
     vectors = as_vectors(vectors)
     direction = bias_direction(vectors, case=case) if direction is None else as_direction(vectors, direction)
     check_fraction(confidence_level)
@@ -351,18 +365,30 @@ def _beta_note(similarity, beta):
     return note('share of the similarity', percent=round(100 * float(beta)))
 
 # %% ../../nbs/01_projection.ipynb #831c74a4
-def indirect_bias(vectors, # anything that as_vectors takes
+def indirect_bias(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                   w, # a word
                   v, # another word
                   direction=None, # a Direction; by default bias_direction(vectors)
                   *,
-                  confidence_level=.95, # of the interval, over the pairs that define the direction
-                  n_placebos=DIRECTIONS, # directions from random pairs to compare with; 0 for none
-                  random_state=0, # their seed
+                  confidence_level=.95, # confidence level of the interval over the pairs that define the direction, between 0 and 1
+                  n_placebos=DIRECTIONS, # number of directions from random pairs to compare with; 0 for none
+                  random_state=0, # seed of the random directions
                  )->Result: # value β: the share of the similarity that is gone without the direction
-    """Indirect bias (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520) of two words.
+    """Indirect bias: the share of the similarity of two words that is gone without a direction, such as she–he.
 
-    ValueError: words that the vectors lack, zero vectors, a word that lies on the direction itself."""
+    The value β is 1 minus the ratio of their cosine without the direction to their cosine with it (Bolukbasi et al. 2016,
+    doi:10.48550/arXiv.1607.06520). 0 means that the direction has no part in the similarity, 1 that nothing is left without it;
+    below 0 the words would be more alike without it. A large share of a small similarity is little. The interval is for other pairs
+    that define the direction; p is the share of random directions whose β is as far from 0.
+
+    Raises: MissingWords for a word that the vectors lack; ValueError for zero vectors, and for a word that lies on the direction.
+
+    Example:
+        >>> import biasbook as bb
+        >>> result = bb.indirect_bias('googlenews-mini', 'nurse', 'receptionist', n_placebos=500)
+        >>> print(f'{result.value:.2f} of the similarity is gone without the direction of gender')
+        0.07 of the similarity is gone without the direction of gender
+    """
     vectors = as_vectors(vectors)
     direction = as_direction(vectors, direction)
     found = _indirect(vectors, check_pairs([(w, v)]), direction, n_placebos, random_state, confidence_level)
@@ -381,15 +407,30 @@ def indirect_bias(vectors, # anything that as_vectors takes
                   also=(Estimate(name='similarity', value=float(similarity)), *placebos), meta=meta)
 
 # %% ../../nbs/01_projection.ipynb #0e5d64ca
-def indirect_bias_table(vectors, # anything that as_vectors takes
-                        pairs, # (w, v) each
+def indirect_bias_table(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
+                        pairs, # a list of pairs of words (w, v)
                         direction=None, # a Direction; by default bias_direction(vectors)
                         *,
-                        confidence_level=.95, # of the intervals
-                        n_placebos=DIRECTIONS, # directions from random pairs to compare with; 0 for none
-                        random_state=0, # their seed
-                       ): # a DataFrame, one row a pair: w, v, similarity, indirect_bias, low, high, …
-    "`indirect_bias` of many pairs. ValueError as for `indirect_bias`, and for an empty list of pairs."
+                        confidence_level=.95, # confidence level of the intervals, between 0 and 1
+                        n_placebos=DIRECTIONS, # number of directions from random pairs to compare with; 0 for none
+                        random_state=0, # seed of the random directions
+                       ): # a DataFrame, one row a pair: w, v, similarity (cosine), indirect_bias, low, high, placebo, p, note
+    """The indirect bias of many pairs of words (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520), as a table.
+
+    The column placebo is the size of β that 95 % of the random directions stay below, and p the share of them that reach the β of the
+    pair in size.
+
+    Raises: MissingWords and ValueError as bb.indirect_bias does; ValueError for an empty list of pairs.
+
+    Example:
+        >>> import biasbook as bb
+        >>> pairs = [('nurse', 'receptionist'), ('football', 'businessman')]
+        >>> table = bb.indirect_bias_table('googlenews-mini', pairs, n_placebos=500)
+        >>> print(table[['w', 'v', 'similarity', 'indirect_bias', 'placebo']].round(2).to_string(index=False))
+               w            v  similarity  indirect_bias  placebo
+           nurse receptionist        0.57           0.07     0.03
+        football  businessman        0.21           0.17     0.07
+    """
     import pandas as pd
     vectors = as_vectors(vectors)
     direction = as_direction(vectors, direction)

@@ -133,8 +133,33 @@ def _pair_set(dataset):
 
 # %% ../../nbs/01b_quality.ipynb #1044b808
 def similarity_pairs(dataset, # "rg65", "ws353" (or -sim, -rel), "men", "simlex999", "rw", "mturk771", or a path
-                    )->list: # of (first, second, rating), in the order of the source
-    "The pairs of a set with their ratings. ValueError for an unknown name and for a bad line."
+                    )->list: # tuples (first, second, rating), in the order of the source
+    """The pairs of a set of word similarities, with the ratings of people.
+
+    Known sets are RG-65 (Rubenstein & Goodenough 1965, doi:10.1145/365628.365657), WS-353 and its parts (Finkelstein et al. 2002,
+    doi:10.1145/503104.503110; Agirre et al. 2009, doi:10.3115/1620754.1620758), MEN (Bruni et al. 2014, doi:10.1613/jair.4135),
+    SimLex-999 (Hill et al. 2015, doi:10.1162/COLI_a_00237), MTurk-771 (Halawi et al. 2012, doi:10.1145/2339530.2339751) and RW
+    (Luong et al. 2013, W13-3512). Sets that do not come with the package are fetched.
+
+    A file has two words and a rating on each line, with tabs, commas or spaces between. Lines that begin with # are comments:
+
+        # word, word, rating
+        gem, jewel, 3.94
+        noon, string, 0.04
+
+    Raises: UnknownName for a set that is not known; ValueError that names the file and the line of a bad row.
+
+    Example:
+        >>> import biasbook as bb
+        >>> with open('ratings.csv', 'w') as file:
+        ...     print('# word, word, rating', 'gem,jewel,3.94', 'noon,string,0.04', sep='\\n', file=file)
+        >>> for first, second, rating in bb.similarity_pairs('ratings.csv'):
+        ...     print(first, second, rating)
+        gem jewel 3.94
+        noon string 0.04
+        >>> print(len(bb.similarity_pairs('rg65')))
+        65
+    """
     return _pair_set(dataset).rows
 
 # %% ../../nbs/01b_quality.ipynb #fc5fb636
@@ -254,16 +279,28 @@ def _pair_cosines(vectors, covered):
     return np.einsum('nd,nd->n', A, B) / (length_a * length_b)
 
 # %% ../../nbs/01b_quality.ipynb #34ab2f86
-def word_similarity(vectors, # anything that as_vectors takes
+def word_similarity(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                     dataset, # a name as in similarity_pairs, a path, or rows (word, word, rating)
                     *,
-                    confidence_level=.95, # of the interval
-                    on_missing='drop', # or "raise": an error for a set with words that the vectors lack
-                    case='exact', # or "ignore": compare in upper case, where the first row of a word counts
-                   )->Result: # details has a row a pair
-    """Spearman's ρ of cosines with human ratings of similarity (Rubenstein & Goodenough 1965).
+                    confidence_level=.95, # confidence level of the interval, between 0 and 1
+                    on_missing='drop', # words that the vectors lack: "drop" their pairs, or "raise"
+                    case='exact', # "exact", or "ignore": compare in upper case, where the first row of a word counts
+                   )->Result: # value ρ, from -1 to 1; details has a row a pair: word, other, rating, cosine
+    """Do cosines order pairs of words as people do? Spearman's ρ of cosines with ratings of similarity.
 
-    ValueError for a bad set, fewer than 3 covered pairs and zero vectors; MissingWords with on_missing="raise"."""
+    Rubenstein & Goodenough 1965 (doi:10.1145/365628.365657) have the first such ratings. Pairs with a word that the vectors lack
+    are left out, and the result counts them. The interval is a jackknife over words and pairs (Efron & Stein 1981,
+    doi:10.1214/aos/1176345462). A high ρ says that vectors order pairs as raters did, not that they serve for anything else.
+
+    Raises: UnknownName for a set that is not known; MissingWords with on_missing="raise"; ValueError for a bad set, fewer than 3 covered
+    pairs, and zero vectors.
+
+    Example:
+        >>> import biasbook as bb
+        >>> result = bb.word_similarity('googlenews-mini', 'rg65')
+        >>> print(f'ρ = {result.value:.2f} over {result.details.cosine.notna().sum()} pairs')
+        ρ = 0.75 over 58 pairs
+    """
     vectors = as_vectors(vectors)
     rated = _pair_set(dataset)
     covered = _covered_pairs(vectors, rated, on_missing, case)
@@ -295,11 +332,24 @@ def _similarity_details(rows, row_of, cosines):
     return details
 
 # %% ../../nbs/01b_quality.ipynb #0cf188db
-def similarity_table(vectors, # anything that as_vectors takes
-                     datasets=None, # a list of what word_similarity takes; by default the eight known sets
-                     **options, # of word_similarity
+def similarity_table(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
+                     datasets=None, # a list of sets as for word_similarity; by default the eight known sets
+                     **options, # options of word_similarity
                     ): # a DataFrame, a row a set: dataset, rho, low, high, p, covered, pairs, missing_words
-    "`word_similarity` for several sets, which are fetched on first use unless bundled. ValueError as there."
+    """The word similarity of vectors in several sets: Spearman's ρ with ratings, as a table.
+
+    Sets that do not come with the package are fetched on first use.
+
+    Raises: UnknownName, MissingWords and ValueError as bb.word_similarity does.
+
+    Example:
+        >>> import biasbook as bb
+        >>> table = bb.similarity_table('googlenews-mini', ['rg65', 'ws353'])
+        >>> print(table[['dataset', 'rho', 'low', 'high', 'covered', 'pairs']].round(2).to_string(index=False))
+        dataset  rho  low  high  covered  pairs
+          RG-65 0.75 0.59  0.86       58     65
+         WS-353 0.69 0.61  0.76      326    353
+    """
     import pandas as pd
     vectors = as_vectors(vectors)
     if datasets is None:
@@ -553,16 +603,32 @@ class _Counting(NamedTuple):
     name: str
 
 # %% ../../nbs/01b_quality.ipynb #65b52c3b
-def analogies(vectors, # anything that as_vectors takes
-              questions, # as in analogy_questions
+def analogies(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
+              questions, # a set as for analogy_questions: "google-lower", a path, rows, or section -> rows
               *,
-              method='3cosadd', # or "3cosmul"
-              exclude_inputs=True, # False: the answer may be a, b or c
-              case='exact', # or "ignore", as in analogy_answers
+              method='3cosadd', # "3cosadd" or "3cosmul"
+              exclude_inputs=True, # True: the answer may not be a, b or c
+              case='exact', # "exact", or "ignore": compare in upper case, where the first row of a word counts
               limit=None, # how many words of the vectors are used, from the first on; None: all
-              confidence_level=.95, # of the interval
-             )->Result: # value: share of covered questions answered correctly; details has a row a section
-    "Accuracy on analogy questions, with an interval over pairs of words. ValueError as for `analogy_answers`."
+              confidence_level=.95, # confidence level of the interval, between 0 and 1
+             )->Result: # its value is the share of the covered questions that are answered correctly, from 0 to 1; details has a row a section
+    """The accuracy of word vectors on analogy questions (Mikolov et al. 2013, doi:10.48550/arXiv.1301.3781).
+
+    The answer to "a is to b as c is to what" is the word nearest to b − a + c ("3cosadd"), or the word with the largest
+    cos(x, b) · cos(x, c) / (cos(x, a) + 0.001), with cosines moved to between 0 and 1 ("3cosmul", Levy & Goldberg 2014,
+    doi:10.3115/v1/W14-1618). Questions with a word that the vectors lack are left out and counted. The interval is for other pairs of
+    words, which are many fewer than the questions. By default the answer may not be a, b or c; without this rule the answer is often c.
+
+    Raises: UnknownName for unknown questions, another method or another case; ValueError for bad questions, and if none is covered.
+
+    Example:
+        >>> import biasbook as bb
+        >>> questions = {'family': bb.analogy_questions('google-lower')['family']}
+        >>> result = bb.analogies('googlenews-mini', questions)
+        >>> row = result.details.iloc[0]
+        >>> print(f'{row.correct} of {row.covered} questions; with a, b and c allowed {row.free_accuracy:.2f}')
+        414 of 462 questions; with a, b and c allowed 0.35
+    """
     import pandas as pd
     exclude_inputs = check_flag(exclude_inputs, 'exclude_inputs')
     vectors = _limited(vectors, limit)

@@ -344,14 +344,28 @@ def rank(subjects, # two or more word vectors, by file, by name or opened; or a 
          by='value', # "value": from the largest value down; "distance": from the value farthest from no association, in either direction
          common_words=True, # measure all subjects with the words that all of them have; False: each with its own, and marked
          measure=None, # a function of a subject and a query that returns a Result; by default WEAT d
-         n_resamples=9999, # of target words
+         n_resamples=9999, # number of resamples of target words
          level=.95, # share of resamples in which an order has to hold, and of the ranks in a range
          random_state=0, # seed of the resamples
-        )->Ranking:
-    """Rank subjects by their values for each query, largest first, and count in how many resamples their orders hold.
+        )->Ranking: # has table (a row a query and subject), orders (a row a query and two subjects) and plot(), which draws a heat map
+    """Rank word vectors by their values for each query, and count in how many resamples their orders hold.
 
-    Without `queries`, tests that lose too many words are left out, with a note. TooFewWords for a query that loses too many words; ValueError for fewer than two subjects, for two of one name, and for
-    a measure that does not measure all subjects with the same words; `MissingWords` and `TooFewWords` as for `weat`."""
+    By default the value is the WEAT effect size d (Caliskan et al. 2017, doi:10.1126/science.aal4230). Each resample draws the target
+    words anew, the same words for all subjects. An order that holds in 95 % of resamples is not a test at 5 %; for two subjects
+    bb.compare_weat has a p-value. Without queries, tests of the ten that lose too many words are left out, with a note.
+
+    Raises: TooFewWords for a query that loses too many words; MissingWords as bb.weat does; ValueError for fewer than two subjects,
+    for two of one name, and for a measure that does not measure all subjects with the same words.
+
+    Example:
+        >>> import biasbook as bb
+        >>> vectors = bb.load_vectors('googlenews-mini')
+        >>> ranking = bb.rank({'before': vectors, 'after': bb.hard_debias(vectors)}, ['weat7', 'weat8'])
+        >>> print(ranking.orders[['query', 'above', 'below', 'difference', 'share']].round(2).to_string(index=False))
+        query  above below  difference  share
+        weat7 before after        2.10    1.0
+        weat8 before after        1.76    1.0
+    """
     given, names = _named_subjects(subjects)
     if len(given) < 2:
         raise ValueError(f'rank compares two or more subjects, but got {len(given)}; for one, use weat_battery')

@@ -205,19 +205,35 @@ def _result(d, subject, query, among, meta, level):
 def sas_pairs(model, # from load_model, of any kind
               pairs=None, # terms, as of load_pairs, or a path; None: the bundled pairs; for whole sentences see crows_pairs
               *,
-              prefix=None, # such as "African"; not written before identities that name a people or a place
+              prefix=None, # a word before each identity, such as "African"; not written before identities that name a people or a place
               scoring='auto', # of a masked model "shared", "pll", "aul" or "aula"; other kinds have one score
               bos='auto', # the token before a text, for causal models only, as in their start
               compat=None, # "afristereo": sentences, scores and ties as in the published notebook
-              baseline=NEUTRAL, # neutral subjects, without a prefix; None: no baseline
+              baseline=NEUTRAL, # a list of neutral subjects, such as "people", without a prefix; None: no baseline
               clusters='auto', # "identities"; "two-way": identities and attributes; "auto": two-way if half of the pairs share attributes
-              confidence_level=.95, # of the intervals
-             )->Result: # value: wins / (wins + losses); details: a row a pair, nats ("aul" and "aula": nats per token)
-    """In what share of pairs is the stereotype the more probable sentence (Nangia et al. 2020)?
+              confidence_level=.95, # of the intervals, between 0 and 1
+             )->Result: # value: wins / (wins + losses), 0 to 1; details: a row a pair, nats ("aul" and "aula": nats per token)
+    """In what share of pairs is the stereotype more probable than the antistereotype (Nangia et al. 2020, doi:10.18653/v1/2020.emnlp-main.154)?
 
-    doi:10.18653/v1/2020.emnlp-main.154. With two-way clusters (Cameron, Gelbach & Miller 2011, doi:10.1198/jbes.2010.07136)
-    the test is a t test; pairs as if independent and the paired t stay as they are. ValueError for bad pairs or options. TypeError if `model` is not a language
-    model."""
+    A pair is two sentences that differ in one term, such as *Women are caring.* and *Women are uncaring.* Its margin is the score of
+    the first minus the score of the second, in nats; the score depends on the kind of model and on `scoring`. The value is
+    wins / (wins + losses), 0 to 1, and .5 means no preference. `also` has the ratio after the mean margin of the same two terms, said
+    of neutral subjects, is taken off, and the mean margins. The test is a sign test on the majority of each identity; with two-way
+    clusters (Cameron, Gelbach & Miller 2011, doi:10.1198/jbes.2010.07136) it is a t test. A ratio near .5 is no sign of fairness.
+
+    Raises: ValueError for a table that lacks a column or has whole sentences, with the line, and for options that the model does not
+    have; TypeError if `model` is not a language model.
+
+    Example:
+        >>> import biasbook as bb
+        >>> import pandas as pd
+        >>> pairs = pd.DataFrame({'identity': ['women', 'men', 'teachers', 'doctors'],
+        ...                       'stereotype': ['caring', 'brave', 'strict', 'clever'],
+        ...                       'antistereotype': ['uncaring', 'timid', 'mild', 'stupid']})
+        >>> r = bb.sas_pairs(bb.load_model('novels-mini-causal'), pairs)
+        >>> print(f'{r.value:.0%} of {r.n} pairs')
+        50% of 4 pairs
+    """
     check_fraction(confidence_level)
     scoring = _check_scoring(model, scoring, bos, compat)
     check_choice(clusters, 'clusters', ('auto', 'identities', 'two-way'))
@@ -239,12 +255,25 @@ def sas_pairs(model, # from load_model, of any kind
     return _result(d[_KEPT], model.name, query, query, meta, confidence_level)
 
 # %% ../../nbs/03_sas_pairs.ipynb #4824fa13
-def sas_by_type(result, # of sas_pairs
-               )->list: # of a Result for each type of identity, in the order of the table
-    """The result of each type of identity: one family for Holm's adjustment. ValueError for a result of another measure.
+def sas_by_type(result, # a Result of sas_pairs, whose pairs have a column type
+               )->list: # a Result for each type of identity, in the order of the pairs; value as in sas_pairs, 0 to 1
+    """The result of `sas_pairs` for each type of identity, such as profession or religion.
 
-    The clusters are of the same kind as in the whole result. Two-way clusters of a type with one identity, or with one set
-    of attributes, have no interval, and p = 1."""
+    The types are one family: `results_table` adjusts their p-values by Holm's method. The clusters are of the same kind as in the
+    whole result. If all pairs of a type are of one identity, there is no interval and p = 1; so it is with two-way clusters and one
+    set of attributes.
+
+    Raises: ValueError for a result of another measure, and if the pairs have no types.
+
+    Example:
+        >>> import biasbook as bb
+        >>> r = bb.sas_pairs(bb.load_model('novels-mini-causal'))
+        >>> for of_type in bb.sas_by_type(r)[:3]:
+        ...     print(of_type.query, of_type.n, f'{of_type.value:.2f}')
+        women 14 0.29
+        men 12 0.67
+        age 19 0.47
+    """
     check_result_of(result, 'sas_pairs', _KEPT)
     if not result.details['type'].any():
         raise ValueError('the pairs of this result have no types; add a column type to the table')

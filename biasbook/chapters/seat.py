@@ -217,20 +217,34 @@ def _compared(names, of):
     return Comparison(kind='difference', groups=(x, y), ideas=(a, b), of=of)
 
 # %% ../../nbs/04b_seat.ipynb #ab0b986f
-def seat(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
+def seat(embedder, # an Embedder, or a name for load_embedder, such as "st:all-MiniLM-L6-v2"
          query, # a Query, the name of a published one ("weat6"), or what load_seat returned
          *,
-         unit='word', # or "sentence", as published: all sentences count as independent
-         templates=TEMPLATES, # of one slot each; not used where the query brings its sentences
+         unit='word', # "word", or "sentence", as published: all sentences count as independent
+         templates=TEMPLATES, # a list of texts with one slot each, such as "This is {target}."; not used where the query brings its sentences
          on_missing='raise', # for words that the embedder is known to lack: "raise", "drop" or "drop-pairs"
          alternative='two-sided', # "greater" is the published test
          ddof=1, # of the standard deviation in d
          studentized=False, # True tests equal means, whatever the spreads; False tests whether the words are exchangeable
-         confidence_level=.95, # of the intervals
-        )->Result: # value d; details has one row a target word, or a target sentence
-    """The sentence encoder association test (May et al. 2019, doi:10.18653/v1/N19-1063), by word.
+         confidence_level=.95, # of the intervals, between 0 and 1
+        )->Result: # value: d, in standard deviations of words; details: a row a target word, or a target sentence
+    """Sentence encoder association test: do words X lean more toward A than words Y do, in sentences (May et al. 2019, doi:10.18653/v1/N19-1063)?
 
-    ValueError as of `weat` and `bare_sentences`, TypeError for anything but an embedder or a query."""
+    Each word is put into templates, such as *They said {target}.*, and its vector is the mean of the vectors of its sentences, each at
+    length 1. The value is then the d of a WEAT, in standard deviations of words (Caliskan et al. 2017, doi:10.1126/science.aal4230),
+    with an exact p and jackknife intervals over words. The published test counts sentences as independent, which they are not:
+    `unit="sentence"`. There is no comparison with unrelated topics, and d moves with the templates.
+
+    Raises: MissingWords if the embedder is known to lack a word and `on_missing` is "raise"; TooFewWords if too few are left;
+    ValueError for an unknown test and bad templates; TypeError for anything but an embedder or a query.
+
+    Example:
+        >>> import biasbook as bb
+        >>> embedder = bb.load_embedder('vectors:googlenews-mini', store=None)
+        >>> r = bb.seat(embedder, 'weat6')
+        >>> print(f'd = {r.value:.2f} [{r.low:.2f}, {r.high:.2f}], p = {r.pvalue:.1g}')
+        d = 1.89 [1.67, 1.93], p = 0.0002
+    """
     check_choice(unit, 'unit', ('word', 'sentence'))
     embedder = as_embedder(embedder)
     query = _named_query(query)
@@ -324,9 +338,34 @@ def _read_examples(data, key, file):
     return _ExampleSet(category, _group_by_word(tidy))
 
 # %% ../../nbs/04b_seat.ipynb #3bde6759
-def load_seat(test, # a published test, such as "sent-weat6", or a file in its layout that ends in .jsonl
-             )->Query: # of words; or, if a text ends like a sentence, a SentenceQuery
-    "A test in the layout of May et al. 2019 (doi:10.18653/v1/N19-1063). ValueError: unknown, or damaged."
+def load_seat(test, # the name of a published test, such as "sent-weat6", or the path of a file in its layout that ends in .jsonl
+             )->Query: # the words X, Y, A and B; if a text ends like a sentence a SentenceQuery, which keeps the sentences
+    """Read a test in the layout of May et al. (2019, doi:10.18653/v1/N19-1063).
+
+    The file is JSON in UTF-8, with a name and a list of texts for the target sets targ1 (X) and targ2 (Y) and the attribute sets attr1
+    (A) and attr2 (B):
+
+        {"targ1": {"category": "MaleNames", "examples": ["This is John.", "This is Paul.", "This is Mike.", "This is Kevin."]},
+         "targ2": {"category": "FemaleNames", "examples": ["This is Amy.", "This is Joan.", "This is Lisa.", "This is Sarah."]},
+         "attr1": {"category": "Career", "examples": ["This is an executive.", "This is a salary."]},
+         "attr2": {"category": "Family", "examples": ["This is a home.", "This is a wedding."]}}
+
+    X and Y need four words or more. A text is a word, a bare sentence such as *This is John.*, which stands for its word, or a whole
+    sentence. Published tests have names, such as "sent-weat6"; they are downloaded once and are CC BY-NC.
+
+    Raises: ValueError for an unknown test, for a file that is not there and for a damaged file, with the faulty part.
+
+    Example:
+        >>> import biasbook as bb
+        >>> import json
+        >>> from pathlib import Path
+        >>> words = {'targ1': ['John', 'Paul', 'Mike', 'Kevin'], 'targ2': ['Amy', 'Joan', 'Lisa', 'Sarah'],
+        ...          'attr1': ['career', 'salary'], 'attr2': ['home', 'wedding']}
+        >>> sets = {key: {'category': key, 'examples': texts} for key, texts in words.items()}
+        >>> _ = Path('mine.jsonl').write_text(json.dumps(sets), encoding='utf-8')
+        >>> print(bb.load_seat('mine.jsonl').X)
+        ['John', 'Paul', 'Mike', 'Kevin']
+    """
     is_own_file = str(test).endswith('.jsonl')
     path = check_path(test, 'the file of a test') if is_own_file else fetch(f'seat/{test}.jsonl')
     if not path.is_file():

@@ -244,17 +244,32 @@ def _resolve(vectors, query, on_missing, case='auto'):
 def weat(vectors, # WordVectors, or a dict, a gensim KeyedVectors, a (words, matrix) pair, a path or a name
          query, # a Query, or the name of a published test, "weat1" … "weat10"
          *,
-         alternative='two-sided', # "greater" is the paper's test, "less" the other side
-         ddof=1, # of the standard deviation in d
+         alternative='two-sided', # of p: "two-sided", "greater" (X leans more toward A; the paper's test) or "less"
+         ddof=1, # 1: the sample standard deviation in d, as in the paper; 0: the deviation of the population
          studentized=False, # True tests equal means, whatever the spreads; False tests whether the words are exchangeable
-         confidence_level=.95, # of the intervals
+         confidence_level=.95, # confidence level of the intervals, between 0 and 1
          on_missing='raise', # words that the vectors lack: "raise", "drop", or "drop-pairs"
          case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
-         placebo=True, # compare with topic lists as well; or False
-        )->Result:
+         placebo=True, # True: compare with unrelated topics as well
+        )->Result: # value d, in standard deviations; details has one row for each target word
     """The word embedding association test (Caliskan et al. 2017, doi:10.1126/science.aal4230).
 
-    ValueError for missing words, too few words, and vectors without direction or spread."""
+    The value is the effect size d: the mean association of the words X minus the mean association of the words Y, divided by the
+    standard deviation over all of them. So d is a number of standard deviations; 0 means no difference. The association of a word is
+    its mean cosine with the words A minus its mean cosine with the words B. The p-value counts how often as large a difference arises
+    if the words are dealt to X and Y in other ways (a permutation test). The interval is for other target and attribute words like
+    these; a narrower one, for other target words only, is in the attribute also. So are the placebos: how often unrelated topics in
+    place of X and Y, or of A and B, differ as much. A small p-value without them says little about the two ideas.
+
+    Raises: MissingWords if the vectors lack a word and on_missing is "raise"; TooFewWords if too few words are left;
+    UnknownName for an unknown test; ValueError if a vector is zero or if all words have the same association.
+
+    Example:
+        >>> import biasbook as bb
+        >>> result = bb.weat('googlenews-mini', 'weat7', placebo=False)
+        >>> print(f'd = {result.value:.2f}, p = {result.pvalue:.3f}')
+        d = 0.97, p = 0.045
+    """
     placebo = check_flag(placebo, 'placebo')
     resolved = _resolve(vectors, query, on_missing, case)
     query, selected = resolved.query, resolved.selected
@@ -368,15 +383,29 @@ def _reference(resolved, side, d, alternative, ddof):
     return _reference_of_draws(topics, side, fixed, ddof)
 
 # %% ../../nbs/00_weat.ipynb #9fc75840
-def weat_placebo(vectors, # anything that as_vectors takes
+def weat_placebo(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                  query, # a Query or the name of a published test
                  side='placebo', # "placebo" replaces X and Y, "placebo attributes" A and B
                  *,
                  alternative='two-sided', # as in weat: |d| of the topics against |d| of the query
                  on_missing='raise', # as in weat
                  ddof=1, # as in weat
-                )->Estimate: # value: the 95 % point of |d| over topic pairs; no test where there are too few
-    "How often do unrelated topic lists reach an effect size as large as the query's? ValueError as for `weat`."
+                )->Estimate: # its value is the 95 % point of |d| over topic pairs; no test where there are too few
+    """How often do unrelated topics reach an effect size as large as the query's?
+
+    The lists of one side of the query are replaced by pairs of topic lists from the same vectors, which are unrelated to each
+    other and to the query. Each list has the size of the list that it replaces, is as coherent, and about as frequent. The p-value is
+    the share of these pairs whose |d| is at least as large, with the query itself counted among them. Its Monte Carlo error is at
+    most .01. The attributes of a WEAT (Caliskan et al. 2017, doi:10.1126/science.aal4230) have the placebo "placebo attributes".
+
+    Raises: UnknownName for another side; ValueError as bb.weat does.
+
+    Example:
+        >>> import biasbook as bb
+        >>> placebo = bb.weat_placebo('googlenews-mini', 'weat6', 'placebo attributes')
+        >>> print(f'|d| of unrelated topics is below {placebo.value:.2f} in 95 % of pairs; p = {placebo.test.pvalue:.4f}')
+        |d| of unrelated topics is below 1.76 in 95 % of pairs; p = 0.0004
+    """
     resolved = _resolve(vectors, query, on_missing)
     check_choice(side, 'side', SIDES)
     check_choice(alternative, 'alternative', ALTERNATIVES)
@@ -402,13 +431,27 @@ def _placebo_estimate(resolved, side, d, alternative, ddof):
     return Estimate(name=side, value=float(np.quantile(np.abs(reference.effect_sizes), .95)), test=test, notes=notes)
 
 # %% ../../nbs/00_weat.ipynb #11dea6a7
-def weat_battery(vectors, # anything that as_vectors takes
+def weat_battery(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                  queries=None, # a list of queries or names; by default the ten tests of the paper in its lists
                  *,
                  on_missing='drop', # as in weat; each result lists the words that were left out
-                 **options, # further options of weat
-                )->list[Result]: # one a query
-    "`weat` for each query of a battery. ValueError as there, for the first query that cannot be measured."
+                 **options, # options of weat, such as placebo
+                )->list[Result]: # a Result for each query
+    """A WEAT for each query of a battery (Caliskan et al. 2017, doi:10.1126/science.aal4230).
+
+    By default the ten tests of the paper. Words that the vectors lack are left out, and each result names them. bb.results_table
+    makes a table of the results, with p-values adjusted for the number of tests.
+
+    Raises: ValueError as bb.weat does, for the first query that cannot be measured.
+
+    Example:
+        >>> import biasbook as bb
+        >>> for result in bb.weat_battery('googlenews-mini', ['weat6', 'weat7', 'weat8'], placebo=False):
+        ...     print(f'{result.query}: d = {result.value:.2f}')
+        male names/female names × career/family: d = 1.89
+        math/arts × male/female: d = 0.97
+        science/arts × male/female: d = 1.24
+    """
     vectors = as_vectors(vectors)
     queries = weat_queries() if queries is None else check_list(queries, 'queries', 'queries', example='["weat7"]')
     return [weat(vectors, query, on_missing=on_missing, **options) for query in queries]

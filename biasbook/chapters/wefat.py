@@ -326,20 +326,33 @@ def _single_result(subject, word, cos_a, cos_b, chosen, names, alternative, conf
                   meta={'battery': f'SC-WEAT {pair}', 'names': list(names), 'versions': library_versions()})
 
 # %% ../../nbs/00b_wefat.ipynb #4f1c37e4
-def sc_weat(vectors, # anything that as_vectors takes
+def sc_weat(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
             words, # a word, or a list of words
-            A, # words of the first attribute
-            B, # words of the second attribute
+            A, # a list of words of the first attribute, 2 or more
+            B, # a list of words of the second attribute, 2 or more
             *,
             names=('A', 'B'), # what A and B are called
-            alternative='two-sided', # "greater": nearer to A; "less"; "two-sided"
-            confidence_level=.95, # of the intervals
+            alternative='two-sided', # of p: "two-sided", "greater" (nearer to A) or "less"
+            confidence_level=.95, # confidence level of the intervals, between 0 and 1
             on_missing='raise', # words that the vectors lack: "raise" or "drop"
             case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
-           ): # a Result, or a list of them for a list of words
-    """The single-category WEAT (Toney & Caliskan 2021, doi:10.18653/v1/2021.emnlp-main.574).
+           ): # a Result with value d, or a list of Results for a list of words
+    """The single-category WEAT of one word or several (Toney & Caliskan 2021, doi:10.18653/v1/2021.emnlp-main.574).
 
-    ValueError for missing or repeated words, for fewer than 2 words in A or B, and for zero vectors."""
+    The value d is the mean cosine of the word with A minus its mean cosine with B, in standard deviations of all of these cosines.
+    The p-value splits the attribute words in other ways (a permutation test); it takes them as independent draws, which words of
+    one topic are not. The interval is for other attribute words and needs four in each set.
+
+    Raises: MissingWords if the vectors lack a word and on_missing is "raise"; TooFewWords for fewer than 2 words in A or B;
+    ValueError for a repeated word and for zero vectors.
+
+    Example:
+        >>> import biasbook as bb
+        >>> query = bb.weat_query('weat7')
+        >>> nurse = bb.sc_weat('googlenews-mini', 'nurse', query.B, query.A, names=('female', 'male'))
+        >>> print(f'd = {nurse.value:.2f}, p = {nurse.pvalue:.1e}')
+        d = 1.49, p = 9.3e-04
+    """
     vectors = as_vectors(vectors)
     names = check_labels(names, 2)
     is_single = isinstance(words, str)
@@ -488,21 +501,35 @@ def correlation_result(found, # Associations of the words that the subject has
                    details=details, meta={**result.meta, **found.meta, 'names': list(names), 'property': label})
 
 # %% ../../nbs/00b_wefat.ipynb #929e6349
-def wefat(vectors, # anything that as_vectors takes
-          property, # a mapping of words to numbers
-          A, # words of the first attribute
-          B, # words of the second attribute
+def wefat(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
+          property, # a mapping of words to numbers, in any unit; 8 words or more
+          A, # a list of words of the first attribute, 2 or more
+          B, # a list of words of the second attribute, 2 or more
           *,
           names=('A', 'B'), # what A and B are called
           label='property', # what the property is called
           on_missing='raise', # words that the vectors lack: "raise" or "drop"
           case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
-          placebo=True, # compare with topic lists as well; or False
-          **options, # of wefat_arrays: alternative, n_resamples, random_state, confidence_level
-         )->Result:
+          placebo=True, # True: compare with unrelated topics as well
+          **options, # options of wefat_arrays: alternative, n_resamples, random_state, confidence_level
+         )->Result: # value r, from -1 to 1; details has one row a word: association, property
     """The word embedding factual association test (Caliskan et al. 2017, doi:10.1126/science.aal4230).
 
-    ValueError for missing words, fewer than 8 words, NaN, and a property or association without spread."""
+    The value is the correlation r of two numbers of each word: its association with A rather than B, as the d of bb.sc_weat, and the
+    property, such as the share of women in an occupation. The p-value is the share of random orders of the property with as large
+    an |r|. The interval is for other words like these and for other attribute words; with fewer than four words in A or B it takes
+    the attribute words as they are. The placebo says how often the axis between two unrelated topics has as large an |r|.
+
+    Raises: MissingWords if the vectors lack a word and on_missing is "raise"; TooFewWords for fewer than 8 words;
+    ValueError for NaN, and for a property or associations without spread.
+
+    Example:
+        >>> import biasbook as bb
+        >>> query = bb.weat_query('weat7')
+        >>> result = bb.wefat('googlenews-mini', bb.occupation_shares(), query.B, query.A, on_missing='drop', placebo=False)
+        >>> print(f'r = {result.value:.2f}, p ≤ {result.pvalue:.0e}')
+        r = 0.84, p ≤ 1e-05
+    """
     vectors = as_vectors(vectors)
     check_wefat_options(**options)
     folded = fold_property(vectors, check_property(property), case)

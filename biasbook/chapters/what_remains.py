@@ -37,10 +37,18 @@ def plain_words(vectors, # anything that as_vectors takes, most frequent words f
             if w == w.lower() and len(w) < 20 and w.replace('_', '').isalpha()]
 
 # %% ../../nbs/01a_what_remains.ipynb #3b1cac31
-def extreme_words(projection, # one number a word
-                  n, # how many at each end
-                 )->np.ndarray: # 2n row numbers, in ascending order
-    "Rows of the n highest and n lowest projections; of equal ones the earlier is the higher. ValueError: fewer than 2n."
+def extreme_words(projection, # (n_words,) numbers, one a word
+                  n, # number of rows at each end
+                 )->np.ndarray: # (2n,) row numbers, in ascending order
+    """The rows of the n highest and the n lowest projections. Of two equal projections the earlier row is the higher one.
+
+    Raises: ValueError for fewer than 2n projections, and for projections that are not finite.
+
+    Example:
+        >>> import biasbook as bb
+        >>> print(bb.extreme_words([.1, -.5, .3, .2, -.1], 2))
+        [1 2 3 4]
+    """
     projection = np.asarray(projection, float)
     if projection.ndim != 1 or n not in range(1, len(projection) // 2 + 1) or not np.isfinite(projection).all():
         raise ValueError(f'{n} words at each end, but projections of shape {projection.shape}: give 2n or more, finite')
@@ -227,16 +235,31 @@ def cluster_bias(vectors, # anything that as_vectors takes: where words are chos
                  after=None, # where they are clustered: vectors, or a function from a direction to vectors
                  n=None, # words on each side; by default a fiftieth of the words, 500 at the most
                  words=None, # words to choose from; by default plain_words(vectors)
-                 exclude=(), # of these, words to leave out, such as those that have a gender by definition
-                 method='kmeans', # or "pca-kmeans"
-                 seeds=range(5), # of k-means; the other directions are clustered with the first one
-                 n_init=10, # starts of each
-                 n_placebos=None, # directions from random pairs to compare with; 0 for none; None: until the
+                 exclude=(), # words to leave out, such as words that have a gender by definition
+                 method='kmeans', # "kmeans", or "pca-kmeans" in two principal components
+                 seeds=range(5), # seeds of k-means; random directions are clustered with the first one
+                 n_init=10, # random starts of each k-means
+                 n_placebos=None, # number of directions from random pairs to compare with; 0 for none; None: until the
                                  # error of p is .01 or less, at most 2500: with 500 + 500 words about a minute,
                                  # with a function as `after` three
-                 random_state=0, # their seed
-                )->Result: # value: median accuracy over the seeds; details has one row a word
-    "Clustering accuracy (Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061). ValueError: few words on a side."
+                 random_state=0, # seed of the random directions
+                )->Result: # its value is the median accuracy over the seeds, from .5 to 1; details has one row a word
+    """Do the words at the two ends of a direction fall into two clusters?
+
+    The n words that lean most to each side are put into two clusters by k-means (Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061).
+    The value is the share of words whose cluster is their side, under the better of the two ways to name the clusters: 1 is a perfect
+    separation, and chance gives a little more than .5 (the null of the result). It has no interval. Words of random directions often
+    separate as well, so compare with the placebo.
+
+    Raises: ValueError if too few words lean to a side; UnknownName for another method.
+
+    Example:
+        >>> import biasbook as bb
+        >>> result = bb.cluster_bias('googlenews-mini', n=50, n_placebos=9)
+        >>> reached = next(e for e in result.also if e.name == 'placebo directions')
+        >>> print(f'accuracy {result.value:.2f}; p = {reached.test.pvalue:.2f} among random directions')
+        accuracy 1.00; p = 0.90 among random directions
+    """
     vectors = as_vectors(vectors)
     place = _place(vectors, after)
     seeds = check_seeds(seeds)
@@ -458,20 +481,32 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
                   words=None, # the words to correlate over, 8 or more; by default professions()
                   direction=None, # a Direction; by default bias_direction(vectors)
                   *,
-                  k=100, # how many neighbours
+                  k=100, # number of nearest neighbours of each word
                   after=None, # where the neighbours are: vectors, or a function from a direction to vectors
                   among=None, # words that may be neighbours; by default plain_words(vectors)
                   on_missing='raise', # words that the vectors lack: "raise" or "drop"
-                  n_placebos=None, # directions from random pairs to compare with, 0 for none; None: 2500, or with a
+                  n_placebos=None, # number of directions from random pairs to compare with, 0 for none; None: 2500, or with a
                                  # function as `after` until the error of p is .01 or less, at most 2500: with
                                  # 26 000 words up to eight minutes
-                  n_resamples=9_999, # random orders, for p
-                  random_state=0, # seed of both
-                  confidence_level=.95, # of the intervals
-                 )->Result: # value r; details has one row a word
-    """Correlation of a word's projection with its share of leaning neighbours.
+                  n_resamples=9_999, # number of random orders, for p
+                  random_state=0, # seed of the random orders and directions
+                  confidence_level=.95, # confidence level of the intervals, between 0 and 1
+                 )->Result: # value r, from -1 to 1; details has one row a word
+    """Do words that lean to one side have neighbours that lean there too?
 
-    Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061. ValueError: k too large, fewer than 8 words."""
+    The value is the correlation r, over the words, of the projection of a word on the direction with the share of its k nearest
+    neighbours that lean toward the first side (Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061). The p-value is from random orders of the words, and the interval is for other words
+    like these.
+
+    Raises: MissingWords if the vectors lack a word and on_missing is "raise"; ValueError for fewer than 8 words, and for a k that is
+    too large.
+
+    Example:
+        >>> import biasbook as bb
+        >>> result = bb.neighbor_bias('googlenews-mini', n_placebos=0)
+        >>> print(f'r = {result.value:.2f} over {len(result.details)} professions')
+        r = 0.82 over 303 professions
+    """
     vectors = as_vectors(vectors)
     place = _place(vectors, after)
     direction = as_direction(vectors, direction)
@@ -535,19 +570,34 @@ def neighbor_plot(result, # of neighbor_bias
     return ax
 
 # %% ../../nbs/01a_what_remains.ipynb #bcb0ccac
-def bias_correlation(before, # anything that as_vectors takes
-                     after, # the same
+def bias_correlation(before, # vectors: anything that as_vectors takes
+                     after, # other vectors, which may have another number of dimensions
                      words=None, # words to correlate over, 8 or more; by default professions()
                      direction=None, # a Direction; by default bias_direction(before)
                      *,
                      after_direction=None, # a Direction for after; by default the same one
                      on_missing='raise', # words that either lacks: "raise" or "drop"
-                     n_placebos=DIRECTIONS, # directions from random pairs to compare with, 0 for none
-                     n_resamples=9_999, # random orders, for p
-                     random_state=0, # seed of both
-                     confidence_level=.95, # of the intervals
-                    )->Result: # value r; details has one row a word
-    "Correlation of projections before and after. ValueError: as for `neighbor_bias`, and if none is left."
+                     n_placebos=DIRECTIONS, # number of directions from random pairs to compare with, 0 for none
+                     n_resamples=9_999, # number of random orders, for p
+                     random_state=0, # seed of the random orders and directions
+                     confidence_level=.95, # confidence level of the intervals, between 0 and 1
+                    )->Result: # value r, from -1 to 1; details has one row a word
+    """How far do words keep their lean when vectors change? The correlation of their projections before and after.
+
+    The value is the correlation r, over the words, of the projection on the direction before with the projection on a direction after.
+    The p-value is from random orders of the words, and the interval is for other words like these.
+
+    Raises: MissingWords if one of the two lacks a word and on_missing is "raise"; ValueError for fewer than 8 words, and if nothing
+    of the direction is left after, because it was taken out: pass after_direction.
+
+    Example:
+        >>> import biasbook as bb
+        >>> vectors = bb.load_vectors('googlenews-mini')
+        >>> half = bb.WordVectors(vectors.words, vectors.vectors[:, :150], name='half')
+        >>> result = bb.bias_correlation(vectors, half, after_direction=bb.bias_direction(half), n_placebos=0)
+        >>> print(f'r = {result.value:.2f} over {len(result.details)} professions')
+        r = 0.93 over 303 professions
+    """
     before, after = as_vectors(before), as_vectors(after)
     direction = as_direction(before, direction)
     direction_after = direction if after_direction is None else as_direction(after, after_direction)
@@ -597,15 +647,24 @@ def _deal_ends(projection, n, halves):
     return [np.concatenate([up[i::2], down[i::2]]) for i in (0, 1)]
 
 # %% ../../nbs/01a_what_remains.ipynb #3546e3fd
-def label_sides(vectors, # anything that as_vectors takes
+def label_sides(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                 direction=None, # a Direction, by default bias_direction(vectors); or an array: above and below
                 n=None, # words on each side; by default a fiftieth of the words, 500 at the most
                 *,
                 words=None, # words to choose from; by default plain_words(vectors)
-                exclude=(), # of these, words to leave out
+                exclude=(), # words to leave out
                 halves=False, # True: 2n words on each side, dealt alternately into two mappings
                ): # word -> its side, the most extreme words of each side first; with halves, two such mappings
-    "Words at the two ends of a direction, and their sides. ValueError as for `cluster_bias`."
+    """The words that lean most toward each end of a direction, with the name of their side.
+
+    Raises: ValueError if fewer than n words lean to a side.
+
+    Example:
+        >>> import biasbook as bb
+        >>> sides = bb.label_sides('googlenews-mini', n=4)
+        >>> print(list(sides.items())[::4])
+        [('she', 'woman'), ('himself', 'man')]
+    """
     vectors = as_vectors(vectors)
     if isinstance(direction, np.ndarray):
         axis, names = direction, ('above', 'below')
@@ -748,20 +807,32 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
                    after=None, # where the classifier sees them: vectors, or a function from a direction to vectors
                    n=None, # words on each side; by default a fiftieth of the words, 500 at the most
                    words=None, # words to choose from; by default plain_words(vectors)
-                   exclude=(), # of these, words to leave out, such as those that an eraser was fitted to
+                   exclude=(), # words to leave out, such as the words that an eraser was fitted to
                    halves=False, # True: the second half of 2n + 2n words; the first is for an eraser
-                   kind='linear', # or "rbf"
-                   folds=5, # a classifier for each, which is trained on the others
-                   seeds=range(5), # of the dealing into folds; the other directions have the first one
-                   n_placebos=None, # directions from random pairs to compare with; 0 for none; None: until the
+                   kind='linear', # "linear" or "rbf"
+                   folds=5, # number of folds; each has a classifier that is trained on the others
+                   seeds=range(5), # seeds of the dealing into folds; random directions have the first one
+                   n_placebos=None, # number of directions from random pairs to compare with; 0 for none; None: until the
                                  # error of p is .01 or less, at most 2500: with 500 + 500 words and kind="rbf" four
                                  # minutes, with a function as `after` five
-                   random_state=0, # their seed
-                   confidence_level=.95, # of the interval over words
-                  )->Result: # value: mean accuracy; details has one row a word
-    """Accuracy of a classifier on words that it has not seen (Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061).
+                   random_state=0, # seed of the random directions
+                   confidence_level=.95, # confidence level of the interval over words, between 0 and 1
+                  )->Result: # its value is the mean accuracy, from 0 to 1; details has one row a word
+    """Can a classifier tell the words of the two sides of a direction?
 
-    ValueError: few words on a side, fewer words than folds, an unknown kind, other vectors."""
+    The n words that lean most to each side are dealt into folds (Gonen & Goldberg 2019, doi:10.18653/v1/N19-1061). A classifier, a logistic regression ("linear") or a support vector
+    machine ("rbf"), is trained on all folds but one and predicts the sides of the words in this one. The value is the mean accuracy;
+    chance gives .5. Words of random directions can often be told as well, so compare with the placebo.
+
+    Raises: UnknownName for another kind; ValueError if too few words lean to a side, and for fewer words than folds.
+
+    Example:
+        >>> import biasbook as bb
+        >>> vectors = bb.load_vectors('googlenews-mini')
+        >>> result = bb.probe_accuracy(vectors, after=bb.hard_debias(vectors), n=50, n_placebos=0)
+        >>> print(f'{result.value:.2f} of the words are told right after hard debiasing')
+        0.92 of the words are told right after hard debiasing
+    """
     vectors = as_vectors(vectors)
     place = _place(vectors, after)
     seeds = check_seeds(seeds)

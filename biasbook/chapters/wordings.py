@@ -210,17 +210,33 @@ def reworded(template, # a Template, or its text
     return Template(text, name, template.source)
 
 # %% ../../nbs/02b_wordings.ipynb #121b1168
-def rewording_contrasts(model, # a MaskedScorer
-                        template, # a template that the changes apply to
-                        words, # (a, b): a word each, or a list of words
-                        targets, # a list of words
+def rewording_contrasts(model, # a masked language model, from load_model
+                        template, # with {group} and {target}, such as "{group} is a(n) {target}."
+                        words, # (a, b) for {group}: a word each, or a list of words; a score above 0 is toward a
+                        targets, # a list of words for {target}
                         changes=None, # a list of names in REWORDINGS, or pairs of words; None: all that apply
                         *,
-                        columns=('fill', 'corrected', 'target fill'), # which scores
-                        method='chain', # as for maskfill_rows
-                        confidence_level=.95, # of the intervals
-                       )->list[Result]: # one for each change and column
-    "How far each rewording moves the biases of targets. ValueError as for `maskfill_rows` and `reworded`."
+                        columns=('fill', 'corrected', 'target fill'), # which scores: "fill", "prior", "corrected" or "target fill"
+                        method='chain', # "chain", "joint" or "single", for words of several pieces
+                        confidence_level=.95, # of the intervals, between 0 and 1
+                       )->list[Result]: # a Result for each change and column; value in nats
+    """How far does each rewording of a template move the bias scores of its targets (after Kurita et al. 2019, doi:10.18653/v1/W19-3823)?
+
+    The value is the mean over targets of the score in the reworded template minus the score as written, in nats. The t interval and
+    the test, which flips signs, are over targets: they hold for other targets in these wordings, not for other wordings. `also` has
+    the relative spread, which is 1 if targets stay as far apart, and the share of targets whose sign differs.
+
+    Raises: ValueError if a change is unknown or changes nothing in the template, or a template lacks the slots group and target;
+    MissingWords if the model does not know a word; TypeError if `model` is not a masked language model.
+
+    Example:
+        >>> import biasbook as bb
+        >>> model = bb.load_model('novels-mini-masked')
+        >>> jobs = ['nurse', 'doctor', 'cook', 'soldier']
+        >>> [r] = bb.rewording_contrasts(model, '{group} is a {target}.', ('he', 'she'), jobs, ['not'], columns='corrected')
+        >>> print(f'{r.value:.2f} nats further toward he with "not"')
+        0.22 nats further toward he with "not"
+    """
     targets = check_words(targets, 'targets')
     template = as_template(template)
     if changes is None:
@@ -302,15 +318,30 @@ def _component_estimates(components, k):
     return tuple(found)
 
 # %% ../../nbs/02b_wordings.ipynb #77fb35cb
-def wording_share(table, # of maskfill_table: every target in every wording (template and group words)
-                  column='corrected', # or "fill", "target fill", "prior", or a column's full name
+def wording_share(table, # a DataFrame of maskfill_table: every target in every wording, which is a template with its group words
+                  column='corrected', # "corrected", "fill", "target fill" or "prior", or a column's full name
                   *,
-                  subject='', # the model
-                  confidence_level=.95, # of the interval
+                  subject='', # name of the model, for the result
+                  confidence_level=.95, # of the interval, between 0 and 1
                  )->Result: # value: share of the variance, 0 to 1; details: mean of each wording, nats
-    """How much of the variance of scores is due to their wording (as in Shrout & Fleiss 1979).
+    """How much of the variance of scores is due to their wording (as in Shrout & Fleiss 1979, doi:10.1037/0033-2909.86.2.420)?
 
-    doi:10.1037/0033-2909.86.2.420. ValueError for gaps, for fewer than 2 targets or wordings, and if all scores are equal."""
+    The variance of a table of targets × wordings has three parts: between targets, between wordings, and the rest, in which a wording
+    moves some targets more than others. The value is the share of the last two, 1 − ICC(2,1). `also` has the three parts and the
+    reliability of one wording and of the mean of all. The jackknife interval is over targets, for these wordings; it needs four targets.
+
+    Raises: ValueError if the table lacks the column, if a target lacks a wording, if there are fewer than 2 targets or wordings, and
+    if all scores are equal.
+
+    Example:
+        >>> import biasbook as bb
+        >>> model = bb.load_model('novels-mini-masked')
+        >>> templates = ['{group} is a {target}.', '{group} works as a {target}.']
+        >>> table = bb.maskfill_table(model, templates, [('he', 'she')], ['nurse', 'doctor', 'cook', 'soldier'])
+        >>> r = bb.wording_share(table, subject='novels-mini-masked')
+        >>> print(f'{r.value:.0%} of the variance is due to the wording')
+        1% of the variance is due to the wording
+    """
     check_fraction(confidence_level)
     grid = _grid(table, column)
     n, k = grid.shape

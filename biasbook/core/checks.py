@@ -145,11 +145,23 @@ class _WithMessage:
 
 # %% ../../nbs/core/00_checks.ipynb #0c3f7491
 class MissingWords(_WithMessage, KeyError, ValueError):
-    "Words that are missing. Also a `KeyError`, because vectors are looked up by word."
+    """Words that the vectors, or another source, lack.
+
+    It is a KeyError, because vectors are looked up by word, and a ValueError, because word lists are input.
+    The attributes words, source and message have the values of the parameters.
+
+    Example:
+        >>> import biasbook as bb
+        >>> try:
+        ...     bb.load_vectors('googlenews-mini').rows(['nurse', 'nursse'])
+        ... except bb.MissingWords as error:
+        ...     print(error.words, error.source)
+        ['nursse'] googlenews-mini
+    """
     def __init__(self,
-                 words, # all that are missing
+                 words, # all words that are missing
                  source:str, # where they are missing, such as the name of the vectors
-                 message:str='', # by default names the first 20 words
+                 message:str='', # the text of the error; by default it names the first 20 words
                 ):
         self.words = list(words)
         self.source = source
@@ -158,14 +170,25 @@ class MissingWords(_WithMessage, KeyError, ValueError):
 
 # %% ../../nbs/core/00_checks.ipynb #2fd57c2a
 class TooFewWords(_WithMessage, ValueError):
-    "A list with fewer words than are needed, perhaps because some are missing from the vectors."
+    """A list with fewer words than are needed, perhaps because some are missing from the vectors.
+
+    It is a ValueError. The attributes have the names of the parameters.
+
+    Example:
+        >>> import biasbook as bb
+        >>> try:
+        ...     bb.Query('small', X=['nurse'], Y=['pilot'], A=['she', 'her'], B=['he', 'his'])
+        ... except bb.TooFewWords as error:
+        ...     print(f'{error.what}: {error.words}, but {error.least} are needed')
+        small: X: ['nurse'], but 4 are needed
+    """
     def __init__(self,
                  what:str, # which list, such as "weat7: X"
                  words, # the words that it has
                  least:int, # how many are needed
                  missing=(), # words that were left out, because `source` lacks them
                  source:str='', # where they are missing
-                 message:str='', # by default made from the other attributes
+                 message:str='', # the text of the error; by default made from the other attributes
                  *,
                  in_lower_case:bool=False, # whether `source` has most of the missing words in lower case
                 ):
@@ -193,12 +216,23 @@ class TooFewWords(_WithMessage, ValueError):
 
 # %% ../../nbs/core/00_checks.ipynb #c6be059e
 class UnknownName(_WithMessage, ValueError):
-    "The name of something that does not exist, such as a query, a measure or an option's value."
+    """The name of something that does not exist, such as a query, a measure or the value of an option.
+
+    It is a ValueError. Its message suggests similar names. The attributes have the names of the parameters.
+
+    Example:
+        >>> import biasbook as bb
+        >>> try:
+        ...     bb.data_path('waet.yaml')
+        ... except bb.UnknownName as error:
+        ...     print(error.name, 'is not a', error.what)
+        waet.yaml is not a bundled file
+    """
     def __init__(self,
-                 name, # as the user wrote it
+                 name, # the name as the user wrote it
                  known, # all names that exist
                  what:str, # what it should be the name of, such as "measure"
-                 message:str='', # by default suggests similar names, or lists the known ones
+                 message:str='', # the text of the error; by default it suggests similar names, or lists the known ones
                 ):
         self.name = name if isinstance(name, str) else shown(name)       # any value can be pickled as text
         self.known = list(known)
@@ -208,13 +242,25 @@ class UnknownName(_WithMessage, ValueError):
 
 # %% ../../nbs/core/00_checks.ipynb #92bab426
 class WrongKind(_WithMessage, TypeError, ValueError):
-    "A value of the wrong kind. Also a `ValueError`, because such a value can come from a file."
+    """A value of the wrong kind, such as a number where a text is needed.
+
+    It is a TypeError, and also a ValueError, because such a value can come from a file.
+    The attributes have the names of the parameters.
+
+    Example:
+        >>> import biasbook as bb
+        >>> try:
+        ...     bb.load_words(7)
+        ... except bb.WrongKind as error:
+        ...     print(error)
+        the path must be text or a path, not int
+    """
     def __init__(self,
                  name:str, # the name of the value in messages, such as the parameter
                  wanted:str, # the right kind, such as "a whole number"
                  found:str, # the value as text, as `shown` writes it, or its type
                  advice:str='', # what to do instead
-                 message:str='', # by default made from the other attributes
+                 message:str='', # the text of the error; by default made from the other attributes
                 ):
         self.name = name
         self.wanted = wanted

@@ -16,8 +16,17 @@ from .checks import UnknownName, look_up
 
 # %% ../../nbs/core/02_registry.ipynb #5f57de20
 def data_path(name:str, # a file or folder under biasbook/data, such as "weat.yaml"
-             )->Path: # where it is on this machine
-    "The path of a bundled file; UnknownName with similar names for an unknown one."
+             )->Path: # the path on this machine
+    """The path of a file or folder that comes with the package, such as the word lists of WEAT.
+
+    Raises: UnknownName with similar names if there is no such file.
+
+    Example:
+        >>> import biasbook as bb
+        >>> path = bb.data_path('weat.yaml')
+        >>> print(path.name, path.is_file())
+        weat.yaml True
+    """
     root = Path(str(files('biasbook'))) / 'data'
     names = [p.relative_to(root).as_posix() for p in root.rglob('*') if '__pycache__' not in p.parts]
     if name not in names:
@@ -122,10 +131,24 @@ def _download(name, url, sha256):
 
 # %% ../../nbs/core/02_registry.ipynb #46aae4ff
 def fetch(name:str, # a name in the registry, such as "vectors/glove_twitter_25d.txt"
-         )->Path: # a local file with the registered SHA-256
-    """A registered file: from BIASBOOK_DATA_DIR, from the cache, or downloaded.
+         )->Path: # the path of a local file with the registered SHA-256
+    """The local path of a registered file, which is downloaded if it is not on this machine.
 
-    ValueError for an unknown name or another file, ConnectionError for the network, OSError for the disk."""
+    A registered file has an address, a licence and a SHA-256 checksum in the registry of this package. It is looked up in the
+    folder that the environment variable BIASBOOK_DATA_DIR names, then in the cache folder (BIASBOOK_CACHE_DIR, or the cache of
+    the user), and then downloaded into the cache. Its checksum is compared before the path is returned.
+
+    Raises: UnknownName for a name that is not registered; ValueError if the file has another checksum, or no public address;
+    ConnectionError if the download fails; OSError if the cache cannot be written.
+
+    Example:
+        >>> import biasbook as bb
+        >>> try:
+        ...     bb.fetch('pairs/no_such_file.csv')
+        ... except bb.UnknownName as error:
+        ...     print(error.what, error.name)
+        registered file pairs/no_such_file.csv
+    """
     entry = _entry(name)
     local = _mirrored(name)
     if local:
@@ -136,9 +159,17 @@ def fetch(name:str, # a name in the registry, such as "vectors/glove_twitter_25d
     return _download(name, entry['url'], entry['sha256'])
 
 # %% ../../nbs/core/02_registry.ipynb #dbb5e7f1
-def verify(name:str, # a name in the registry, or "googlenews-mini"
+def verify(name:str, # a name in the registry, such as "vectors/glove_twitter_25d.txt", or "googlenews-mini"
           )->str: # "ok", "missing" or "damaged"
-    "Has the local copy of a file the registered SHA-256? UnknownName for an unknown name."
+    """Compare the SHA-256 of the local copy of a file with the registered one. Nothing is downloaded.
+
+    Raises: UnknownName for a name that is not registered.
+
+    Example:
+        >>> import biasbook as bb
+        >>> print(bb.verify('googlenews-mini'))
+        ok
+    """
     path: Path | None
     if name == 'googlenews-mini':
         import yaml

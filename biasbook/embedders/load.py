@@ -231,14 +231,29 @@ class _Function(LocalSource):
             on_batch(batch, Reply(checked_rows(self.fn(some), len(some), self.name), None, None))
 
 # %% ../../nbs/embedders/05_load.ipynb #5b974e51
-def from_callable(fn, # a list of strings -> an array, one row a string
+def from_callable(fn, # a function: a list of n strings -> an array (n, dimensions), one row a string
                   name, # its name in reports
                   *,
                   version=None, # raise it whenever the function gives other vectors; needed for a store
                   batch=64, # most sentences in a call of the function
-                  store=None, # True for the default store, a path or a Store
-                 )->Embedder:
-    "A function as an embedder. ValueError for a store without a version."
+                  store=None, # True for the default store, a path or a Store; None: keep no vectors
+                 )->Embedder: # its embed(texts) gives an array (texts, dimensions)
+    """Make an embedder of any function that turns a list of texts into an array.
+
+    Different sentences are embedded once, in batches. The vectors are kept in a store only if you give a version, because biasbook
+    cannot see whether a function has changed.
+
+    Raises: ValueError if `fn` cannot be called and for a store without a version. Embedding raises ValueError if the array has another
+    number of rows than texts, or numbers that are not finite.
+
+    Example:
+        >>> import biasbook as bb
+        >>> import numpy as np
+        >>> vowels = bb.from_callable(lambda texts: np.array([[sum(map(text.count, 'aeiou')), len(text)] for text in texts], float), 'vowels')
+        >>> print(vowels.embed(['nurse', 'engineer']))
+        [[2. 5.]
+         [4. 8.]]
+    """
     if not callable(fn):
         raise ValueError(f'from_callable needs a function of a list of strings, not {type(fn).__name__}')
     check_text(name, 'name')
@@ -308,15 +323,34 @@ def _split_name(name):
     raise ValueError(f'no embedder {shown(name)}; {suggestion}')
 
 # %% ../../nbs/embedders/05_load.ipynb #d54a7f5f
-def load_embedder(name, # "openai:text-embedding-3-large", "st:all-MiniLM-L6-v2", "hf:NAME?pooling=mean", …
+def load_embedder(name, # such as "openai:text-embedding-3-large" or "st:all-MiniLM-L6-v2"; or st: and hf: with a folder
                   *,
-                  store=True, # the default store; or a path, a Store, or None
-                  **options, # of the client, or of the model
-                 )->Embedder:
-    """The embedder with this name. ValueError, ConnectionError or ImportError, with advice.
+                  store=True, # where vectors are kept: the default store, a path or a Store; None: nowhere
+                  **options, # of a provider: key (the name of its variable), dimensions, batch, per_minute, …; of a model: device, prompt, budget
+                 )->Embedder: # its embed(texts) gives an array (texts, dimensions)
+    """Open an embedder by name: of a provider, of a model on this machine, or of word vectors.
 
-    openai:, cohere:, voyage: and jina: with a model; openai-compatible:MODEL@BASE_URL; st: with a folder or
-    name; hf:NAME?pooling=mean or cls; vectors: with a file or name, for means of word vectors."""
+    The part before the colon says who embeds:
+
+        openai:text-embedding-3-large        also cohere:, voyage: and jina:; the key is in an environment variable
+        openai-compatible:MODEL@BASE_URL     a server that speaks the same language
+        st:all-MiniLM-L6-v2                  sentence-transformers (Reimers & Gurevych 2019, doi:10.18653/v1/D19-1410)
+        hf:NAME?pooling=mean                 the states of a transformer, by mean or cls
+        vectors:googlenews-mini              means of the word vectors of a name or file
+
+    Each different sentence is embedded once and kept in the store; `embed(texts, dry_run=True)` counts what would be sent. A key is
+    needed only when a sentence is embedded. Cosines of two embedders cannot be compared.
+
+    Raises: ValueError for a name or an option that is wrong, ConnectionError if a model cannot be downloaded, ImportError if a library
+    is missing; each says what to do.
+
+    Example:
+        >>> import biasbook as bb
+        >>> embedder = bb.load_embedder('vectors:googlenews-mini', store=None)
+        >>> vectors = embedder.embed(['the nurse', 'the engineer'])
+        >>> print(vectors.shape)
+        (2, 300)
+    """
     try:
         scheme, address = _split_name(name)
         source = _open_source(scheme, address, options)

@@ -77,22 +77,34 @@ class Seq2SeqScorer(Scorer):
         return np.split(logits - norms, np.cumsum(lengths)[:-1])
 
 # %% ../../nbs/models/05_load.ipynb #d60d78e2
-def load_model(name_or_path:str|Path, # a folder, a model of the book ("novels-mini-masked"), or a hub name
+def load_model(name_or_path:str|Path, # a folder with a checkpoint, a model of the package such as "novels-mini-masked", or a name on the hub
                *,
-               kind:str='auto', # or "masked", "causal", "seq2seq"; it must agree with the configuration
-               device:str='auto', # or "cpu", "cuda", "mps"
-               dtype:str='float32', # or "bfloat16": faster, and near-ties can flip
+               kind:str='auto', # "masked", "causal" or "seq2seq", which must agree with the configuration; "auto": as the configuration says
+               device:str='auto', # "cpu", "cuda" or "mps"; "auto": a GPU if there is one
+               dtype:str='float32', # "float32", or "bfloat16": faster, and near-ties can flip
                revision:str|None=None, # branch, tag or commit, for the hub only
-               store:Store|None=None, # keep scores in this store, and take them from there
+               store:Store|None=None, # a Store: keep scores in it, and take them from there; None: keep no scores
                budget:int|None=None, # most tokens of a batch; by default 1024, on a GPU 32768
-               progress:bool=False, # show a progress bar
-              )->MaskedScorer|CausalScorer|Seq2SeqScorer: # by the kind of the model
-    """A language model that scores text. ValueError, ConnectionError or ImportError that says what to do.
+               progress:bool=False, # True: show a progress bar
+              )->MaskedScorer|CausalScorer|Seq2SeqScorer: # by the kind of the model; scores in nats
+    """Load a language model that scores text (scores as in Salazar et al. 2020, doi:10.18653/v1/2020.acl-main.240).
 
-    `biasbook.models.checkpoints` finds the model, checks its files and loads it.
+    The scorer's methods depend on the kind of the model: pseudo_log_likelihood and span_log_likelihood of a masked model,
+    log_probability and continuation of a causal one. All scores are log-probabilities in nats; `total` has an array with a number a
+    text, `parts` the numbers of its tokens. Scores of two models with different tokens are on two scales. "novels-mini-masked" and
+    "novels-mini-causal" come with the package, in float16 on disk; "models/novels-mini-masked" and "models/novels-mini-causal" are the
+    same models in float32, downloaded once.
 
-    "novels-mini-masked" and "novels-mini-causal" come with the package, in float16 on disk. "models/novels-mini-masked" and
-    "models/novels-mini-causal" are the same models in float32; they are registered and not part of the package."""
+    Raises: ValueError for a model that is not there, is damaged or has no head that predicts words; ConnectionError if it cannot be
+    downloaded; ImportError if torch or transformers is missing; TypeError for a store that is not a Store. Each says what to do.
+
+    Example:
+        >>> import biasbook as bb
+        >>> model = bb.load_model('novels-mini-causal')
+        >>> she, he = model.log_probability(['She was a nurse.', 'He was a nurse.']).total
+        >>> print(f'{she - he:.1f} nats')
+        0.4 nats
+    """
     if store is not None and not isinstance(store, Store):
         raise TypeError(f'store must be a Store, such as Store(path) returns, or None, but is {store!r}')
     checkpoint = load_checkpoint(name_or_path, kind=kind, device=device, dtype=dtype, revision=revision)

@@ -211,9 +211,23 @@ def placebo_p_with_error(row, # of results_table, as a dict
     return adjusted + 2 * error * adjusted / p
 
 # %% ../../nbs/results/02_readings.ipynb #37d8d253
-def summary_table(results, # Results
-                 ): # a DataFrame
-    "`results_table` with the size in words, the value over the 95 % point of placebos, and the reading."
+def summary_table(results, # a list of Results
+                 ): # a DataFrame, a row a result; probability is 0 to 1, detectable is 1 for a large effect
+    """`results_table` with the size in words, the value over the 95 % point of placebos, and the reading of each result.
+
+    A reading, such as *stands out* or *not shown*, is decided from p, the placebo p and the smallest effect that so many words would
+    show; p-values are adjusted by Holm's method. The size is the probability that a random word of one list is above one of the other
+    (McGraw & Wong 1992, doi:10.1037/0033-2909.111.2.361). The limits .05, .8 and .5 are conventions (Cohen 1988).
+
+    Raises: TypeError for anything but a Result.
+
+    Example:
+        >>> import biasbook as bb
+        >>> r = bb.weat('googlenews-mini', 'weat7', placebo=False)
+        >>> print(bb.summary_table([r])[['label', 'probability', 'reading']])
+                                    label  probability       reading
+        0  weat7: math/arts × male/female      0.78125  not compared
+    """
     t = results_table(results).copy()           # pandas warns if columns are added to a frame that was put together from many
     rows = [_summary(r, row) for r, row in zip(results, t.to_dict('records'))]
     for column in _SUMMARY_COLUMNS:

@@ -266,22 +266,37 @@ def _comparison_from_earlier(meta):
 # %% ../../nbs/results/00_result.ipynb #9b9cbfc2
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Result:
-    "What every measure returns: a value with its null, its interval and its test, and the data behind them."
+    """What every measure returns: a value with its null, its interval and its test, and the data behind them.
+
+    Print it for the answer in a sentence. `low`, `high`, `pvalue`, `n` and `missing` read the fields; `details` has a row for each word,
+    pair or sentence; `estimate(name)` finds a further estimate; `plot()`, `to_latex()` and `to_frame()` show the result, and `to_json()`
+    keeps it. It is equal only to itself, so compare numbers. It states an association in a subject, not its cause or its consequences.
+
+    Raises: KeyError if `estimate` does not know a name; ValueError if `from_json` reads text that is not a result, with the wrong field.
+
+    Example:
+        >>> import biasbook as bb
+        >>> r = bb.weat('googlenews-mini', 'weat7', placebo=False)
+        >>> print(f'{r.metric} = {r.value:.2f} [{r.low:.2f}, {r.high:.2f}], p = {r.pvalue:.3f}, {r.n} words')
+        WEAT d = 0.97 [-0.61, 1.72], p = 0.045, 16 words
+        >>> bb.Result.from_json(r.to_json()).value == r.value
+        True
+    """
     metric: str # the measure, with its symbol: "WEAT d"
     subject: str # what was measured: the name of the vectors or the model
     query: str # label of the words or sentences: "math/arts × male/female"
-    value: float # the estimate
-    null: float = 0. # the value that means no association
-    interval: Interval | None = None # None where there is none
-    test: HypothesisTest | None = None # None where there is none
+    value: float # the estimate, in the unit of the measure
+    null: float = 0. # the value that means no association, in the same unit
+    interval: Interval | None = None # low and high, with the method and what it is over; None where there is none
+    test: HypothesisTest | None = None # p with what it rests on; None where there is none
     units: Units | None = None # what the value is over; None if that is not known
     comparison: Comparison | None = None # what is compared, and what the sign of the value means
     words: Words = Words() # the measured words, and the missing words
     notes: tuple = () # of Notes: why an interval or a p-value is missing, and other caveats
     detectable: float | None = None # the smallest value that so many units show with 80 % power; None if not known
     confidence_level: float = .95 # of every interval in this result
-    random_state: int | None = None # seed of its draws
-    also: tuple = () # further Estimates
+    random_state: int | None = None # seed of its draws; None if there are none
+    also: tuple = () # further Estimates: other intervals, raw statistics, placebos
     details: Any = None # a DataFrame: a row for each word, pair or sentence
     meta: dict = field(default_factory=dict) # plain data: name, battery, source, versions, options
 
@@ -495,12 +510,23 @@ def _adjust_families(rows):
 
 # %% ../../nbs/results/00_result.ipynb #fe96174b
 def results_table(results, # Results, of any measures and subjects, or one
-                 ):
-    """A tidy DataFrame with a row for each result; p-values are adjusted within each subject × battery.
+                 ): # a DataFrame with a row a result: value, low and high in the unit of its measure
+    """A tidy table with a row for each result, in which p is adjusted within each subject × battery (Benjamini & Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x).
 
-    `p_holm` is Holm's adjustment, `p_bh` Benjamini and Hochberg's, and `family` names the tests that were adjusted
-    together; a placebo p-value is adjusted over the placebo p-values of the same family. `p_error` is the Monte Carlo
-    error of a drawn p-value, and `p_is_bound` says that p is only an upper bound. TypeError for anything but a Result."""
+    `p_holm` is Holm's adjustment, `p_bh` Benjamini and Hochberg's, and `family` names the tests that were adjusted together; a placebo
+    p-value is adjusted over the placebo p-values of the same family. `p_error` is the Monte Carlo error of a drawn p-value, and
+    `p_is_bound` says that p is only an upper bound. A query that was tried and left out is not part of the adjustment.
+
+    Raises: TypeError for anything but a Result.
+
+    Example:
+        >>> import biasbook as bb
+        >>> results = [bb.weat('googlenews-mini', query, placebo=False) for query in ('weat6', 'weat7')]
+        >>> print(bb.results_table(results)[['name', 'value', 'p', 'p_holm']].round(4))
+            name   value       p  p_holm
+        0  weat6  1.8899  0.0002  0.0003
+        1  weat7  0.9664  0.0454  0.0454
+    """
     import pandas as pd
     results = list(results) if hasattr(results, '__iter__') else [results]
     for r in results:
@@ -547,20 +573,44 @@ def _p_cells(test):
 
 # %% ../../nbs/results/00_result.ipynb #fc3a459e
 def paper_table(results, # Results, of any measures and subjects, or one
-                caption='', # of the table; by default the measures and subjects
-               ): # a `PrintedTable`
-    """A table to print of results, with notes; `to_latex`, `to_markdown`, `to_csv`, `to_json` and `to_styler` give its formats.
+                caption='', # text above the table; by default the measures and subjects
+               ): # a PrintedTable, with a row a result
+    """A table of results for a paper, with notes on what the numbers rest on.
 
-    p-values are adjusted as in `results_table`. TypeError for anything but a Result."""
+    Each row has the words used and asked for, the interval and p; notes say what the intervals are over and which words are missing.
+    The methods `to_latex`, `to_markdown`, `to_csv`, `to_json` and `to_styler` give its formats, and it prints as text. p-values are
+    adjusted as in `results_table` (Holm 1979).
+
+    Raises: TypeError for anything but a Result.
+
+    Example:
+        >>> import biasbook as bb
+        >>> r = bb.weat('googlenews-mini', 'weat7', placebo=False)
+        >>> print(bb.paper_table(r, 'Math and arts').texts)
+        [['weat7', 'math/arts × male/female', '16 of 16', '0', '0.97', '[−0.61, 1.72]', '.045']]
+    """
     results = list(results) if hasattr(results, '__iter__') else [results]
     return printed_results(results_table(results), results, PLACEBOS, caption)
 
 # %% ../../nbs/results/00_result.ipynb #b8a40d81
-def results_plot(results, # Results of one measure
+def results_plot(results, # a list of Results of one measure
                  title='', # the finding that the figure shows
-                 ax=None, # axes to draw on; new ones by default
-                ):
-    "A forest plot of results, with p and placebo p at the right and a narrower interval drawn thick; returns the axes."
+                 ax=None, # matplotlib axes to draw on; new ones by default
+                ): # the axes
+    """Draw a forest plot of results: a row each, with its intervals, its p and its placebo p.
+
+    A dashed line is the value that means no association. A thick line is the narrower interval, over target words, and a thin line the
+    wider one, if the results have both. Forest plots: Lewis & Clarke 2001, doi:10.1136/bmj.322.7300.1479.
+
+    Raises: ValueError for an empty list.
+
+    Example:
+        >>> import biasbook as bb
+        >>> results = [bb.weat('googlenews-mini', query, placebo=False) for query in ('weat6', 'weat7')]
+        >>> ax = bb.results_plot(results, title='Names and careers, math and arts')
+        >>> print(ax.get_xlabel())
+        WEAT d (thick: targets vary; thin: attributes vary too)
+    """
     from biasbook.results.plots import forest_plot
     from biasbook.stats.intervals import INTERVALS
     if not results:

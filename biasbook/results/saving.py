@@ -102,10 +102,20 @@ def _content(thing, form):
 def save(thing, # a figure or axes; a Result or a list of them; a ranking; a table, such as a DataFrame
          path, # the file; its name ends in .pdf, .png or .svg for a figure, .csv, .json, .md or .tex for a table
         )->Path: # the file that was written
-    """Write a figure or a table into a file, in the format that the ending of its name says; an earlier file is replaced.
+    """Write a figure or a table into a file, in the format that the ending of its name says.
 
-    The same thing gives the same bytes. ValueError for another ending, WrongKind for a thing that has no such format,
-    OSError if the file cannot be written; then an earlier file is left as it was."""
+    The same thing gives the same bytes, since neither date nor version is written. An earlier file is replaced, and the new file appears
+    whole or not at all. A result and a ranking can be figure, table or JSON; a list of results and a DataFrame are tables.
+
+    Raises: ValueError for another ending; WrongKind, a TypeError, for a thing that has no such format; FileNotFoundError if there is no
+    such folder, and OSError if the file cannot be written; then an earlier file is left as it was.
+
+    Example:
+        >>> import biasbook as bb
+        >>> r = bb.weat('googlenews-mini', 'weat7', placebo=False)
+        >>> print(bb.save(r, 'weat7.md').read_text(encoding='utf-8').splitlines()[0])
+        **WEAT d in googlenews-mini**
+    """
     path = check_path(path)
     form = path.suffix.lower().removeprefix('.')
     if form not in ENDINGS:

@@ -137,12 +137,23 @@ def note(code, # key of `results.sentences.NOTES`
 # %% ../../nbs/stats/01_estimate.ipynb #afe92ad5
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Estimate(_OnlyWhatIsKnown):
-    "A named number with its interval and its test, each None where there is none."
+    """A named number with its interval and its test, each None where there is none.
+
+    A measure has one main value and often more results, such as a second interval, the raw statistic or a placebo. Each of these is an
+    Estimate in `also` of the result. `low`, `high` and `pvalue` are None where the estimate has no interval or no test.
+
+    Example:
+        >>> import biasbook as bb
+        >>> r = bb.weat('googlenews-mini', 'weat7', placebo=False)
+        >>> e = r.estimate('Cohen d')
+        >>> print(f'{e.name} = {e.value:.2f} [{e.low:.2f}, {e.high:.2f}]')
+        Cohen d = 1.08 [0.00, 2.12]
+    """
     name: str # what is estimated
-    value: float | None # the estimate
+    value: float | None # the estimate; None if it cannot be computed
     unit: str = '' # of the value, such as "nats"; "" for a number without a unit
-    interval: Interval | None = None # None where there is none
-    test: HypothesisTest | None = None # None where there is none
+    interval: Interval | None = None # low and high, in the unit of the value, with the method; None where there is none
+    test: HypothesisTest | None = None # p with what it rests on; None where there is none
     notes: tuple = () # of Notes: why a value, an interval or a p-value is missing, and other caveats
 
     @property

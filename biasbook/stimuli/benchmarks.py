@@ -205,11 +205,37 @@ def _published_examples(text, what):
             yield _PlacedRow(_row(example, task, options), place)
 
 # %% ../../nbs/stimuli/08_benchmarks.ipynb #794276a3
-def load_stereoset(path=None, # a file of either layout; None: the development part, from the registry
-                  ): # a DataFrame, a row an example: task, type, target, context, and three options
-    """Examples of StereoSet (Nadeem et al. 2021). ValueError names the line of a bad example.
+def load_stereoset(path=None, # a file; None: the development part, downloaded once
+                  ): # a DataFrame, a row an example: task, type, target, context, stereotype, antistereotype, unrelated
+    """Examples of StereoSet (Nadeem et al. 2021, doi:10.18653/v1/2021.acl-long.416) as a table.
 
-    doi:10.18653/v1/2021.acl-long.416; the development part is CC BY-SA 4.0 and not part of this package."""
+    The development part is downloaded once; it is CC BY-SA 4.0 and not part of this package. Two layouts are read: the file of the
+    publisher, and one JSON object a line:
+
+        {"type": "intrasentence", "bias_type": "gender", "target": "nurse", "context": "The nurse was BLANK.",
+         "stereotype": "The nurse was gentle.", "anti-stereotype": "The nurse was strong.", "unrelated": "The nurse was liquid."}
+
+    (in a single line). In an intrasentence example the options are the context with a word for BLANK; in an intersentence example
+    they are sentences that follow the context.
+
+    Raises: ValueError that names the file, the line or example, and its mistake; as bb.fetch for the download.
+
+    Example:
+        >>> import biasbook as bb, json
+        >>> example = {'type': 'intrasentence', 'bias_type': 'gender', 'target': 'nurse', 'context': 'The nurse was BLANK.',
+        ...            'stereotype': 'The nurse was gentle.', 'anti-stereotype': 'The nurse was strong.',
+        ...            'unrelated': 'The nurse was liquid.'}
+        >>> with open('examples.jsonl', 'w') as file:
+        ...     print(json.dumps(example), file=file)
+        >>> print(bb.load_stereoset('examples.jsonl').iloc[0].to_string())
+        task                      intrasentence
+        type                             gender
+        target                            nurse
+        context            The nurse was BLANK.
+        stereotype        The nurse was gentle.
+        antistereotype    The nurse was strong.
+        unrelated         The nurse was liquid.
+    """
     path = fetch('pairs/stereoset_dev.jsonl') if path is None else check_path(path, 'the file of examples')
     text = file_text(path)
     is_nested = re.match(r'\s*{\s*"(version|data)"', text)
@@ -251,10 +277,30 @@ def _crows_table(rows, headers, where, what):
 
 # %% ../../nbs/stimuli/08_benchmarks.ipynb #3c0d57c2
 def load_crows_pairs(path=None, # a CSV file, or a DataFrame; None: the published pairs, downloaded once
-                    )->Any: # DataFrame: sent_more, sent_less, stereo_antistereo, bias_type, anon_writer
-    """Pairs of CrowS-Pairs (Nangia et al. 2020). ValueError says which column, line or encoding is wrong.
+                    )->Any: # a DataFrame, a row a pair: sent_more, sent_less, stereo_antistereo, bias_type, anon_writer
+    """Pairs of CrowS-Pairs (Nangia et al. 2020, doi:10.18653/v1/2020.emnlp-main.154) as a table.
 
-    doi:10.18653/v1/2020.emnlp-main.154; the published pairs are CC BY-SA 4.0 and not part of this package."""
+    The published pairs are downloaded once; they are CC BY-SA 4.0 and not part of this package. A CSV file of your own needs five
+    columns. sent_more is the more stereotypical sentence; stereo_antistereo says whether the pair shows a stereotype ("stereo") or
+    goes against one ("antistereo"):
+
+        sent_more,sent_less,stereo_antistereo,bias_type,anon_writer
+        She cried all night.,He cried all night.,stereo,gender,a1
+
+    Raises: ValueError that names the file, the column, the line or the encoding that is wrong; as bb.fetch for the download.
+
+    Example:
+        >>> import biasbook as bb
+        >>> with open('pairs.csv', 'w') as file:
+        ...     print('sent_more,sent_less,stereo_antistereo,bias_type,anon_writer', file=file)
+        ...     print('She cried all night.,He cried all night.,stereo,gender,a1', file=file)
+        >>> print(bb.load_crows_pairs('pairs.csv').iloc[0].to_string())
+        sent_more            She cried all night.
+        sent_less             He cried all night.
+        stereo_antistereo                  stereo
+        bias_type                          gender
+        anon_writer                            a1
+    """
     if hasattr(path, 'to_dict'):
         where = [f'row {i}' for i in path.index]
         return _crows_table(path.to_dict('records'), list(path.columns), where, 'the table').set_axis(path.index)

@@ -129,21 +129,34 @@ def bundled_pairs():
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #468a6d11
 def load_pairs(path=None, # a CSV file or a DataFrame of terms or of sentences, or a list of tuples of two sentences; None: the bundled pairs
-               columns=None, # headers of two columns of sentences, if they have other names
-              )->Any: # DataFrame, a row a pair: identity, attributes, stereotype, antistereotype, type; of sentences: sent_more, sent_less, …
-    """Pairs of a stereotype and its opposite, or of two sentences. ValueError says which column, line or encoding is wrong.
+               columns=None, # the headers of the two columns of sentences, if they have other names
+              )->Any: # a DataFrame, a row a pair: identity, attributes, stereotype, antistereotype, type; or sent_more, sent_less and what else is known
+    """Pairs of a stereotype and its opposite, as terms or as whole sentences, from a table.
 
-    A table of terms, for sas_pairs, has the columns identity, stereotype and antistereotype, and perhaps attributes and
-    type, or the headers of Le Beux et al. 2025 (doi:10.48550/arXiv.2511.22016):
+    A CSV file of terms, for sas_pairs, has the columns identity, stereotype and antistereotype, and perhaps attributes and type.
+    The headers of Le Beux et al. 2025 (doi:10.48550/arXiv.2511.22016) are recognised:
 
         identity,stereotype,antistereotype,type
         doctors,intelligent,unintelligent,profession
 
-    A table of sentences, for crows_pairs, has sent_more and sent_less, or stereotype and antistereotype, or two columns
-    that you name; and perhaps cluster, group, identity or writer, type, and direction:
+    A CSV file of sentences, for crows_pairs, has the columns sent_more and sent_less, or stereotype and antistereotype, or two
+    columns that you name. It may also have one of cluster, group, identity and writer, and type and direction:
 
         sent_more,sent_less
         She cried all night.,He cried all night.
+
+    Raises: UnknownName for a column in columns that the table lacks; WrongKind for a list of something else than pairs;
+    ValueError for empty cells, a repeated pair or another encoding than UTF-8. The message names the column and the line.
+
+    Example:
+        >>> import biasbook as bb
+        >>> pairs = bb.load_pairs([('She cried all night.', 'He cried all night.'), ('The girl wept.', 'The boy wept.')])
+        >>> print(pairs[['sent_more', 'sent_less']].to_string())
+                      sent_more            sent_less
+        0  She cried all night.  He cried all night.
+        1        The girl wept.        The boy wept.
+        >>> print(len(bb.load_pairs()), list(bb.load_pairs().columns))
+        94 ['identity', 'attributes', 'stereotype', 'antistereotype', 'type']
     """
     if columns is not None and path is None:
         raise ValueError('columns are of a table of your own; leave them out for the bundled pairs')
@@ -262,12 +275,27 @@ def _inside_sentence(identity):
     return identity
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #f6a28237
-def pair_sentences(pairs=None, # as of load_pairs, or a path; None: the bundled pairs
+def pair_sentences(pairs=None, # a table from load_pairs, a DataFrame, or a path; None: the bundled pairs
                    prefix:str|None=None, # such as "African"; identities that name a people or place do not get it
-                   template='{Identity} are {attribute}.', # with the slots identity and attribute
-                   prompt='What are {identity} like?', # with the slot identity; None: no column of prompts
-                  )->Any: # DataFrame: the columns of load_pairs but attributes; then subject, prefixed, stereo, stereo_span, anti, anti_span, prompt
-    "Two sentences for each pair, of which only the term differs. ValueError: bad pairs, template or prefix."
+                   template='{Identity} are {attribute}.', # text with the slots {identity} or {Identity}, and {attribute}
+                   prompt='What are {identity} like?', # a question with the slot {identity}, for encoder–decoder models; None: no column prompt
+                  )->Any: # a DataFrame, a row a pair: the columns of load_pairs but attributes; then subject, prefixed, stereo, stereo_span, anti, anti_span, prompt
+    """Two sentences for each pair of terms, which differ in the term only (Le Beux et al. 2025, doi:10.48550/arXiv.2511.22016).
+
+    The columns stereo and anti have the sentences; stereo_span and anti_span have the place of the term, as the numbers of its
+    first character and of the character behind it. The verb follows the identity: "Nurses are", "A nurse is".
+
+    Raises: ValueError for pairs that are whole sentences, a template without its slots, or a prefix that is not a word.
+
+    Example:
+        >>> import biasbook as bb
+        >>> sentences = bb.pair_sentences()
+        >>> first = sentences.iloc[0]
+        >>> print(first.stereo, first.stereo_span)
+        Women are caring. (10, 16)
+        >>> print(first.anti, first.anti_span)
+        Women are uncaring. (10, 18)
+    """
     template = _with_slots(template, 'identity', 'attribute')
     if prefix is not None and (not prefix or _single_spaced_text(prefix) != prefix):
         raise ValueError(f'prefix must be a word such as "African", or None, but is {prefix!r}')

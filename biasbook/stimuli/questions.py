@@ -92,11 +92,29 @@ def _sections(questions):
     return _sections_of_file(questions)
 
 # %% ../../nbs/stimuli/07_questions.ipynb #60e2b8d4
-def analogy_questions(questions, # "google-lower" (bundled), "google", "msr", a path, rows, or section -> rows
+def analogy_questions(questions, # "google-lower" (bundled), "google", "msr", a path, rows of four words, or a mapping of sections to rows
                      )->dict: # section -> list of (a, b, c, expected), in the order of the source
-    """The questions of a set. ValueError for unknown names, bad lines and sections without questions.
+    """The questions of an analogy test, by section: a is to b as c is to the expected word.
 
-    "google": Mikolov et al. 2013, doi:10.48550/arXiv.1301.3781; "msr": Mikolov, Yih & Zweig 2013, N13-1090."""
+    "google" is the set of Mikolov et al. 2013 (doi:10.48550/arXiv.1301.3781), and "msr" the set of Mikolov, Yih & Zweig 2013
+    (N13-1090); both are fetched. "google-lower" comes with the package: the nine sections of the first set without proper names.
+    A file has the layout of questions-words.txt, a section after a line with a colon, and a question of four words a line:
+
+        : capital-common-countries
+        Athens Greece Baghdad Iraq
+        Athens Greece Bangkok Thailand
+
+    Raises: UnknownName for a set that is not known; ValueError for a line that is not four words, a section without questions
+    or a repeated section. The message names the file and the line.
+
+    Example:
+        >>> import biasbook as bb
+        >>> sections = bb.analogy_questions('google-lower')
+        >>> for name in list(sections)[:2]:
+        ...     print(name, len(sections[name]), sections[name][0])
+        family 506 ('boy', 'girl', 'brother', 'sister')
+        gram1-adjective-to-adverb 992 ('amazing', 'amazingly', 'apparent', 'apparently')
+    """
     sections = _sections(questions)
     file = f'{Path(questions).name}: ' if isinstance(questions, (str, Path)) else ''
     if not sections:

@@ -509,11 +509,42 @@ def _read_folder(path, templates_file, word_folder):
     return replace(study, notes=notes)
 
 # %% ../../nbs/stimuli/05_studies.ipynb #cd34cd28
-def load_study(path=None, # a folder in the layout of the original, a YAML file in the layout of the bundled one, or None: the bundled one
-               templates_file:str='templates.json', # the name of the file of the folder that has the templates
-               word_folder:str='', # which subfolder of its word_lists has the lists, where there are several
-              )->Study:
-    "A study: lists, templates, models and notes. ValueError names the file, the place and the mistake."
+def load_study(path=None, # a folder or a YAML file in the layouts above; None: the bundled study
+               templates_file:str='templates.json', # the file of the folder that has the templates
+               word_folder:str='', # the subfolder of word_lists that has the lists, where there are several
+              )->Study: # has targets, attributes and templates (mappings of names to lists), models and notes
+    """A study of sentence embeddings: word lists, templates, models and notes.
+
+    A folder has the words of each side in target_words_SIDE.txt and the attribute words of each group in
+    attribute_words_GROUP.txt, on one line with commas or one on each line, and the templates of each group in templates.json:
+
+        {"career": ["This is {} at work."], "family": ["This is {} at home."]}
+
+    Models may be listed in models_config.json. The files are in the folder, or in its subfolders config and word_lists.
+    A YAML file has the keys targets, attributes and templates, and perhaps source, licence and forms:
+
+        targets:
+        - sides: [male, female]
+          pairs:
+          - noun: [man, woman]
+        attributes:
+          career: {noun: [employee, lawyer]}
+        templates:
+          career: ["A(n) {noun} starts work at nine."]
+
+    Harmless mistakes, such as a repeated word, are corrected, and the notes of the study say so.
+
+    Raises: UnknownName for templates, a group or a subfolder that is not there; ValueError for any other mistake. The message
+    names the file and the place.
+
+    Example:
+        >>> import biasbook as bb
+        >>> study = bb.load_study()
+        >>> print(list(study.targets))
+        ['male', 'female', 'young', 'old']
+        >>> print(list(study.attributes)[:3], study.templates['career'][0])
+        ['career', 'family', 'leadership'] A(n) {noun} starts work at the office at nine.
+    """
     if path is None:
         return _read_file(data_path('embedding_study.yaml'))
     path = check_path(path, 'the path of a study')

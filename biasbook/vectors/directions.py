@@ -23,16 +23,36 @@ from .topics import sample_words
 from .wordvectors import as_vectors, one_thread, unit_rows
 
 # %% ../../nbs/vectors/03_directions.ipynb #23dec80a
-def gender_pairs(which='definitional', # or "equalize": 52 pairs such as monastery–convent, in no fixed order
-                )->list: # (first word, second word); of definitional pairs the first is the female one
-    "Word pairs of Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520, or ValueError."
+def gender_pairs(which='definitional', # "definitional", or "equalize": 52 pairs such as monastery–convent, in no fixed order
+                )->list: # tuples (first word, second word); in definitional pairs the first word is female
+    """Pairs of words that differ in gender (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
+
+    The ten definitional pairs, such as she–he, make the direction of gender. The 52 pairs to equalize, such as monastery–convent,
+    get equal distances to neutral words in hard debiasing.
+
+    Raises: UnknownName for another list.
+
+    Example:
+        >>> import biasbook as bb
+        >>> print(bb.gender_pairs()[:3], len(bb.gender_pairs('equalize')))
+        [('woman', 'man'), ('girl', 'boy'), ('she', 'he')] 52
+    """
     check_choice(which, 'which', ('definitional', 'equalize'))
     return [tuple(pair) for pair in bolukbasi_lists()[f'{which}_pairs']]
 
 # %% ../../nbs/vectors/03_directions.ipynb #063edb5d
-def professions(which='neutral', # the 303 that are not gendered by definition, or "all" 320
-               )->dict: # profession -> stereotype as people rated it, from -1 (female) to 1 (male)
-    "Professions of Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520, or ValueError."
+def professions(which='neutral', # "neutral": the 303 that have no gender by definition; or "all" 320
+               )->dict: # profession -> its stereotype as people rated it, from -1 (female) to 1 (male)
+    """Professions with their gender stereotype as people rated it (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
+
+    Raises: UnknownName for another list.
+
+    Example:
+        >>> import biasbook as bb
+        >>> ratings = bb.professions()
+        >>> print(len(ratings), ratings['nurse'], ratings['surgeon'])
+        303 -0.9 0.7
+    """
     check_choice(which, 'which', ('neutral', 'all'))
     left_out = [] if which == 'all' else bolukbasi_lists()['gendered']
     found = {}
@@ -165,18 +185,32 @@ def pair_differences(vectors, pairs):
     return differences
 
 # %% ../../nbs/vectors/03_directions.ipynb #5c9b38bb
-def bias_direction(vectors, # anything that as_vectors takes
+def bias_direction(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                    pairs=None, # (first word, second word) each, or one such pair; by default gender_pairs()
                    method='pca', # "pca", "mean" of the differences, or "pair": exactly one pair
                    *,
-                   names=None, # what lies toward the first and the second words; by default the first pair
+                   names=None, # what the first and the second words of the pairs are called; by default the first pair
                    on_missing='raise', # pairs with a word that the vectors lack: "raise", or "drop" and name them
                    case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
-                  )->Direction:
-    """A direction from pairs of words (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
+                  )->Direction: # vector (d,) of length 1; names of its two sides; pairs; explained: the share of variance of each component
+    """A direction in word vectors from pairs of words, such as she–he (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
 
-    MissingWords for a word that the vectors lack; ValueError for an unknown method, for an empty list of pairs, and for
-    pairs whose differences are zero or cancel."""
+    All words are brought to length 1. "pca" centres each pair and takes the first principal component of all words of the pairs;
+    "mean" takes the mean of the differences, "pair" the difference of one pair. The direction has length 1 and points toward the
+    first words of the pairs. A large first component (its share is in the attribute explained) says that the pairs differ along
+    one line. It is no measure of bias.
+
+    Raises: MissingWords for a word that the vectors lack; ValueError for an unknown method, for an empty list of pairs, and for pairs
+    whose differences are zero or cancel.
+
+    Example:
+        >>> import biasbook as bb
+        >>> direction = bb.bias_direction('googlenews-mini')
+        >>> print(direction)
+        toward woman rather than man, pca of 10 pairs, first component 60.5 % of their variance
+        >>> print(direction.vector.shape, direction.pairs[:2])
+        (300,) [('woman', 'man'), ('girl', 'boy')]
+    """
     vectors = as_vectors(vectors)
     check_choice(method, 'method', METHODS)
     folded = fold_pairs(vectors, gender_pairs() if pairs is None else pairs, case)

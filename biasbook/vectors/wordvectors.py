@@ -365,10 +365,28 @@ class Selection:
 
 # %% ../../nbs/vectors/01_wordvectors.ipynb #2347b5d9
 class WordVectors:
-    "Words with their vectors: `words` (list[str]), `vectors` ((n, d) float32, read-only), `name`, `meta`, `dim`; `v[word]`."
+    """Words with their vectors: a list of n words and an (n, d) matrix.
+
+    v[word] is the vector of a word, (d,) float32; v[list of words] is a matrix with a row a word. v.words is the list, v.vectors
+    the read-only (n, d) matrix, v.unit the same with rows of length 1, v.dim is d, v.name the name in reports, and v.meta notes as
+    plain data. v.neighbors(word, k) returns the k words with the largest cosines, v.subset(words) other WordVectors, and
+    v.save(path) writes an .npz. If most numbers are too small for float32, all of them are multiplied by one power of two;
+    meta["scaled"] has the power, and cosines do not change.
+
+    Raises: ValueError for a word that is not text or comes twice, for numbers that are not real or not finite, and if words and rows
+    differ in number.
+
+    Example:
+        >>> import biasbook as bb
+        >>> v = bb.WordVectors(['ship', 'boat', 'tree'], [[3, 4], [6, 8], [0, 1]], name='toy')
+        >>> print(v, v['boat'], v.unit[0])
+        toy: 3 words × 2 [6. 8.] [0.6 0.8]
+        >>> print(v.neighbors('ship', 2))
+        [('boat', 1.0), ('tree', 0.8)]
+    """
     def __init__(self,
-                 words, # list[str], each once
-                 vectors, # (n, d) finite real numbers, one row per word; kept as float32; see meta["scaled"]
+                 words, # a list of n words, each once
+                 vectors, # (n, d) finite real numbers, one row per word; kept as float32
                  name='vectors', # the name of the vectors in reports
                  meta=None, # notes on them, as plain data
                  _place=row_place, # the place of a row in messages, by its number
@@ -512,15 +530,39 @@ class WordVectors:
 # %% ../../nbs/vectors/01_wordvectors.ipynb #019a0c49
 def load_vectors(
     source,          # a path (on into a .zip, if need be), a registered name, or "googlenews-mini" (bundled)
-    words=None,      # keep only these; meta["missing"] lists those that are not in the file
+    words=None,      # keep only these words; meta["missing"] lists the words that are not in the file
     name=None,       # the name of the vectors in reports; by default the name in an .npz, or the file's
-    limit=None,      # only the first rows of the file
+    limit=None,      # read so many rows, from the first one on; None: all rows
     *,
     vocabulary=None, # the words of an .npy or .safetensors; by default a file beside it, such as NAME.txt
-    tensor=None,     # which matrix of a .safetensors that has several
-    cache=True,      # save the matrix of a large text in the cache folder, and map it from there the next time
-)->WordVectors: # rows in the file's order
-    "Vectors from GloVe or word2vec files, .npz, .npy or .safetensors; `ValueError` names the file and the place."
+    tensor=None,     # name of the matrix, in a .safetensors that has several
+    cache=True,      # True: save the matrix of a large text in the cache folder, and map it from there the next time
+)->WordVectors: # (n, d), with rows in the order of the file
+    """Word vectors from a file in any common format; the first bytes of the file show which format it is.
+
+    A GloVe text has a word and its d numbers on each line, with single spaces between:
+
+        ship 3 4
+        boat 6 8
+
+    A word2vec text has the line "n d" above that, as in "2 2"; a word2vec binary has the same header, and for each word its bytes,
+    a space and 4·d bytes (float32). An .npz has the arrays words and vectors. An .npy or .safetensors has the (n, d) matrix, with
+    the words in a file beside it: one word a line, a JSON list, or a JSON object of words to rows. Text and binary files may be
+    packed (.gz, .zip and others). Pickles, such as gensim's .kv and .model, are not opened.
+
+    Rows keep the order of the file. limit=50_000 thus means the 50 000 most frequent words in files of GloVe and word2vec.
+
+    Raises: ValueError that names the file and the line, byte or row that is wrong: a file that is cut short, a repeated word, NaN;
+    FileNotFoundError, with similar registered names, if there is no such file; TypeError for something else than a path or a name.
+
+    Example:
+        >>> import biasbook as bb
+        >>> with open('toy.txt', 'w') as file:
+        ...     print('ship 3 4', 'boat 6 8', 'tree 0 1', sep='\\n', file=file)
+        >>> v = bb.load_vectors('toy.txt')
+        >>> print(v, v.words, v['boat'])
+        toy: 3 words × 2 ['ship', 'boat', 'tree'] [6. 8.]
+    """
     if not isinstance(source, (str, Path)):
         raise TypeError(f'load_vectors reads a file, not {type(source).__name__}; for a dict see as_vectors')
     wanted = check_wanted(words, limit)
