@@ -34,7 +34,7 @@ def fill_numbers(a, # (3, n) log-probabilities: of fill, prior and target, a col
     with_target = float(any_word(prior_a + target_a) - any_word(prior_b + target_b))
     return dict(zip(NUMBERS, (fill, prior, fill - prior, with_target - prior)))
 
-# %% ../../nbs/02_maskfill.ipynb #470f9c01
+# %% ../../nbs/02_maskfill.ipynb #eae1eef1
 def maskfill_rows(model, # a MaskedScorer, as load_model returns
                   rows, # a list of (template, (a, b), target); a and b are a word, or a list of words
                   *,
@@ -58,7 +58,7 @@ def maskfill_rows(model, # a MaskedScorer, as load_model returns
         numbers = [fill_numbers(read.a, read.b) for read in reads]
     return pd.DataFrame([{**row.labels(), **of_row, **read.pieces()} for row, of_row, read in zip(rows, numbers, reads)])
 
-# %% ../../nbs/02_maskfill.ipynb #8e42f3ab
+
 def maskfill_table(model, # as for maskfill_rows, like the options
                    templates, # a list of templates
                    pairs, # a list of pairs (a, b)
@@ -71,7 +71,7 @@ def maskfill_table(model, # as for maskfill_rows, like the options
     grid = [(template, pair, target) for template in templates for pair in pairs for target in targets]
     return maskfill_rows(model, grid, **options)
 
-# %% ../../nbs/02_maskfill.ipynb #8be335f0
+# %% ../../nbs/02_maskfill.ipynb #5bf28558
 def fill_bias(model, # a MaskedScorer
               template, # a template, or a list of them
               words, # (a, b): a word each, or a list of words
@@ -88,11 +88,11 @@ def fill_bias(model, # a MaskedScorer
 
     Example:
 
-    >>> import biasbook as bb
-    >>> model = bb.load_model('novels-mini-masked', device='cpu')
-    >>> r = bb.fill_bias(model, '{group} was a {target}.', ('he', 'she'), 'nurse')
-    >>> round(r.value, 2), r.direction
-    (-1.09, 'nurse leans toward she rather than he')"""
+        >>> import biasbook as bb
+        >>> model = bb.load_model('novels-mini-masked', device='cpu')
+        >>> r = bb.fill_bias(model, '{group} was a {target}.', ('he', 'she'), 'nurse')
+        >>> round(r.value, 2), r.direction
+        (-1.09, 'nurse leans toward she rather than he')"""
     targets = word_list(target, 'target')
     check_fraction(confidence_level)
     templates = distinct_templates(template)
@@ -100,7 +100,7 @@ def fill_bias(model, # a MaskedScorer
     return fill_result(model, table, words, {'targets': targets}, method=method, compat=compat,
                        confidence_level=confidence_level)
 
-# %% ../../nbs/02_maskfill.ipynb #65ceb5b0
+# %% ../../nbs/02_maskfill.ipynb #6048ceca
 def fill_bias_difference(model, # a MaskedScorer
                          template, # a template, or a list of them
                          words, # (a, b): a word each, or a list of words
@@ -118,11 +118,11 @@ def fill_bias_difference(model, # a MaskedScorer
 
     Example:
 
-    >>> import biasbook as bb
-    >>> model = bb.load_model('novels-mini-masked', device='cpu')
-    >>> r = bb.fill_bias_difference(model, '{group} was a {target}.', ('he', 'she'), ['soldier', 'clerk'], ['nurse', 'maid'])
-    >>> round(r.value, 2)
-    3.05"""
+        >>> import biasbook as bb
+        >>> model = bb.load_model('novels-mini-masked', device='cpu')
+        >>> r = bb.fill_bias_difference(model, '{group} was a {target}.', ('he', 'she'), ['soldier', 'clerk'], ['nurse', 'maid'])
+        >>> round(r.value, 2)
+        3.05"""
     X = check_words(X, 'X')
     Y = check_words(Y, 'Y')
     check_words(X + Y, 'the list of X and Y')
