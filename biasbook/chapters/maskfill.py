@@ -34,7 +34,7 @@ def fill_numbers(a, # (3, n) log-probabilities: of fill, prior and target, a col
     with_target = float(any_word(prior_a + target_a) - any_word(prior_b + target_b))
     return dict(zip(NUMBERS, (fill, prior, fill - prior, with_target - prior)))
 
-# %% ../../nbs/02_maskfill.ipynb #eae1eef1
+# %% ../../nbs/02_maskfill.ipynb #470f9c01
 def maskfill_rows(model, # a MaskedScorer, as load_model returns
                   rows, # a list of (template, (a, b), target); a and b are a word, or a list of words
                   *,
@@ -58,7 +58,7 @@ def maskfill_rows(model, # a MaskedScorer, as load_model returns
         numbers = [fill_numbers(read.a, read.b) for read in reads]
     return pd.DataFrame([{**row.labels(), **of_row, **read.pieces()} for row, of_row, read in zip(rows, numbers, reads)])
 
-
+# %% ../../nbs/02_maskfill.ipynb #8e42f3ab
 def maskfill_table(model, # as for maskfill_rows, like the options
                    templates, # a list of templates
                    pairs, # a list of pairs (a, b)
