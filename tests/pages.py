@@ -1,7 +1,8 @@
-"""How the notebooks become the pages that Quarto renders: nbdev's processors, with two of them replaced.
+"""How the notebooks become the pages that Quarto renders: nbdev's processors, with two of them replaced and three added.
 
 A signature is shown as it is written; nbdev would infer types from defaults and show `NoneType`. A NamedTuple shows its
-fields. A table becomes Markdown, for which Quarto loads no scripts from another host."""
+fields. A table becomes Markdown, for which Quarto loads no scripts from another host. Exported source, cells with nothing
+but imports, and sections named "Tests" are folded."""
 import ast
 import inspect
 import multiprocessing
@@ -15,8 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fastcore.docments import docments
+from execnb.nbio import mk_cell
 from nbdev import serve_drv
-from nbdev.processors import FilterDefaults, exec_show_docs
+from nbdev.process import Processor
+from nbdev.processors import FilterDefaults, add_fold, exec_show_docs
 from nbdev.showdoc import BasicMarkdownRenderer, show_doc
 
 root = Path(__file__).resolve().parent.parent
@@ -172,25 +175,103 @@ def class_source(source, node):
     return '\n'.join(source.splitlines()[first - 1:node.end_lineno])
 
 
+def fold_exports(cell):
+    "Fold the source of a documented export. nbdev would show it."
+    if cell.cell_type == 'code' and 'exports' in cell.directives_:
+        cell.source = f'#| code-fold: true\n#| code-summary: "Exported source"\n{cell.source}'
+
+
+SHOWN_AS_TOLD = re.compile(r'^#\| *(code-fold|echo|include):', re.M)
+
+
+def fold_imports(cell):
+    "Fold a cell that has nothing but imports, unless it has options of its own for that."
+    if cell.cell_type != 'code' or not cell.parsed_() or SHOWN_AS_TOLD.search(cell.source):
+        return
+    if all(isinstance(statement, ast.Import | ast.ImportFrom) for statement in cell.parsed_()):
+        cell.source = f'#| code-fold: true\n#| code-summary: "Imports"\n{cell.source}'
+
+
+FENCE = re.compile(r'^ {0,3}(`{3,}|~{3,})')
+HEADING = re.compile(r'^##? +(.+?) *$')         # of level 1 or 2
+
+
+class Part(NamedTuple):
+    "A part of a Markdown cell."
+    heading: str | None # its first line if that is a heading of level 1 or 2
+    text: str # all of it, the heading included
+
+
+def parts_at_headings(text):
+    "A Markdown text, divided before each heading of level 1 or 2. A `#` within a block of code is no heading."
+    parts, fence = [Part(None, '')], None
+    for line in text.splitlines(keepends=True):
+        opened = FENCE.match(line)
+        heading = HEADING.match(line) if fence is None else None
+        if fence is None and opened:
+            fence = opened[1]
+        elif opened and opened[1].startswith(fence):
+            fence = None
+        if heading:
+            parts.append(Part(heading[0].strip(), line))
+        else:
+            parts[-1] = Part(parts[-1].heading, parts[-1].text + line)
+    return [part for part in parts if part.text.strip()]
+
+
+TESTS = '## Tests'
+# The fenced div keeps the headings below out of the table of contents, and whole within <details>.
+FOLD = '<details class="tests"><summary>Show the tests of this page</summary>\n\n:::::::: {.tests-body}'
+UNFOLD = '::::::::\n\n</details>'
+
+
+class FoldTests(Processor):
+    "Fold each section `## Tests`, up to the next heading of level 1 or 2. Its heading stays in view."
+    def begin(self):
+        if not any(TESTS in cell.source for cell in self.nb.cells if cell.cell_type == 'markdown'):
+            return
+        folded, inside = [], False
+        for cell in self.nb.cells:
+            if cell.cell_type != 'markdown' or not cell.source:
+                folded.append(cell)
+                continue
+            for part in parts_at_headings(cell.source):
+                text = part.text
+                if part.heading and inside:
+                    folded.append(mk_cell(UNFOLD, 'markdown'))
+                    inside = False
+                if part.heading == TESTS:
+                    folded.append(mk_cell(f'{TESTS}\n\n{FOLD}', 'markdown'))
+                    text = text.split('\n', 1)[1] if '\n' in text else ''
+                    inside = True
+                if text.strip():
+                    folded.append(mk_cell(text.strip(), 'markdown'))
+        if inside:
+            folded.append(mk_cell(UNFOLD, 'markdown'))
+        self.nb.cells = folded
+
+
 SHORT_CELL = re.compile(r'<td>([^<\s]{1,12})</td>')
 
 
 def html_as_markdown(cell):
     """Put HTML outputs, such as tables, into Markdown: for an HTML output Quarto would load jquery and require.js.
 
-    A number such as 2.6e-10 stays on one line; a browser would break it after the hyphen."""
+    A number such as 2.6e-10 stays on one line; a browser would break it after the hyphen. A wide table scrolls in a box."""
     for output in cell.get('outputs', ()):
         html = ''.join(output.get('data', {}).pop('text/html', ''))
         if html:
             html = SHORT_CELL.sub(r'<td style="white-space: nowrap;">\1</td>', html)
+            if '<table' in html:
+                html = f'<div class="wide">\n{html}\n</div>'
             output['data']['text/markdown'] = ['```````{=html}\n', html.rstrip('\n'), '\n```````\n']
 
 
 class SitePages(FilterDefaults):
     "nbdev's processors with those of this module."
     def base_procs(self):
-        replaced = [RunForDocs if p is exec_show_docs else p for p in super().base_procs()]
-        return [*replaced, html_as_markdown]
+        ours = {exec_show_docs: RunForDocs, add_fold: fold_exports}
+        return [*(ours.get(p, p) for p in super().base_procs()), fold_imports, html_as_markdown, FoldTests]
 
 
 def process_file(source, target):
