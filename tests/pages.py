@@ -1,8 +1,8 @@
 """How the notebooks become the pages that Quarto renders: nbdev's processors, with two of them replaced and three added.
 
 A signature is shown as it is written; nbdev would infer types from defaults and show `NoneType`. A NamedTuple shows its
-fields. A table becomes Markdown, for which Quarto loads no scripts from another host. Exported source, cells with nothing
-but imports, and sections named "Tests" are folded."""
+fields. A table becomes Markdown, for which Quarto loads no scripts from another host. Exported source, imports and sections
+named "Tests" are folded."""
 import ast
 import inspect
 import multiprocessing
@@ -181,16 +181,49 @@ def fold_exports(cell):
         cell.source = f'#| code-fold: true\n#| code-summary: "Exported source"\n{cell.source}'
 
 
+FOLDED_IMPORTS = '#| code-fold: true\n#| code-summary: "Imports"\n'
 SHOWN_AS_TOLD = re.compile(r'^#\| *(code-fold|echo|include):', re.M)
 
 
-def fold_imports(cell):
-    "Fold a cell that has nothing but imports, unless it has options of its own for that."
-    if cell.cell_type != 'code' or not cell.parsed_() or SHOWN_AS_TOLD.search(cell.source):
-        return
-    if all(isinstance(statement, ast.Import | ast.ImportFrom) for statement in cell.parsed_()):
-        cell.source = f'#| code-fold: true\n#| code-summary: "Imports"\n{cell.source}'
+LONG_IMPORTS = 3                # lines: a shorter import stays with the code below it, in the same cell
 
+
+def is_import(statement):
+    return isinstance(statement, ast.Import | ast.ImportFrom)
+
+
+class FoldImports(Processor):
+    "Fold cells with nothing but imports, and long imports at the beginning of a cell, unless an option says what is shown."
+    def begin(self):
+        cells = []
+        for cell in self.nb.cells:
+            if cell.cell_type == 'code' and cell.source and not SHOWN_AS_TOLD.search(cell.source):
+                imports = imports_at_top(cell)
+                lines = cell.source.splitlines(keepends=True)
+                if imports and imports.is_all:
+                    cell.source = FOLDED_IMPORTS + cell.source
+                elif imports and imports.end - imports.start >= LONG_IMPORTS:
+                    cells.append(mk_cell(FOLDED_IMPORTS + ''.join(lines[imports.start:imports.end])))
+                    rest = ''.join(lines[:imports.start] + lines[imports.end:])
+                    cell.set_source(rest.strip('\n'))
+            cells.append(cell)
+        self.nb.cells = cells
+
+
+class TopImports(NamedTuple):
+    "The imports at the beginning of a cell."
+    start: int # number of lines before them, which are options
+    end: int # number of lines up to their last
+    is_all: bool # the cell has nothing else
+
+
+def imports_at_top(cell):
+    "The imports at the beginning of a cell, or None if it begins with something else."
+    statements = cell.parsed_() or []
+    if not statements or not is_import(statements[0]):
+        return None
+    count = next((number for number, statement in enumerate(statements) if not is_import(statement)), len(statements))
+    return TopImports(statements[0].lineno - 1, statements[count - 1].end_lineno, count == len(statements))
 
 FENCE = re.compile(r'^ {0,3}(`{3,}|~{3,})')
 HEADING = re.compile(r'^##? +(.+?) *$')         # of level 1 or 2
@@ -257,13 +290,11 @@ SHORT_CELL = re.compile(r'<td>([^<\s]{1,12})</td>')
 def html_as_markdown(cell):
     """Put HTML outputs, such as tables, into Markdown: for an HTML output Quarto would load jquery and require.js.
 
-    A number such as 2.6e-10 stays on one line; a browser would break it after the hyphen. A wide table scrolls in a box."""
+    A number such as 2.6e-10 stays on one line; a browser would break it after the hyphen."""
     for output in cell.get('outputs', ()):
         html = ''.join(output.get('data', {}).pop('text/html', ''))
         if html:
             html = SHORT_CELL.sub(r'<td style="white-space: nowrap;">\1</td>', html)
-            if '<table' in html:
-                html = f'<div class="wide">\n{html}\n</div>'
             output['data']['text/markdown'] = ['```````{=html}\n', html.rstrip('\n'), '\n```````\n']
 
 
@@ -271,7 +302,7 @@ class SitePages(FilterDefaults):
     "nbdev's processors with those of this module."
     def base_procs(self):
         ours = {exec_show_docs: RunForDocs, add_fold: fold_exports}
-        return [*(ours.get(p, p) for p in super().base_procs()), fold_imports, html_as_markdown, FoldTests]
+        return [*(ours.get(p, p) for p in super().base_procs()), FoldImports, html_as_markdown, FoldTests]
 
 
 def process_file(source, target):
