@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from docs import problems
+from docs import problems, requests_elsewhere
 from fontTools import subset
 from fontTools.ttLib import TTFont
 from nbdev.quarto import refresh_quarto_yml
@@ -63,7 +63,7 @@ def main(docs):
     shutil.rmtree(docs, ignore_errors=True)
     shutil.move(folder / '_docs', docs)
     shrink_icons(docs)
-    wrong = complaints + list(problems(docs))
+    wrong = complaints + list(problems(docs)) + (requests_elsewhere(docs) or [])
     pages = len(list(docs.rglob('*.html')))
     if wrong:
         print(*wrong, sep='\n')
