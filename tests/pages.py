@@ -51,6 +51,21 @@ class SourceLine(NamedTuple):
     texts: list
 
 
+def public_arguments(arguments):
+    "The arguments of a function without those whose name begins with an underscore, which only its module passes."
+    def is_public(argument):
+        return not argument.arg.startswith('_')
+    positional = arguments.posonlyargs + arguments.args
+    first_default = len(positional) - len(arguments.defaults)
+    keyword = [pair for pair in zip(arguments.kwonlyargs, arguments.kw_defaults) if is_public(pair[0])]
+    return ast.arguments(
+        posonlyargs=[argument for argument in arguments.posonlyargs if is_public(argument)],
+        args=[argument for argument in arguments.args if is_public(argument)],
+        defaults=[default for argument, default in zip(positional[first_default:], arguments.defaults) if is_public(argument)],
+        kwonlyargs=[argument for argument, _ in keyword], kw_defaults=[default for _, default in keyword],
+        vararg=arguments.vararg, kwarg=arguments.kwarg)
+
+
 def parameter_entries(arguments):
     "The parameters of a function in their order, with a bare `*` or `/` where the source has one."
     positional = arguments.posonlyargs + arguments.args
@@ -100,7 +115,7 @@ def function_signature(function, name, prefix='def'):
     if comments.get('return') and returned:
         ending += f'  # {comments["return"]}'
     lines = []
-    for source_line in parameter_lines(definition.args):
+    for source_line in parameter_lines(public_arguments(definition.args)):
         commented = [name for name in source_line.names if comments.get(name)]
         comment = comments[commented[-1]] if commented else None
         line = ', '.join(source_line.texts) + ','

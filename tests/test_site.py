@@ -246,6 +246,9 @@ def test_signatures_are_as_written(processed):
     assert shown['permutation_pvalue'].startswith('def permutation_pvalue(\n    scores_x,  # one score per word of X\n')
     assert '\n    ax=None,  # axes to draw on; new ones by default\n' in shown['forest_plot']
     assert shown['Store'].startswith('class Store(\n    path=None,  # ')
+    for name, signature in shown.items():
+        parameters = '\n'.join(line.partition('  # ')[0] for line in signature.splitlines())
+        assert not re.search(r'(^|[(,])\s*_\w+', parameters, re.M), f'{name}: a private parameter is shown'
 
 
 def test_named_tuples_and_dataclasses_show_their_fields(processed):
