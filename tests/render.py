@@ -2,6 +2,7 @@
 
 pages.py prepares the notebooks, Quarto renders them, and docs.py checks the result. Any warning or error of Quarto or
 pandoc is a failure. Of Quarto's font of two thousand icons only those that a page may show are kept: each page loads it."""
+import logging
 import os
 import re
 import shutil
@@ -45,6 +46,7 @@ def shrink_icons(docs):
     named = set(re.findall(r'\bbi-([\w-]+)', '\n'.join(texts)))
     code_points = {name: int(code, 16) for name, code in ICON_RULE.findall(styles.read_text(encoding='utf-8'))}
     shown = [code_points[name] for name in sorted(named & code_points.keys())]
+    logging.getLogger('fontTools').setLevel(logging.ERROR)      # it warns of two bytes that nobody needs
     font = TTFont(font_file)
     subsetter = subset.Subsetter(subset.Options())
     subsetter.populate(unicodes=shown)
