@@ -182,7 +182,7 @@ def requests_elsewhere(docs):
     if not browser_path:
         return None
     handler = partial(QuietHandler, directory=docs)
-    with http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler) as server, sync_playwright() as playwright:
+    with QuietServer(('127.0.0.1', 0), handler) as server, sync_playwright() as playwright:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         here = f'http://127.0.0.1:{server.server_port}/'
         args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update']
@@ -206,6 +206,11 @@ def requests_elsewhere(docs):
         browser.close()
         server.shutdown()
     return found
+
+
+class QuietServer(http.server.ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        "A browser that goes on to the next page breaks off what it was loading."
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):

@@ -413,6 +413,27 @@ def test_icons_in_use_are_kept(tmp_path):
     assert set(TTFont(folder / 'bootstrap-icons.woff').getBestCmap()) == {0xf101, 0xf102}
 
 
+def test_figures_keep_their_looks(tmp_path):
+    from matplotlib.figure import Figure
+    from PIL import Image, ImageChops, ImageStat
+    from render import shrink_figures
+    figure = Figure(figsize=(4, 3), facecolor='none')
+    axes = figure.subplots()
+    for number in range(8):
+        axes.plot(range(9), [number * x for x in range(9)], label=f'line {number}')
+    axes.legend()
+    path = tmp_path / 'weat_files/figure-html/cell-1.png'
+    path.parent.mkdir(parents=True)
+    figure.savefig(path)
+    size, before = path.stat().st_size, Image.open(path).convert('RGBA')
+    shrink_figures(tmp_path)
+    after = Image.open(path).convert('RGB')
+    on_white = Image.alpha_composite(Image.new('RGBA', before.size, 'white'), before).convert('RGB')
+    assert path.stat().st_size < .7 * size and after.size == before.size
+    difference = ImageStat.Stat(ImageChops.difference(on_white, after))       # of 255, by channel
+    assert max(difference.mean) < .5 and max(highest for _, highest in difference.extrema) < 60
+
+
 def test_warnings_of_quarto_are_seen(tmp_path, monkeypatch):
     "A made-up quarto says what the real one and pandoc say of a formula, of an address and of options that are no YAML."
     from render import run_quarto
