@@ -1,16 +1,24 @@
 """Check the site that Quarto made: `python tests/docs.py [_docs]`. render.py makes the site, and calls this at its end.
 
 Each page exists, and is in the sidebar and in the search; each link has a target, and each image an alt text.
-No page loads anything from another host, shows TeX in place of a formula, or documents a parameter as `NoneType`."""
+No page loads anything from another host, shows TeX in place of a formula, or documents a parameter as `NoneType`. With all
+that it loads, each page is small enough for a slow connection. Where there is a Chromium or Chrome, each page is also opened
+in it, and asks no other host for anything, whatever its scripts do. `python tests/docs.py --sizes` lists the sizes."""
+import gzip
+import http.server
 import json
 import re
+import shutil
 import sys
+import threading
+from functools import cache, partial
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 root = Path(__file__).parent.parent
 SITE = 'https://biasbook.github.io/biasbook/'
+LARGEST_PAGE = 600_000           # bytes that a reader's browser loads for a page, compressed as servers do it
 LOADING_ATTRIBUTES = {'script': ['src'], 'img': ['src', 'srcset'], 'source': ['src', 'srcset'], 'iframe': ['src'], 'embed': ['src'],
                       'object': ['data'], 'video': ['src', 'poster'], 'audio': ['src'], 'track': ['src'], 'input': ['src'],
                       'use': ['href', 'xlink:href'], 'image': ['href', 'xlink:href']}
@@ -132,6 +140,84 @@ def missing_pages(docs, parsed):
     yield from (f'{name}: not in the sidebar' for name in sorted(wanted & set(parsed) - listed))
 
 
+@cache
+def compressed_size(path):
+    "The bytes that a server sends for a file: compressed, unless that makes it larger."
+    content = path.read_bytes()
+    return min(len(content), len(gzip.compress(content, 6)))
+
+
+def local_file(docs, base, address):
+    "The file of the site that an address of a page or of a style sheet in the folder `base` means; None if there is none."
+    path = unquote(urlsplit(address).path)
+    if not path or urlsplit(address).scheme:
+        return None
+    file = docs / path[1:] if path.startswith('/') else base / path
+    return file.resolve() if file.is_file() else None
+
+
+def loaded_files(docs, name, parsed):
+    "The page itself and all files that it loads: scripts, images, both themes, and the fonts and images of style sheets."
+    page = (docs / name).resolve()
+    files = {page} | {local_file(docs, page.parent, address) for address in parsed[name].loaded}
+    for sheet in [file for file in files if file and file.suffix == '.css']:
+        files |= {local_file(docs, sheet.parent, address) for address in css_addresses(sheet.read_text(encoding='utf-8'))}
+    return files - {None}
+
+
+def page_size(docs, name, parsed):
+    "The bytes that a browser loads for a page when nothing is in its cache."
+    return sum(compressed_size(file) for file in loaded_files(docs, name, parsed))
+
+
+def requests_elsewhere(docs):
+    """A line for each request to another host that a page makes in a browser, with its scripts. The request is not let through.
+
+    None without playwright, or without a browser."""
+    browser_path = shutil.which('chromium') or shutil.which('google-chrome')
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        return None
+    if not browser_path:
+        return None
+    handler = partial(QuietHandler, directory=docs)
+    with QuietServer(('127.0.0.1', 0), handler) as server, sync_playwright() as playwright:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        here = f'http://127.0.0.1:{server.server_port}/'
+        args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update']
+        browser = playwright.chromium.launch(executable_path=browser_path, args=args)
+        page = browser.new_page()
+        asked = []
+
+        def answer(route):
+            if route.request.url.startswith(here):
+                route.continue_()
+            else:
+                asked.append(route.request.url)
+                route.abort()
+
+        page.route(re.compile('^https?:'), answer)
+        found = []
+        for name in sorted(path.relative_to(docs).as_posix() for path in docs.rglob('*.html')):
+            asked.clear()
+            page.goto(here + name, wait_until='load')
+            found += [f'{name}: asks for {url} when it is opened in a browser' for url in asked]
+        browser.close()
+        server.shutdown()
+    return found
+
+
+class QuietServer(http.server.ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        "A browser that goes on to the next page breaks off what it was loading."
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
 def problems(docs):
     "What is wrong with a site, a line each."
     docs = Path(docs).resolve()
@@ -150,9 +236,32 @@ def problems(docs):
         if re.search(r'def \w+\(\s*\*args, \*\*kwargs\s*\):\s*$', shown, re.M):
             yield f'{name}: a class is shown without its fields'
         yield from broken_links(docs, name, parsed)
+        size = page_size(docs, name, parsed)
+        if size > LARGEST_PAGE:
+            yield f'{name}: a browser loads {size // 1000} kB for it, compressed; at most {LARGEST_PAGE // 1000}'
+
+
+def print_sizes(docs):
+    "The compressed size of each page with all that it loads, the largest first."
+    parsed = {p.relative_to(docs).as_posix(): Page(p) for p in docs.rglob('*.html')}
+    sizes = sorted(((page_size(docs, name, parsed), name) for name in parsed), reverse=True)
+    for size, name in sizes:
+        print(f'{size / 1000:6.0f} kB  {name}')
+
+
+def main(docs, only_sizes):
+    if only_sizes:
+        print_sizes(docs)
+        return
+    wrong = list(problems(docs))
+    in_browser = requests_elsewhere(docs)
+    if in_browser is None:
+        print('not opened in a browser: playwright or Chromium is not here')
+    wrong += in_browser or []
+    print(*wrong or ['every page, link and image is as it should be'], sep='\n')
+    sys.exit(bool(wrong))
 
 
 if __name__ == '__main__':
-    wrong = list(problems(sys.argv[1] if len(sys.argv) > 1 else root / '_docs'))
-    print(*wrong or ['every page, link and image is as it should be'], sep='\n')
-    sys.exit(bool(wrong))
+    folders = [argument for argument in sys.argv[1:] if argument != '--sizes']
+    main(Path(folders[0] if folders else root / '_docs').resolve(), '--sizes' in sys.argv)

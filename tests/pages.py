@@ -1,7 +1,8 @@
-"""How the notebooks become the pages that Quarto renders: nbdev's processors, with two of them replaced.
+"""How the notebooks become the pages that Quarto renders: nbdev's processors, with two of them replaced and three added.
 
 A signature is shown as it is written; nbdev would infer types from defaults and show `NoneType`. A NamedTuple shows its
-fields. A table becomes Markdown, for which Quarto loads no scripts from another host."""
+fields. A table becomes Markdown, for which Quarto loads no scripts from another host. Exported source, imports and sections
+named "Tests" are folded."""
 import ast
 import inspect
 import multiprocessing
@@ -15,8 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fastcore.docments import docments
+from execnb.nbio import mk_cell
 from nbdev import serve_drv
-from nbdev.processors import FilterDefaults, exec_show_docs
+from nbdev.process import Processor
+from nbdev.processors import FilterDefaults, add_fold, exec_show_docs
 from nbdev.showdoc import BasicMarkdownRenderer, show_doc
 
 root = Path(__file__).resolve().parent.parent
@@ -46,6 +49,21 @@ class SourceLine(NamedTuple):
     "The parameters that one line of the source has."
     names: list
     texts: list
+
+
+def public_arguments(arguments):
+    "The arguments of a function without those whose name begins with an underscore, which only its module passes."
+    def is_public(argument):
+        return not argument.arg.startswith('_')
+    positional = arguments.posonlyargs + arguments.args
+    first_default = len(positional) - len(arguments.defaults)
+    keyword = [pair for pair in zip(arguments.kwonlyargs, arguments.kw_defaults) if is_public(pair[0])]
+    return ast.arguments(
+        posonlyargs=[argument for argument in arguments.posonlyargs if is_public(argument)],
+        args=[argument for argument in arguments.args if is_public(argument)],
+        defaults=[default for argument, default in zip(positional[first_default:], arguments.defaults) if is_public(argument)],
+        kwonlyargs=[argument for argument, _ in keyword], kw_defaults=[default for _, default in keyword],
+        vararg=arguments.vararg, kwarg=arguments.kwarg)
 
 
 def parameter_entries(arguments):
@@ -97,7 +115,7 @@ def function_signature(function, name, prefix='def'):
     if comments.get('return') and returned:
         ending += f'  # {comments["return"]}'
     lines = []
-    for source_line in parameter_lines(definition.args):
+    for source_line in parameter_lines(public_arguments(definition.args)):
         commented = [name for name in source_line.names if comments.get(name)]
         comment = comments[commented[-1]] if commented else None
         line = ', '.join(source_line.texts) + ','
@@ -184,6 +202,115 @@ def class_source(source, node):
     return '\n'.join(source.splitlines()[first - 1:node.end_lineno])
 
 
+def fold_exports(cell):
+    "Fold the source of a documented export. nbdev would show it."
+    if cell.cell_type == 'code' and 'exports' in cell.directives_:
+        cell.source = f'#| code-fold: true\n#| code-summary: "Exported source"\n{cell.source}'
+
+
+FOLDED_IMPORTS = '#| code-fold: true\n#| code-summary: "Imports"\n'
+SHOWN_AS_TOLD = re.compile(r'^#\| *(code-fold|echo|include):', re.M)
+
+
+LONG_IMPORTS = 3                # lines: a shorter import stays with the code below it, in the same cell
+
+
+def is_import(statement):
+    return isinstance(statement, ast.Import | ast.ImportFrom)
+
+
+class FoldImports(Processor):
+    "Fold cells with nothing but imports, and long imports at the beginning of a cell, unless an option says what is shown."
+    def begin(self):
+        cells = []
+        for cell in self.nb.cells:
+            if cell.cell_type == 'code' and cell.source and not SHOWN_AS_TOLD.search(cell.source):
+                imports = imports_at_top(cell)
+                lines = cell.source.splitlines(keepends=True)
+                if imports and imports.is_all:
+                    cell.source = FOLDED_IMPORTS + cell.source
+                elif imports and imports.end - imports.start >= LONG_IMPORTS:
+                    cells.append(mk_cell(FOLDED_IMPORTS + ''.join(lines[imports.start:imports.end])))
+                    rest = ''.join(lines[:imports.start] + lines[imports.end:])
+                    cell.set_source(rest.strip('\n'))
+            cells.append(cell)
+        self.nb.cells = cells
+
+
+class TopImports(NamedTuple):
+    "The imports at the beginning of a cell."
+    start: int # number of lines before them, which are options
+    end: int # number of lines up to their last
+    is_all: bool # the cell has nothing else
+
+
+def imports_at_top(cell):
+    "The imports at the beginning of a cell, or None if it begins with something else."
+    statements = cell.parsed_() or []
+    if not statements or not is_import(statements[0]):
+        return None
+    count = next((number for number, statement in enumerate(statements) if not is_import(statement)), len(statements))
+    return TopImports(statements[0].lineno - 1, statements[count - 1].end_lineno, count == len(statements))
+
+FENCE = re.compile(r'^ {0,3}(`{3,}|~{3,})')
+HEADING = re.compile(r'^##? +(.+?) *$')         # of level 1 or 2
+
+
+class Part(NamedTuple):
+    "A part of a Markdown cell."
+    heading: str | None # its first line if that is a heading of level 1 or 2
+    text: str # all of it, the heading included
+
+
+def parts_at_headings(text):
+    "A Markdown text, divided before each heading of level 1 or 2. A `#` within a block of code is no heading."
+    parts, fence = [Part(None, '')], None
+    for line in text.splitlines(keepends=True):
+        opened = FENCE.match(line)
+        heading = HEADING.match(line) if fence is None else None
+        if fence is None and opened:
+            fence = opened[1]
+        elif opened and opened[1].startswith(fence):
+            fence = None
+        if heading:
+            parts.append(Part(heading[0].strip(), line))
+        else:
+            parts[-1] = Part(parts[-1].heading, parts[-1].text + line)
+    return [part for part in parts if part.text.strip()]
+
+
+TESTS = '## Tests'
+# The fenced div keeps the headings below out of the table of contents, and whole within <details>.
+FOLD = '<details class="tests"><summary>Show the tests of this page</summary>\n\n:::::::: {.tests-body}'
+UNFOLD = '::::::::\n\n</details>'
+
+
+class FoldTests(Processor):
+    "Fold each section `## Tests`, up to the next heading of level 1 or 2. Its heading stays in view."
+    def begin(self):
+        if not any(TESTS in cell.source for cell in self.nb.cells if cell.cell_type == 'markdown'):
+            return
+        folded, inside = [], False
+        for cell in self.nb.cells:
+            if cell.cell_type != 'markdown' or not cell.source:
+                folded.append(cell)
+                continue
+            for part in parts_at_headings(cell.source):
+                text = part.text
+                if part.heading and inside:
+                    folded.append(mk_cell(UNFOLD, 'markdown'))
+                    inside = False
+                if part.heading == TESTS:
+                    folded.append(mk_cell(f'{TESTS}\n\n{FOLD}', 'markdown'))
+                    text = text.split('\n', 1)[1] if '\n' in text else ''
+                    inside = True
+                if text.strip():
+                    folded.append(mk_cell(text.strip(), 'markdown'))
+        if inside:
+            folded.append(mk_cell(UNFOLD, 'markdown'))
+        self.nb.cells = folded
+
+
 SHORT_CELL = re.compile(r'<td>([^<\s]{1,12})</td>')
 
 
@@ -201,8 +328,8 @@ def html_as_markdown(cell):
 class SitePages(FilterDefaults):
     "nbdev's processors with those of this module."
     def base_procs(self):
-        replaced = [RunForDocs if p is exec_show_docs else p for p in super().base_procs()]
-        return [*replaced, html_as_markdown]
+        ours = {exec_show_docs: RunForDocs, add_fold: fold_exports}
+        return [*(ours.get(p, p) for p in super().base_procs()), FoldImports, html_as_markdown, FoldTests]
 
 
 def process_file(source, target):

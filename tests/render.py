@@ -1,7 +1,10 @@
 """Render the site: `python tests/render.py [_docs]`. It needs the `dev` extra, and Quarto 1.6 on the PATH.
 
 pages.py prepares the notebooks, Quarto renders them, and docs.py checks the result. Any warning or error of Quarto or
-pandoc is a failure."""
+pandoc is a failure. Of Quarto's font of two thousand icons only those that a page may show are kept: each page loads it. Figures
+are stored with 256 colours, which makes them a third as large."""
+import io
+import logging
 import os
 import re
 import shutil
@@ -9,9 +12,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from docs import problems
+from docs import problems, requests_elsewhere
+from fontTools import subset
+from fontTools.ttLib import TTFont
 from nbdev.quarto import refresh_quarto_yml
 from pages import process
+from PIL import Image
 
 root = Path(__file__).resolve().parent.parent
 COMPLAINT = re.compile(r'\[WARNING\]|^WARN\b|^(\[)?ERROR\b')
@@ -32,6 +38,37 @@ def run_quarto(folder):
     return quarto.returncode, complaints
 
 
+ICON_RULE = re.compile(r'\.bi-([\w-]+)::before\s*{\s*content:\s*"\\([0-9a-f]+)"')
+
+
+def shrink_icons(docs):
+    "Keep only those icons in the font that a page or a script of the site names."
+    styles = docs / 'site_libs/bootstrap/bootstrap-icons.css'
+    font_file = docs / 'site_libs/bootstrap/bootstrap-icons.woff'
+    texts = [path.read_text(encoding='utf-8') for pattern in ('*.html', '*.js') for path in docs.rglob(pattern)]
+    named = set(re.findall(r'\bbi-([\w-]+)', '\n'.join(texts)))
+    code_points = {name: int(code, 16) for name, code in ICON_RULE.findall(styles.read_text(encoding='utf-8'))}
+    shown = [code_points[name] for name in sorted(named & code_points.keys())]
+    logging.getLogger('fontTools').setLevel(logging.ERROR)      # it warns of two bytes that nobody needs
+    font = TTFont(font_file)
+    subsetter = subset.Subsetter(subset.Options())
+    subsetter.populate(unicodes=shown)
+    subsetter.subset(font)
+    font.save(font_file)
+
+
+def shrink_figures(docs):
+    "Store each figure with 256 colours of its own, if that makes it smaller. Lines and text look the same."
+    for path in docs.rglob('figure-html/*.png'):
+        with Image.open(path) as image:
+            white = Image.new('RGBA', image.size, 'white')
+            opaque = Image.alpha_composite(white, image.convert('RGBA')).convert('RGB')
+        smaller = io.BytesIO()
+        opaque.quantize(256, kmeans=3, dither=Image.Dither.NONE).save(smaller, 'PNG', optimize=True)
+        if len(smaller.getvalue()) < path.stat().st_size:
+            path.write_bytes(smaller.getvalue())
+
+
 def main(docs):
     if not shutil.which('quarto'):
         sys.exit('quarto is not on the PATH: install Quarto 1.6 from https://quarto.org')
@@ -42,7 +79,9 @@ def main(docs):
         sys.exit(f'quarto render ended with status {status}')
     shutil.rmtree(docs, ignore_errors=True)
     shutil.move(folder / '_docs', docs)
-    wrong = complaints + list(problems(docs))
+    shrink_icons(docs)
+    shrink_figures(docs)
+    wrong = complaints + list(problems(docs)) + (requests_elsewhere(docs) or [])
     pages = len(list(docs.rglob('*.html')))
     if wrong:
         print(*wrong, sep='\n')

@@ -1,7 +1,9 @@
 """What can be checked of the site without Quarto: nbdev's processed pages, every link in them, every figure's alt text."""
+import ast
 import importlib
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -9,12 +11,15 @@ import sys
 from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
+from execnb.nbio import mk_cell
+from fontTools.ttLib.tables._g_l_y_f import Glyph
 
 sys.path.insert(0, str(Path(__file__).parent))
-from docs import problems, rendered                        # noqa: E402
+from docs import LARGEST_PAGE, problems, rendered, requests_elsewhere   # noqa: E402
 from test_project import PACKAGES                          # noqa: E402
 
 root = Path(__file__).parent.parent
@@ -62,12 +67,43 @@ def processed(tmp_path_factory):
     return tmp / '_proc'
 
 
+def sidebar():
+    "The entries at the top of the sidebar."
+    return yaml.safe_load((root / 'nbs/sidebar.yml').read_text())['website']['sidebar']['contents']
+
+
+def links_of(entries):
+    "(page, text) of each link among entries of the sidebar and below them; the text is None where the page's title is shown."
+    for entry in entries:
+        if isinstance(entry, str):
+            yield entry, None
+            continue
+        if 'href' in entry:
+            yield entry['href'], entry.get('section') or entry['text']
+        yield from links_of(entry.get('contents', ()))
+
+
 def test_sidebar_has_every_page_once():
-    def walk(x):
-        for entry in x:
-            yield from walk(entry['contents']) if isinstance(entry, dict) else [entry]
-    listed = list(walk(yaml.safe_load((root / 'nbs/sidebar.yml').read_text())['website']['sidebar']['contents']))
-    assert sorted(listed) == pages()
+    assert sorted(page for page, _ in links_of(sidebar())) == pages()
+
+
+def test_sidebar_shows_the_number_of_each_chapter():
+    "A chapter is at the top, the pages with its number and a letter are folded beneath it, and the texts begin with the number."
+    numbered = [page for page in pages() if re.match(r'\d\d[a-z]?_', page)]
+    texts = dict(links_of(sidebar()))
+    assert numbered == [page for page in texts if page in numbered], 'not in their order'
+    for page in numbered:
+        assert texts[page].split()[0] == page.partition('_')[0], page
+    at_top = [entry['href'] for entry in sidebar() if isinstance(entry, dict) and entry.get('href') in numbered]
+    assert at_top == [page for page in numbered if re.match(r'\d\d_', page)]
+    for entry in sidebar():
+        if isinstance(entry, dict) and entry.get('href') in at_top:
+            assert all(page[:2] == entry['href'][:2] for page, _ in links_of(entry.get('contents', ()))), entry['href']
+
+
+def test_sidebar_starts_with_the_home_page():
+    first, second = sidebar()[:2]
+    assert first == {'text': 'Start here'} and second['href'] == 'index.ipynb'
 
 
 def test_home_page_links_every_chapter():
@@ -210,6 +246,9 @@ def test_signatures_are_as_written(processed):
     assert shown['permutation_pvalue'].startswith('def permutation_pvalue(\n    scores_x,  # one score per word of X\n')
     assert '\n    ax=None,  # axes to draw on; new ones by default\n' in shown['forest_plot']
     assert shown['Store'].startswith('class Store(\n    path=None,  # ')
+    for name, signature in shown.items():
+        parameters = '\n'.join(line.partition('  # ')[0] for line in signature.splitlines())
+        assert not re.search(r'(^|[(,])\s*_\w+', parameters, re.M), f'{name}: a private parameter is shown'
 
 
 def test_named_tuples_and_dataclasses_show_their_fields(processed):
@@ -236,6 +275,52 @@ def test_outputs_make_quarto_load_nothing(processed):
                                                          'application/vnd.jupyter.widget-view+json'}
                 assert not scripted, f'{page}: {source(cell)[:300]}'
         assert 'widgets' not in json.loads((processed / page).read_text(encoding='utf-8'))['metadata']
+
+
+def test_tests_imports_and_source_are_folded(processed):
+    "A section `## Tests` is inside <details> up to the next section; cells with only imports and exported source are folded."
+    with_tests = 0
+    for page in pages():
+        shown = cells(processed / page)
+        opened = [number for number, cell in enumerate(shown) if '<details class="tests">' in source(cell)]
+        closed = [number for number, cell in enumerate(shown) if source(cell).endswith('</details>')]
+        headings = [number for number, cell in enumerate(shown)
+                    if cell['cell_type'] == 'markdown' and re.search('^## Tests$', source(cell), re.M)]
+        assert opened == headings and len(closed) == len(opened), page
+        for start, end in zip(opened, closed):
+            assert start < end and not any(re.match('##? ', source(cell)) for cell in shown[start + 1:end]
+                                           if cell['cell_type'] == 'markdown'), page
+            if end + 1 < len(shown):
+                assert re.match('##? ', source(shown[end + 1])), page
+        with_tests += bool(opened)
+        for cell in shown:
+            if cell['cell_type'] == 'code' and '"Exported source"' in source(cell):
+                assert source(cell).startswith('#| code-fold: true\n'), page
+            if cell['cell_type'] == 'code' and re.match(r'(from|import) \w', source(cell)):
+                statements = ast.parse(source(cell)).body
+                first_other = next((statement for statement in statements if not isinstance(statement, ast.Import | ast.ImportFrom)), None)
+                assert first_other and first_other.lineno <= 4, f'{page}: imports in view\n{source(cell)[:300]}'
+    assert with_tests > 10
+
+
+def folded(*texts):
+    "The cells that the site shows of Markdown cells with these texts."
+    from pages import FoldTests
+    notebook = SimpleNamespace(cells=[mk_cell(text, 'markdown') for text in texts])
+    FoldTests(notebook).begin()
+    return [cell.source for cell in notebook.cells]
+
+
+def test_only_the_section_of_tests_is_folded():
+    from pages import FOLD, UNFOLD
+    opened = f'## Tests\n\n{FOLD}'
+    assert folded('a', '## Tests\n\nb\n\n### c', 'd', '## e') == ['a', opened, 'b\n\n### c', 'd', UNFOLD, '## e']
+    assert folded('## Tests', 'b') == [opened, 'b', UNFOLD]
+    assert folded('a\n\n## Tests\nb\n\n## c\nd') == ['a', opened, 'b', UNFOLD, '## c\nd']
+    fenced = '```\n## Tests\n# a comment\n```'
+    assert folded('## Tests', fenced, '## e') == [opened, fenced, UNFOLD, '## e']
+    for text in ('## Tests with few words', '### Tests', fenced):
+        assert folded(text, '## e') == [text, '## e']
 
 
 def test_links_are_readable(processed):
@@ -285,9 +370,68 @@ def test_check_of_the_site_that_quarto_makes(tmp_path):
     (tmp_path / 'site.css').write_text('p{background:url(a.png)}')
     assert found(index__html=pages_of['index.html'].replace('<a href="seat.html">', '<a href="weat.html">')) == [
         'seat.html: not in the sidebar']
+    (tmp_path / 'large.js').write_bytes(random.Random(0).randbytes(LARGEST_PAGE))
+    (tmp_path / 'site.css').write_text('p{background:url(large.js)}')
+    for loading in ('<script src="large.js"></script>', '<link rel="stylesheet" href="site.css">'):
+        fault, = found(weat__html=pages_of['weat.html'] + loading)
+        assert fault == f'weat.html: a browser loads {LARGEST_PAGE // 1000} kB for it, compressed; at most {LARGEST_PAGE // 1000}'
     assert found(unsearched='cite.html')[0] == 'cite.html: not in the search'
     (tmp_path / 'cite.html').unlink()
     assert 'cite.html: no such page' in list(problems(tmp_path))
+
+
+def test_requests_of_scripts_are_seen(tmp_path):
+    "Links, and requests to the site itself, are no fault."
+    (tmp_path / 'a.js').write_text('fetch("https://x.invalid/data.json"); fetch("b.html")')
+    (tmp_path / 'a.html').write_text('<a href="https://x.invalid/link">x</a><script src="a.js"></script>')
+    (tmp_path / 'b.html').write_text('<a href="https://x.invalid/link">x</a>')
+    found = requests_elsewhere(tmp_path)
+    if found is None:
+        pytest.skip('there is no browser')
+    assert found == ['a.html: asks for https://x.invalid/data.json when it is opened in a browser']
+
+
+def test_icons_in_use_are_kept(tmp_path):
+    from fontTools.fontBuilder import FontBuilder
+    from fontTools.ttLib import TTFont
+    from render import shrink_icons
+    folder = tmp_path / 'site_libs/bootstrap'
+    folder.mkdir(parents=True)
+    builder = FontBuilder(1000)
+    builder.setupGlyphOrder(['.notdef', 'github', 'list', 'moon'])
+    builder.setupCharacterMap({0xf101: 'github', 0xf102: 'list', 0xf103: 'moon'})
+    builder.setupGlyf({name: Glyph() for name in builder.font.getGlyphOrder()})
+    builder.setupHorizontalMetrics({name: (500, 0) for name in builder.font.getGlyphOrder()})
+    builder.setupHorizontalHeader()
+    builder.setupPost()
+    builder.save(folder / 'bootstrap-icons.woff')
+    (folder / 'bootstrap-icons.css').write_text('\n'.join(
+        f'.bi-{name}::before {{ content: "\\f10{number}"; }}' for number, name in enumerate(['github', 'list', 'moon'], 1)))
+    (tmp_path / 'index.html').write_text('<i class="bi bi-github"></i>')
+    (tmp_path / 'menu.js').write_text('icon.classList.add("bi-list")')
+    shrink_icons(tmp_path)
+    assert set(TTFont(folder / 'bootstrap-icons.woff').getBestCmap()) == {0xf101, 0xf102}
+
+
+def test_figures_keep_their_looks(tmp_path):
+    from matplotlib.figure import Figure
+    from PIL import Image, ImageChops, ImageStat
+    from render import shrink_figures
+    figure = Figure(figsize=(4, 3), facecolor='none')
+    axes = figure.subplots()
+    for number in range(8):
+        axes.plot(range(9), [number * x for x in range(9)], label=f'line {number}')
+    axes.legend()
+    path = tmp_path / 'weat_files/figure-html/cell-1.png'
+    path.parent.mkdir(parents=True)
+    figure.savefig(path)
+    size, before = path.stat().st_size, Image.open(path).convert('RGBA')
+    shrink_figures(tmp_path)
+    after = Image.open(path).convert('RGB')
+    on_white = Image.alpha_composite(Image.new('RGBA', before.size, 'white'), before).convert('RGB')
+    assert path.stat().st_size < .7 * size and after.size == before.size
+    difference = ImageStat.Stat(ImageChops.difference(on_white, after))       # of 255, by channel
+    assert max(difference.mean) < .5 and max(highest for _, highest in difference.extrema) < 60
 
 
 def test_warnings_of_quarto_are_seen(tmp_path, monkeypatch):
