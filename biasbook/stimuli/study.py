@@ -144,6 +144,16 @@ class GapTest:
     templates: list = field(default_factory=list) # texts with {group} and {target} for masked models, with one slot, {}, for embedders
     source: str = '' # where the numbers are from
 
+    @property
+    def terms_of_groups(self):
+        "The words of each group that fit the templates; empty for women and men."
+        return self.terms or self.groups
+
+    def templates_with(self, n_slots:int # 2 for masked models, 1 for embedders
+                      )->list:
+        "The templates with so many slots."
+        return [text for text in self.templates if len(Template(text).slots) == n_slots]
+
 
 @dataclass(frozen=True, kw_only=True)
 class ContrastTest:
@@ -290,7 +300,7 @@ def _is_frame(value):
 
 def _fields_of_table(table):
     "The fields of a `PairSet` from a table of `load_sentence_pairs`."
-    found = {'sentences': table[['sent_more', 'sent_less']].to_numpy().tolist()}
+    found: dict = {'sentences': table[['sent_more', 'sent_less']].to_numpy().tolist()}
     cluster = next((column for column in CLUSTER_COLUMNS if column in table), None)
     if cluster:
         found['clusters'] = table[cluster].tolist()
@@ -371,7 +381,7 @@ def _pairs_at(item, path, folder):
         if columns is not None:
             raise StudyError((*path, 'columns'), 'columns are of a file; take them out, or give a file in place of sentences')
         _check_inline_pairs(item['sentences'], place)
-        found = {'sentences': [list(pair) for pair in item['sentences']]}
+        found: dict = {'sentences': [list(pair) for pair in item['sentences']]}
         found.update(_labels_of_pairs_at(item, len(found['sentences']), path))
     else:
         for key in ('cluster_name', *_LABELS_OF_PAIRS):
