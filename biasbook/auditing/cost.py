@@ -251,12 +251,13 @@ def _try_topics(vectors, sides, clock):
     seconds: dict = {True: [], False: []}       # of a draw, by whether it is for a gap
     for side in chosen:
         given = _given_lists(vectors, side)
-        lists = [[given[letter] for letter in letters] for letters in (side.own, side.fixed)]
+        own = [given[letter] for letter in side.own]
+        fixed = [given[letter] for letter in side.fixed]
         exclude = [word for words in side.lists.values() for word in words]
         times = []
         for seed in (0, 1):
             start = clock()
-            found = matched_draws(vectors, *lists, exclude, seeds=[seed])
+            found = matched_draws(vectors, own, fixed, exclude, seeds=[seed])
             times.append(clock() - start)
         once += max(0., times[0] - times[1])
         if not found.draws:                     # too few topics: the audit finds none, either
@@ -282,7 +283,10 @@ class WorkEstimate:
     def __str__(self):
         text = f'{self.subject}: {plural(self.work.tests, "test")}'
         if self.seconds is not None:
-            text += f', about {_time_text(self.seconds)} ({_time_text(self.low)} to {_time_text(self.high)})'
+            low, usual, high = map(_time_text, (self.low, self.seconds, self.high))
+            text += f', about {usual}'
+            if low != high:
+                text += f' ({low} to {high})'
         amounts = self.amounts
         if amounts:
             text += f'; {joined(amounts)}'
@@ -381,7 +385,9 @@ def estimate_work(study, # a Study, or the path of a study file
             trial = _trial_of_embedder(opened, texts, clock) if plan.missing else _Trial(0, 0.)
             found = _time_of_trial(trial, plan.missing / max(1, len(texts)), 'text')
         else:
-            found = _time_of_trial(_trial_of_model(opened, unique(dry.inputs)[0], clock), len(dry.inputs) / max(1, len(unique(dry.inputs)[0])), 'input')
+            inputs, _ = unique(dry.inputs)      # two tests may have the same inputs, which an audit computes for each
+            trial = _trial_of_model(opened, inputs, clock)
+            found = _time_of_trial(trial, len(dry.inputs) / max(1, len(inputs)), 'input')
     known = seconds_to_open + dry.seconds
     return WorkEstimate(subject=opened.name, kind=kind, work=_counted(dry, kind, plan), seconds=known + found.usual, low=known + found.low,
                         high=known + found.high, trial=found.trial)
