@@ -304,17 +304,22 @@ class WorkEstimate:
         w = self.work
         found = []
         if w.inputs:
-            found.append(f'{plural(w.inputs, "input")} of {plural(w.tokens, "token")} in all')
+            found.append(f'{_amount(w.inputs, "input")} of {_amount(w.tokens, "token")} in all')
         if w.texts:
-            of_requests = 'request' if self.seconds is None else 'batch'
-            requests = plural(w.requests, of_requests, 'batches' if of_requests == 'batch' else 'requests')
-            found.append(f'{plural(w.texts, "text")}, of which {format_count(w.new_texts)} need a vector, in {requests}')
+            is_provider = self.seconds is None
+            requests = _amount(w.requests, 'request') if is_provider else _amount(w.requests, 'batch', 'batches')
+            found.append(f'{_amount(w.texts, "text")}, of which {format_count(w.new_texts)} need a vector, in {requests}')
         if w.topic_sides:
             least, most = FEWEST_DRAWS * w.topic_sides, MANY_DRAWS * w.topic_sides
             found.append(f'{format_count(least)} to {format_count(most)} draws of unrelated topics')
         if w.drawn:
-            found.append(f'{plural(w.drawn, "random relabelling")}')
+            found.append(_amount(w.drawn, 'random relabelling'))
         return found
+
+
+def _amount(n, one, many=''):
+    "The number, with its thousands apart, and the noun."
+    return plural(n, one, many).replace(str(n), format_count(n), 1)
 
 
 def _time_text(seconds):
