@@ -6,7 +6,7 @@
 __all__ = ['measures_of_study', 'StudyFinding', 'check_study']
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #1eab7475
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import NamedTuple
 
 from .measures import MEASURES, Measure, UnitDescription
@@ -16,16 +16,38 @@ from ..chapters.crows_pairs import crows_pairs
 from ..chapters.embedding_api import embedding_bias
 from ..chapters.maskfill import fill_bias, fill_bias_difference
 from ..chapters.occupation_gap import occupation_associations
+from ..chapters.seat import TEMPLATES, seat
 from ..chapters.wefat import correlation_result
 from ..core.checks import TooFewWords, listed, plural
+from ..models.masked import MaskedScorer
 from ..models.tokens import unknown_words
 from ..stimuli.studies import Study as EmbeddingStudy
-from ..stimuli.study import LEAST_GAP_WORDS, STUDY_PARTS, Study, read_study
+from ..stimuli.study import LEAST_GAP_WORDS, STUDY_PARTS, GapTest, Study, read_study
+from ..stimuli.words import Query, weat_query
+from ..vectors.wordvectors import WordVectors
+
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #b5551120
 def _named(r, spec):
     "The result with the name of its test, in the family of tests of its study."
     return replace(r, meta={**r.meta, 'name': spec['name'], 'battery': spec['battery'], 'source': spec['source']})
+
+
+def _query_of(spec):
+    "The `Query` of a specification, as plain data; its templates are for embedders only."
+    return {key: value for key, value in spec.items() if key != 'templates'}
+
+
+def _weat_run(vectors, spec, **options):
+    "A query in word vectors, as the row of the table of measures has it."
+    return _OF_THE_BOOK['weat'].run(vectors, _query_of(spec), **options)
+
+
+def _seat_run(embedder, spec, **options):
+    "A query in an embedder, in its own templates if it has some."
+    if not spec.get('templates'):
+        return _OF_THE_BOOK['seat'].run(embedder, _query_of(spec), **options)
+    return seat(embedder, Query(**_query_of(spec)), templates=spec['templates'], on_missing='drop', **options)
 
 
 def _known_words(model, words, what, least):
@@ -61,18 +83,46 @@ def _pairs_run(model, spec):
     "Pairs of sentences: how often is the first one more probable?"
     import pandas as pd
     table = pd.DataFrame(spec['sentences'], columns=['sent_more', 'sent_less'])
-    if spec['clusters']:
-        table['cluster'] = spec['clusters']
+    for column, key in ((spec['cluster_name'], 'clusters'), ('type', 'types'), ('direction', 'directions')):
+        if spec[key]:
+            table[column] = spec[key]
     return _named(crows_pairs(model, table), spec)
 
 
+def _gap_options(subject, gap):
+    """The options of `occupation_associations` for a `GapTest`; empty for women and men with the usual words and templates.
+
+    ValueError for a masked model if there are groups, but no templates for them."""
+    if isinstance(subject, WordVectors):
+        return {'groups': list(gap.groups.values())} if gap.groups else {}
+    is_masked = isinstance(subject, MaskedScorer)
+    templates = gap.templates_with(2 if is_masked else 1)
+    if gap.groups and not templates:
+        if is_masked:
+            raise ValueError(_NO_TEMPLATES)
+        templates = TEMPLATES                   # any word fits "They said {target}."
+    options = {'templates': list(templates)} if templates else {}
+    if gap.groups:
+        options['groups'] = list(gap.terms_of_groups.values())
+    return options
+
+
+_NO_TEMPLATES = ('the gap has groups, but no templates for them; a masked model needs one or more with the slots {group} and {target}, '
+                 'such as "The {target} is {group}."')
+_WOMEN_AND_MEN = ('female', 'male') # the names of the groups of a gap without groups
+
+
 def _gap_run(subject, spec, **options):
-    "A number for each word against its association with women and men."
-    found = occupation_associations(subject, list(spec['words']), **options)
-    least = max(LEAST_GAP_WORDS, -(-len(spec['words']) // 2))               # half of the words, rounded up
-    found = replace(found, missing=[word for word in spec['words'] if word not in found.words])
+    "A number for each word against its association with two groups."
+    gap = GapTest(**{of_field.name: spec[of_field.name] for of_field in fields(GapTest)})
+    if not isinstance(subject, WordVectors):
+        options = {}                            # placebos and upper or lower case are of vectors
+    found = occupation_associations(subject, list(gap.words), **_gap_options(subject, gap), **options)
+    least = max(LEAST_GAP_WORDS, -(-len(gap.words) // 2))                   # half of the words, rounded up
+    found = replace(found, missing=[word for word in gap.words if word not in found.words])
     wefat_options = {'alternative': 'two-sided', 'n_resamples': 99_999, 'random_state': 0, 'confidence_level': .95}
-    return _named(correlation_result(found, spec['words'], ('female', 'male'), spec['name'], least, wefat_options), spec)
+    groups = tuple(gap.groups) or _WOMEN_AND_MEN
+    return _named(correlation_result(found, gap.words, groups, gap.number or gap.name, least, wefat_options), spec)
 
 
 def _contrast_run(embedder, spec):
@@ -85,7 +135,7 @@ def _contrast_run(embedder, spec):
 # %% ../../nbs/auditing/01a_own_tests.ipynb #aa8ccaaf
 _OF_THE_BOOK = {m.name: m for m in MEASURES}
 _OWN = {                                        # part of a study: the rows that measure it, without their units
-    'queries': (_OF_THE_BOOK['weat'], _OF_THE_BOOK['seat']),
+    'queries': (_OF_THE_BOOK['weat']._replace(run=_weat_run), _OF_THE_BOOK['seat']._replace(run=_seat_run)),
     'fills': (Measure(name='fills', kinds=('masked',), units=dict, run=_fill_run, page='02_maskfill', limits=_OF_THE_BOOK['maskfill'].limits),),
     'pairs': (Measure(name='pairs', kinds=('masked', 'causal'), units=dict, run=_pairs_run, page='03a_crows_pairs',
                       limits=_OF_THE_BOOK['sas_pairs'].limits),),
@@ -132,12 +182,13 @@ def measures_of_study(study, # a Study
             rows.append(row)
             continue
         units = row.units()
-        of_study = own.pop(row.name).units()
+        own_row = own.pop(row.name)
+        of_study = own_row.units()
         both = [name for name in of_study if name in units]
         if both:
             raise ValueError(f'the study and this book both have a test {listed(both)}; rename the one in the study, or measure the '
                              'study without the tests of this book')
-        rows.append(row._replace(units=lambda both={**units, **of_study}: both))
+        rows.append(own_row._replace(units=lambda both={**units, **of_study}: both))
     return rows + list(own.values())
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #12ee6d7d
@@ -199,50 +250,66 @@ class _WordList(NamedTuple):
     least: int
 
 
-def _lists_of(test, part):
-    "The lists of words of a test that a subject must know."
+def _lists_of(test, part, kind):
+    "The lists of words of a test that a subject of this kind must know."
     if part == 'queries':
         return [_WordList(key, getattr(test, key), test.min_words if key in 'XY' else 1) for key in 'XYAB']
     if part == 'gaps':
-        return [_WordList('words', list(test.words), max(LEAST_GAP_WORDS, -(-len(test.words) // 2)))]
+        return [_WordList('words', list(test.words), max(LEAST_GAP_WORDS, -(-len(test.words) // 2))), *_groups_of(test, kind)]
     if part == 'fills':
         lists = [_WordList(f'group {name}', words, len(words)) for name, words in test.groups.items()]
         return lists + [_WordList(key, getattr(test, key), 2 if key in 'XY' else 1) for key in ('X', 'Y', 'targets') if getattr(test, key)]
     return []
 
 
+def _groups_of(gap, kind):
+    "The words of the groups of a gap that a subject of this kind must know."
+    if kind == 'vectors':
+        terms = weat_query('weat7')
+        groups = gap.groups or dict(zip(_WOMEN_AND_MEN, (terms.B, terms.A)))
+        return [_WordList(f'group {name}', words, 2) for name, words in groups.items()]
+    groups = gap.terms_of_groups
+    return [_WordList(f'group {name}', words, len(words) if kind == 'masked' else 2) for name, words in groups.items()]
+
+
+def _lost_words(words, kind, opened):
+    "The words that a subject lacks. Embedders take any word."
+    if kind == 'vectors':
+        return opened.missing(words)
+    return unknown_words(opened.tokenizer, words) if kind == 'masked' else []
+
+
 def _findings_of(test, part, kind, opened):
     "The findings on one test and one subject."
     findings = []
-    for of_list in _lists_of(test, part):
-        if kind == 'vectors':
-            lost = opened.missing(of_list.words)
-        elif kind == 'masked':
-            lost = unknown_words(opened.tokenizer, of_list.words)
-        else:
-            lost = []                               # embedders take any word
-        if not lost:
-            continue
+    for of_list in _lists_of(test, part, kind):
+        lost = _lost_words(of_list.words, kind, opened)
         n_left = len(of_list.words) - len(lost)
-        text = f'{of_list.name} has {n_left} of {len(of_list.words)} words; missing: {listed(lost, 20)}'
+        too_few = n_left < of_list.least
+        if not lost and not too_few:
+            continue
+        text = f'{of_list.name} has {n_left} of {plural(len(of_list.words), "word")}'
+        if lost:
+            text += f'; missing: {listed(lost, 20)}'
         if kind == 'vectors':
             in_lower_case = [word for word in lost if word.lower() in opened]
             if in_lower_case:
                 text += f'; the vectors have in lower case: {listed(in_lower_case, 20)}'
-        too_few = n_left < of_list.least
         if too_few:
-            text += f'; {of_list.least} are needed: replace the missing words, or add others'
+            text += f'; {of_list.least} are needed: {"replace the missing words, or add others" if lost else "add words"}'
         findings.append(StudyFinding(subject=opened.name, test=test.name, stops=too_few, text=text))
-    if part == 'fills' and kind == 'masked':
-        findings += _pieces_of(test, opened)
+    if part == 'gaps' and kind == 'masked' and test.groups and not test.templates_with(2):
+        findings.append(StudyFinding(subject=opened.name, test=test.name, stops=True, text=_NO_TEMPLATES))
+    if kind == 'masked':
+        findings += _pieces_of(test, part, opened)
     if part == 'pairs':
         findings += _unknown_in_pairs(test, opened)
     return findings
 
 
-def _pieces_of(test, model):
+def _pieces_of(test, part, model):
     "A finding for words that the tokenizer divides: their probability is a product over the pieces."
-    words = [word for of_list in _lists_of(test, 'fills') for word in of_list.words]
+    words = [word for of_list in _lists_of(test, part, 'masked') for word in of_list.words]
     n_pieces = {word: len(model.tokenizer(word, add_special_tokens=False)['input_ids']) for word in words}
     several = [f'{word} ({n})' for word, n in n_pieces.items() if n > 1]
     if not several:

@@ -71,12 +71,14 @@ def _check_limits(ctx, study):
             click.echo(printable(f'Warning: the limit {limit.text}: {problem}'), err=True)
 
 # %% ../../nbs/auditing/11a_study_commands.ipynb #87b45b5a
-@click.command('check', short_help='Check a study file, and list words that a subject lacks.')
+@click.command('check', short_help='Check a study file: which words a subject lacks, how long an audit takes.')
 @click.argument('file', type=click.Path(path_type=Path))
 @click.argument('subjects', nargs=-1, metavar='[SUBJECT]...')
+@click.option('--time/--no-time', 'with_time', default=True, show_default=True,
+              help='Estimate how long an audit will take, from a short trial with each SUBJECT. A provider gets no request.')
 @click.pass_context
-def check_command(ctx, file, subjects):
-    """Check the study FILE, and list the words that each SUBJECT lacks. This command measures nothing.
+def check_command(ctx, file, subjects, with_time):
+    """Check the study FILE, list the words that each SUBJECT lacks, and say how long an audit of it will take.
 
     Tests for other kinds of subject are skipped. The exit code is 0 if each SUBJECT has the words for its tests, 2 for a
     mistake in the file or in a name, and 3 if a test cannot be measured.
@@ -100,11 +102,20 @@ def check_command(ctx, file, subjects):
             click.echo(printable(f'{part.key}: {", ".join(names)} (for {joined([KIND_WORDS[kind] for kind in part.measured_on], "or")})'))
     if not subjects:
         return
+    from time import process_time
+    from biasbook.auditing.cost import estimate_work
     from biasbook.auditing.own_tests import check_study
+    from biasbook.auditing.subjects import open_subject
     stops = False
     for subject in subjects:
+        estimate = None
         try:
-            findings = check_study(study, subject)
+            start = process_time()
+            _, opened = open_subject(subject)
+            seconds_to_open = process_time() - start
+            findings = check_study(study, opened)
+            if with_time:
+                estimate = estimate_work(study, opened, seconds_to_open=seconds_to_open)
         except (ValueError, TypeError, OSError, ImportError) as e:
             from biasbook.embedders.providers import without_secrets
             raise click.UsageError(printable(without_secrets(str(e))), ctx) from e
@@ -112,5 +123,7 @@ def check_command(ctx, file, subjects):
             click.echo(printable(str(finding)))
         if not findings:
             click.echo(printable(f'{subject}: has all words of the tests for its kind'))
+        if estimate is not None and estimate.work.tests:
+            click.echo(printable(f'time: {estimate}'))
         stops = stops or any(finding.stops for finding in findings)
     ctx.exit(3 if stops else 0)

@@ -183,14 +183,14 @@ def kurita_rows(): # a DataFrame (64 rows): section, cell, template, a, b, targe
 
 # %% ../../nbs/02_maskfill.ipynb #08887864
 @occupation_associations.register
-def _(subject: MaskedScorer, occupations, *, words=('she', 'he'), method='chain',
+def _(subject: MaskedScorer, occupations, *, groups=('she', 'he'), method='chain',
       templates=('{Group} is a(n) {target}.', '{Group} works as a(n) {target}.')):
-    "Corrected fill bias toward women, the mean over templates."
+    "Corrected fill bias toward the first group, by default women, the mean over templates. A group is a word or a list of words."
     lost = unknown_words(subject.tokenizer, occupations)
     known = [word for word in occupations if word not in lost]
     if not known:
         raise TooFewWords('occupations', known, 1, lost, subject.name,
                           f'{subject.name} knows none of the {len(occupations)} occupations')
-    table = maskfill_table(subject, templates, [words], known, method=method)
+    table = maskfill_table(subject, templates, [groups], known, method=method)
     corrected = table['gender_fill_bias_prior_corrected'].to_numpy().reshape(-1, len(known))
     return Associations(subject.name, known, corrected.mean(0), lost, meta={'templates': list(templates)})

@@ -12,7 +12,7 @@ from functools import cache, partial, singledispatch
 
 from .wefat import (Associations, check_property, check_wefat_options, correlation_result,
                                      vector_associations)
-from ..core.checks import WrongKind, check_choice, check_list, listed
+from ..core.checks import WrongKind, check_choice, check_labels, check_list, check_mapping, check_words, listed
 from ..core.registry import data_path
 from ..results.result import Result
 from ..stats.estimate import Units, note
@@ -55,9 +55,11 @@ def occupation_shares(which='wefat', # "wefat": the fifty occupations of Caliska
 @singledispatch
 def occupation_associations(subject, # word vectors, or a subject of a kind that a chapter has registered
                             occupations, # a list of words
+                            *,
+                            groups=None, # two lists of words for two other groups; by default words for women and for men
                             **options, # options of this kind of subject; for vectors: placebo and case
-                           )->Associations: # positive: toward women
-    "How a subject associates occupations with women rather than men. TypeError for an unknown kind of subject."
+                           )->Associations: # positive: toward the first group, by default women
+    "How a subject associates occupations with women rather than men, or with two other groups. TypeError for an unknown kind of subject."
     try:
         vectors = as_vectors(subject)
     except TypeError as e:
@@ -67,7 +69,8 @@ def occupation_associations(subject, # word vectors, or a subject of a kind that
                         'biasbook.chapters.maskfill') from e
     fold_property(vectors, dict.fromkeys(occupations), options.get('case', 'auto'))     # an error if two become one word
     terms = weat_query('weat7')
-    found = vector_associations(vectors, occupations, terms.B, terms.A, on_missing='drop', **options)
+    first, second = (terms.B, terms.A) if groups is None else groups
+    found = vector_associations(vectors, occupations, first, second, on_missing='drop', **options)
     return _with_words_as_given(found, occupations)
 
 
@@ -80,8 +83,8 @@ def _with_words_as_given(found, occupations):
 
 # %% ../../nbs/00c_occupation_gap.ipynb #d119cadf
 @occupation_associations.register
-def _(subject: Associations, occupations):
-    "The associations of the occupations among `Associations` that were computed before."
+def _(subject: Associations, occupations, *, groups=None):
+    "The associations of the occupations among `Associations` that were computed before, with whichever groups."
     kept = [i for i, word in enumerate(subject.words) if word in occupations]
     if not kept:
         raise ValueError(f'{subject.subject} has none of the {len(occupations)} occupations')
@@ -122,6 +125,8 @@ def _shares_or_default(occupations):
 def occupation_gap(subject, # word vectors or their name, a masked language model, an embedder, or Associations
                    occupations=None, # a mapping: occupation -> share of women, such as percent; by default those of occupation_shares
                    *,
+                   groups=None, # two other groups, a mapping of names to lists of words; by default female and male terms
+                   label=None, # what the numbers are called; by default the share of women
                    alternative='two-sided', # "two-sided", "greater" or "less"
                    n_resamples=99_999, # random orders, for p where not all orders can be counted
                    random_state=0, # their seed, a whole number
@@ -131,8 +136,9 @@ def occupation_gap(subject, # word vectors or their name, a masked language mode
     """Do the occupations with more women lean more toward women in this subject (a WEFAT, Caliskan et al. 2017, doi:10.1126/science.aal4230)?
 
     The value is the correlation r, over occupations, of the share of women with the association with female rather than male words; 0
-    means none. The interval is over occupations, and p comes from random orders of the shares. A correlation shows that the subject
-    follows these numbers, not whether it should, and ignores how large the associations are.
+    means none. With `groups` and `label` it is the correlation of any number with the association of words with the first group
+    rather than the second. The interval is over occupations, and p comes from random orders of the shares. A correlation shows that
+    the subject follows these numbers, not whether it should, and ignores how large the associations are.
 
     Raises: ValueError if the subject lacks more than half of the occupations, or has fewer than 8; TypeError for an unknown kind of
     subject.
@@ -147,10 +153,16 @@ def occupation_gap(subject, # word vectors or their name, a masked language mode
                      'confidence_level': confidence_level}
     check_wefat_options(**wefat_options)
     shares = _shares_or_default(occupations)
+    names: tuple = ('female', 'male')
+    if groups is not None:
+        groups = check_mapping(groups, 'groups')
+        names = check_labels(list(groups), 2, 'groups')
+        options['groups'] = [check_words(words, f'the group {name}') for name, words in groups.items()]
     found = _checked_associations(subject, shares, options)
     least = max(8, math.ceil(len(shares) / 2))
     table = _bundled_table()
-    r = correlation_result(found, shares, ('female', 'male'), table['label'], least, wefat_options, of='occupations')
+    label = table['label'] if label is None else label
+    r = correlation_result(found, shares, names, label, least, wefat_options, of='occupations')
     meta = {**r.meta, 'name': 'occupation gap', 'battery': 'occupation gap'}
     is_bundled = shares in (occupation_shares('wefat'), occupation_shares('winogender'))
     if is_bundled:

@@ -396,22 +396,21 @@ def _nouns(letter):
 
 
 @occupation_associations.register
-def _(subject: Embedder, occupations, *, templates=NOUN_TEMPLATES):
-    "d of each occupation, female minus male, of mean vectors of bare sentences."
+def _(subject: Embedder, occupations, *, groups=None, templates=NOUN_TEMPLATES):
+    "d of each occupation, first group minus second, by default female minus male, of mean vectors of bare sentences."
     occupations = list(occupations)
-    female = _nouns('B')
-    male = _nouns('A')
-    unknown = _Vocabulary(subject).missing(occupations + female + male)
+    first, second = (_nouns('B'), _nouns('A')) if groups is None else groups
+    unknown = _Vocabulary(subject).missing([*occupations, *first, *second])
     known = [word for word in occupations if word not in unknown]
-    known_female = [word for word in female if word not in unknown]
-    known_male = [word for word in male if word not in unknown]
+    known_first = [word for word in first if word not in unknown]
+    known_second = [word for word in second if word not in unknown]
     if not known:
         raise ValueError(f'{subject.name} knows none of the {len(occupations)} occupations')
     templates = _check_templates(templates)
-    sentences = bare_sentences(known + known_female + known_male, templates)
+    sentences = bare_sentences(known + known_first + known_second, templates)
     vectors = word_vectors(subject, sentences)
-    found = vector_associations(vectors, known, known_female, known_male, placebo=False)
-    missing_attributes = {'A': [word for word in female if word in unknown], 'B': [word for word in male if word in unknown]}
+    found = vector_associations(vectors, known, known_first, known_second, placebo=False)
+    missing_attributes = {'A': [word for word in first if word in unknown], 'B': [word for word in second if word in unknown]}
     meta = {
         **found.meta,
         'templates': [template.text for template in templates],

@@ -249,17 +249,17 @@ class Table(NamedTuple):
 
 
 def _find_separator(text, file, column_of):
-    "The separator that finds most of the known columns in the first line that is not blank."
+    "The separator that finds most of the known columns in the first line that is not blank, or else most columns."
     first_line = next((line for line in text.split('\n') if line.strip(' ,;\t|\r')), '')
-    known_columns = {}                          # separator -> number of known columns
+    n_columns = {}                              # separator -> number of known columns, and of all columns
     for separator in ',;\t|':
         try:
             _, headers = csv_rows(first_line, file, separator)[0]
         except (ValueError, IndexError):        # another separator, or an empty file
             headers = []
         columns = {column_of(header) for header in headers}
-        known_columns[separator] = len(columns - {None})
-    return max(known_columns, key=known_columns.__getitem__)
+        n_columns[separator] = len(columns - {None}), len(headers)
+    return max(n_columns, key=n_columns.__getitem__)
 
 
 def read_table(path, # a file, as `check_path` returns it

@@ -122,7 +122,7 @@ def _found_columns(table, of):
     if all(ends_like_a_sentence(header) for header in table.headers):
         raise ValueError(f'{place} has sentences, and no names of columns; write the line sent_more,sent_less above it')
     raise ValueError(f'{place} names no columns of sentences; its columns are {listed(map(shown, table.headers), 20)}; call two of '
-                     "them sent_more and sent_less, or pass columns=('…', '…')")
+                     "them sent_more and sent_less, or pass columns=('…', '…'), in a study file columns: […, …]")
 
 # %% ../../nbs/stimuli/04_sentence_pairs.ipynb #2876a258
 _END = re.compile(r'[.!?…。！？][\'"”’»)\]]*$')
