@@ -182,14 +182,14 @@ class _Not:
 
 
 @dataclass(frozen=True)
-class _All:
+class _And:
     parts: tuple
     at: int
     kind = 'truth'
 
 
 @dataclass(frozen=True)
-class _Any:
+class _Or:
     parts: tuple
     at: int
     kind = 'truth'
@@ -246,10 +246,10 @@ class _Parser:
         return f'{shown(token.text, 40)} is not expected here'
 
     def either(self):
-        return self.joined_by('or', self.both, _Any)
+        return self.joined_by('or', self.both, _Or)
 
     def both(self):
-        return self.joined_by('and', self.negated, _All)
+        return self.joined_by('and', self.negated, _And)
 
     def joined_by(self, word, part, join):
         "Parts with `and` or `or` between them."
@@ -302,7 +302,7 @@ class _Parser:
         comparisons = []
         for sign, left, right in zip(signs, parts, parts[1:]):
             comparisons.append(_Compared(sign.text, left, right, sign.at))
-        return comparisons[0] if len(comparisons) == 1 else _All(tuple(comparisons), parts[0].at)
+        return comparisons[0] if len(comparisons) == 1 else _And(tuple(comparisons), parts[0].at)
 
     def equal(self, parts, signs):
         "A comparison of a reading with a text, or of a condition with true or false."
@@ -415,9 +415,9 @@ def _asked_for(part, is_negated=False):
     "The same condition without `not`."
     if isinstance(part, _Not):
         return _asked_for(part.operand, not is_negated)
-    if isinstance(part, (_All, _Any)):
-        is_all = isinstance(part, _All) != is_negated
-        join = _All if is_all else _Any
+    if isinstance(part, (_And, _Or)):
+        is_all = isinstance(part, _And) != is_negated
+        join = _And if is_all else _Or
         return join(tuple(_asked_for(each, is_negated) for each in part.parts), part.at)
     if not is_negated:
         return part
@@ -432,7 +432,7 @@ def _asked_for(part, is_negated=False):
 
 def _inner(part):
     "The parts of a part."
-    if isinstance(part, (_All, _Any)):
+    if isinstance(part, (_And, _Or)):
         return part.parts
     if isinstance(part, (_Compared, _Arithmetic)):
         return part.left, part.right
@@ -654,24 +654,24 @@ def _asks_for(part):
 
 def _can_bound(part, counts):
     "Whether a part of a condition bounds the association; `counts` says whether a single bound counts."
-    if isinstance(part, _All):
+    if isinstance(part, _And):
         return any(_can_bound(each, counts) for each in part.parts)
-    if isinstance(part, _Any):
+    if isinstance(part, _Or):
         return all(_can_bound(each, counts) for each in part.parts)
     return _asks_for(part) == _BOUND and counts(part)
 
 
 def _has_open_absence(part, is_bounded=False):
     "Whether a part asks for absence, and nothing that must hold with it is a bound."
-    if isinstance(part, _All):
+    if isinstance(part, _And):
         is_bounded = is_bounded or _can_bound(part, lambda _: True)
-    if isinstance(part, (_All, _Any)):
+    if isinstance(part, (_And, _Or)):
         return any(_has_open_absence(each, is_bounded) for each in part.parts)
     return not is_bounded and _asks_for(part) == _ABSENCE
 
 
 def _advice(limit):
-    has_alternatives = isinstance(limit.condition, _Any)
+    has_alternatives = isinstance(limit.condition, _Or)
     return limit_advice_text(limit.expression, has_alternatives, has_power='detectable' in _FIELDS[limit.about])
 
 # %% ../../nbs/auditing/03a_limits.ipynb #90d874d8
@@ -745,10 +745,10 @@ def _reach(r):
 
 def _verdict(part, record, counts, is_bounded=False):
     "Whether a condition holds for the fields of one result."
-    if isinstance(part, _All):
+    if isinstance(part, _And):
         is_bounded = is_bounded or _can_bound(part, counts)
         return _joined([_verdict(each, record, counts, is_bounded) for each in part.parts], False)
-    if isinstance(part, _Any):
+    if isinstance(part, _Or):
         return _joined([_verdict(each, record, counts, is_bounded) for each in part.parts], True)
     fact = _fact(part, record)
     asks = _asks_for(part)
