@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['LIMIT_FIELDS', 'CHANGE_FIELDS', 'STATUSES', 'Limit', 'parse_limit', 'limit_texts', 'parse_limits',
-           'unbounded_absence', 'LimitOutcome', 'limit_fields', 'check_limits', 'limits_exit_code',
-           'check_change_limits', 'outcomes_to_data', 'outcomes_from_data']
+           'unbounded_absence', 'LimitOutcome', 'limit_fields', 'check_limits', 'limits_exit_code', 'LimitedTest',
+           'tests_of_limit', 'why_undecidable', 'check_change_limits', 'outcomes_to_data', 'outcomes_from_data']
 
 # %% ../../nbs/auditing/03a_limits.ipynb #79527a16
 import fnmatch
@@ -20,8 +20,9 @@ from ..core.checks import WrongKind, check_choice, check_text, clipped, did_you_
 from ..core.inputs import ODD_CHARACTERS
 from ..results.readings import READINGS, is_known, summary_table
 from ..results.result import PLACEBOS, Result
-from ..results.sentences import (limit_advice_text, limit_facts_text, limit_text, little_data_text, not_found_text,
+from ..results.sentences import (limit_advice_text, limit_facts_text, limit_text, little_data_text, no_subject_text, not_found_text,
                                         unbounded_text)
+from .names import KIND_WORDS
 
 # %% ../../nbs/auditing/03a_limits.ipynb #431a5dcf
 LIMIT_FIELDS = { # of a result -> its meaning
@@ -928,6 +929,37 @@ def limits_exit_code(outcomes, # LimitOutcomes
     if 'exceeded' in statuses:
         return 1
     return 3 if something_failed or statuses - {'within'} else 0
+
+# %% ../../nbs/auditing/03a_limits.ipynb #becd252a
+class LimitedTest(NamedTuple):
+    "A test that a limit is about, before it is measured."
+    name: str
+    kinds: tuple # of subjects that it takes
+
+
+def tests_of_limit(limit, # a Limit on results
+                   rows, # of measures, such as MEASURES
+                  )->list: # of LimitedTests
+    "The tests whose names fit the pattern of a limit."
+    found = []
+    for row in rows:
+        for unit, spec in row.units().items():
+            if _matches(limit.pattern, _names(row.name, unit, row.describe(spec).groups)):
+                found.append(LimitedTest(unit, row.kinds))
+    return found
+
+
+def why_undecidable(limit, # a Limit on results
+                    rows, # of measures, such as MEASURES
+                    kinds, # of all subjects, such as {"vectors"}
+                   )->str: # '' if a subject takes one of its tests, or if no test has such a name
+    "Why a limit cannot be decided: all its tests are for other kinds of subject."
+    tests = tests_of_limit(limit, rows)
+    needed = dict.fromkeys(kind for test in tests for kind in test.kinds)
+    if not tests or not set(kinds).isdisjoint(needed):
+        return ''
+    names = dict.fromkeys(test.name for test in tests)
+    return no_subject_text(names, [KIND_WORDS[kind] for kind in needed])
 
 # %% ../../nbs/auditing/03a_limits.ipynb #18fa436a
 def check_change_limits(comparison, # an AuditComparison

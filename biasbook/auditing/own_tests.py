@@ -21,6 +21,7 @@ from ..core.checks import TooFewWords, listed, plural
 from ..models.tokens import unknown_words
 from ..stimuli.studies import Study as EmbeddingStudy
 from ..stimuli.study import LEAST_GAP_WORDS, STUDY_PARTS, Study, read_study
+from ..vectors.case import in_lower_case
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #b5551120
 def _named(r, spec):
@@ -135,8 +136,8 @@ def measures_of_study(study, # a Study
         of_study = own.pop(row.name).units()
         both = [name for name in of_study if name in units]
         if both:
-            raise ValueError(f'the study and this book both have a test {listed(both)}; rename the one in the study, or measure the '
-                             'study without the tests of this book')
+            raise ValueError(f'{listed(both)}: the study and the package both have a test of this name; give the one in the study '
+                             'another name, or pass with_builtin=False')
         rows.append(row._replace(units=lambda both={**units, **of_study}: both))
     return rows + list(own.values())
 
@@ -156,6 +157,7 @@ class StudyFinding:
 
 def check_study(study, # a Study, or the path of a study file
                 subjects, # names or objects, as for audit
+                case='auto', # of words in word vectors, as for audit
                )->list: # of StudyFindings; empty if each subject has all words
     "What a study lacks in these subjects, without measuring it. ValueError for a bad study or subject."
     if not isinstance(study, Study):
@@ -174,7 +176,7 @@ def check_study(study, # a Study, or the path of a study file
         for part in parts:
             if kind in part.measured_on:
                 for test in getattr(study, part.key):
-                    findings += _findings_of(test, part.key, kind, opened)
+                    findings += _findings_of(test, part.key, kind, opened, case)
     return findings
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #4cc8d514
@@ -197,12 +199,18 @@ def _lists_of(test, part):
     return []
 
 
-def _findings_of(test, part, kind, opened):
+def _missing_in_case(vectors, words, case):
+    "The words that the vectors lack, as they were given."
+    is_lower = in_lower_case(vectors, case)
+    return [word for word in words if (word.lower() if is_lower else word) not in vectors]
+
+
+def _findings_of(test, part, kind, opened, case):
     "The findings on one test and one subject."
     findings = []
     for of_list in _lists_of(test, part):
         if kind == 'vectors':
-            lost = opened.missing(of_list.words)
+            lost = _missing_in_case(opened, of_list.words, case)
         elif kind == 'masked':
             lost = unknown_words(opened.tokenizer, of_list.words)
         else:
@@ -212,9 +220,10 @@ def _findings_of(test, part, kind, opened):
         n_left = len(of_list.words) - len(lost)
         text = f'{of_list.name} has {n_left} of {len(of_list.words)} words; missing: {listed(lost, 20)}'
         if kind == 'vectors':
-            in_lower_case = [word for word in lost if word.lower() in opened]
-            if in_lower_case:
-                text += f'; the vectors have in lower case: {listed(in_lower_case, 20)}'
+            there_in_lower_case = [word for word in lost if word.lower() in opened]
+            if there_in_lower_case:
+                text += (f'; the vectors have in lower case: {listed(there_in_lower_case, 20)}; pass case="lower" to look words up in '
+                         'lower case')
         too_few = n_left < of_list.least
         if too_few:
             text += f'; {of_list.least} are needed: replace the missing words, or add others'
