@@ -21,7 +21,7 @@ from ..core.checks import TooFewWords, listed, plural
 from ..models.tokens import unknown_words
 from ..stimuli.studies import Study as EmbeddingStudy
 from ..stimuli.study import LEAST_GAP_WORDS, STUDY_PARTS, Study, read_study
-from ..vectors.case import in_lower_case
+from ..vectors.case import missing_in_case
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #b5551120
 def _named(r, spec):
@@ -199,18 +199,12 @@ def _lists_of(test, part):
     return []
 
 
-def _missing_in_case(vectors, words, case):
-    "The words that the vectors lack, as they were given."
-    is_lower = in_lower_case(vectors, case)
-    return [word for word in words if (word.lower() if is_lower else word) not in vectors]
-
-
 def _findings_of(test, part, kind, opened, case):
     "The findings on one test and one subject."
     findings = []
     for of_list in _lists_of(test, part):
         if kind == 'vectors':
-            lost = _missing_in_case(opened, of_list.words, case)
+            lost = missing_in_case(opened, of_list.words, case)
         elif kind == 'masked':
             lost = unknown_words(opened.tokenizer, of_list.words)
         else:
