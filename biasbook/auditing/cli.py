@@ -343,8 +343,8 @@ class _NotDone(click.ClickException):
     exit_code = 3
 
 
-_case_option = click.option('--case', default='auto', show_default=True, type=click.Choice(CASES), help='How words are looked up in word '
-                            'vectors: auto in lower case if the vectors have no capitals, keep as they are written, lower in lower case.')
+_case_option = click.option('--case', default='auto', show_default=True, type=click.Choice(CASES), help='Look words up in word vectors '
+                            'in lower case (lower), as they are written (keep), or in lower case only if the vectors have no capitals (auto).')
 
 
 def _limit_options(example):
@@ -553,7 +553,9 @@ def _queries_to_rank(ctx, names, path, study):
         if path is not None:
             queries += load_queries(path)
         of_study = None if study is None else read_study(study)
-    except (ValueError, OSError) as e:
+    except OSError as e:
+        raise click.UsageError(printable(f'{e.filename or path} cannot be read: {e.strerror or e}'), ctx) from e
+    except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
     if of_study is not None:
         if not of_study.queries:

@@ -94,8 +94,8 @@ def _kinds_of(subjects):
 @click.command('check', short_help='Check a study file, and list words that a subject lacks.')
 @click.argument('file', type=click.Path(path_type=Path))
 @click.argument('subjects', nargs=-1, metavar='[SUBJECT]...')
-@click.option('--case', default='auto', show_default=True, type=click.Choice(CASES), help='How words are looked up in word vectors, as for '
-              'audit.')
+@click.option('--case', default='auto', show_default=True, type=click.Choice(CASES), help='In which case words are looked up in '
+              'word vectors, as for audit.')
 @click.pass_context
 def check_command(ctx, file, subjects, case):
     """Check the study FILE, and list the words that each SUBJECT lacks. This command measures nothing.
