@@ -156,6 +156,12 @@ def test_help_has_the_exit_codes(repository, command):
     assert all(option in text for option in ('--limit', '--junit', '--github'))
 
 
+@pytest.mark.parametrize('command', ['rank', 'check'])
+def test_help_of_commands_without_limits_has_the_exit_codes(repository, command):
+    text = run(repository, f'biasbook {command} --help').stdout
+    assert 'Exit codes:' in text and re.findall(r'^ +([0-3])  \w', text, re.M) == ['0', '1', '2', '3'] and '--case' in text
+
+
 def test_page_has_the_same_exit_codes():
     for page in (PAGE, root / 'nbs' / 'auditing' / '11_cli.ipynb'):
         cells = json.loads(page.read_text(encoding='utf-8'))['cells']

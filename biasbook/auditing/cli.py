@@ -30,7 +30,7 @@ from click.core import ParameterSource
 from .. import __version__
 from ..core.checks import UnknownName, check_path, close_names, did_you_mean, joined, plural
 from ..core.inputs import file_text, parse_json
-from .config import DEBIAS, MISSING, MOST_JOBS, check_cluster, read_config
+from .config import CASES, DEBIAS, MISSING, MOST_JOBS, check_cluster, read_config, with_options
 from .names import MEASURE_NAMES, why_impossible
 from .study_commands import check_command, new_command
 
@@ -63,7 +63,8 @@ def exit_code(interrupt:KeyboardInterrupt # what was raised by Ctrl-C or SIGTERM
 class Commands(click.Group):
     """A group that suggests the nearest command. Exit code 130 after Ctrl-C, 143 after SIGTERM, 3 if output cannot be written.
 
-    No message has the user, password or query of an address, or a key from the environment."""
+    No message has the user, password or query of an address, or a key from the environment. Messages that name an argument
+    of a Python function name the option in its place."""
     group_class = type
 
     def parse_args(self, ctx, args):
@@ -86,7 +87,7 @@ class Commands(click.Group):
             ctx.exit(exit_code(e))
         except click.ClickException as e:
             from biasbook.embedders.providers import without_secrets
-            setattr(e, 'message', without_secrets(e.message))       # click declares it final
+            setattr(e, 'message', with_options(without_secrets(e.message)))     # click declares it final
             raise
 
     def main(self, *args, **options):
@@ -342,6 +343,10 @@ class _NotDone(click.ClickException):
     exit_code = 3
 
 
+_case_option = click.option('--case', default='auto', show_default=True, type=click.Choice(CASES), help='Look words up in word vectors '
+                            'in lower case (lower), as they are written (keep), or in lower case only if the vectors have no capitals (auto).')
+
+
 def _limit_options(example):
     "A decorator that adds the options about limits to a command."
     options = [click.option('--limit', 'limits', multiple=True, metavar='TEXT',
@@ -538,12 +543,24 @@ for command in (check_command, compare_command, completion_command, data_command
     main.add_command(command)
 
 # %% ../../nbs/auditing/11_cli.ipynb #fe22f2ad
-def _queries_to_rank(names, path):
-    "The queries that were named, and those of a file; None if there are neither. ValueError or OSError as for load_queries."
+def _queries_to_rank(ctx, names, path, study):
+    "The queries that were named, and those of a file and of a study; None if there are none of these. UsageError for a wrong file."
+    from biasbook.results.tables import printable
+    from biasbook.stimuli.study import read_study
     from biasbook.stimuli.words import load_queries
     queries = list(names)
-    if path is not None:
-        queries += load_queries(path)
+    try:
+        if path is not None:
+            queries += load_queries(path)
+        of_study = None if study is None else read_study(study)
+    except OSError as e:
+        raise click.UsageError(printable(f'{e.filename or path} cannot be read: {e.strerror or e}'), ctx) from e
+    except ValueError as e:
+        raise click.UsageError(printable(str(e)), ctx) from e
+    if of_study is not None:
+        if not of_study.queries:
+            raise click.UsageError(f'{study} has no queries, and rank measures only these', ctx)
+        queries += of_study.queries
     return queries or None
 
 
@@ -567,6 +584,9 @@ def _complete_vectors(ctx, param, incomplete):
 @click.option('--query', 'names', multiple=True, metavar='NAME', help='A published test, weat1 to weat10; may be repeated. Without '
               'queries, all ten.')
 @click.option('--queries', 'path', type=click.Path(path_type=Path), metavar='FILE', help='A file with queries of your own.')
+@click.option('--study', type=click.Path(path_type=Path), metavar='FILE', help='The queries of this study file; its other tests are not '
+              'ranked.')
+@_case_option
 @click.option('--by', default='value', show_default=True, type=_Choice(['value', 'distance']),
               help='Rank from the largest value down, or from the value farthest from 0.')
 @click.option('--own-words', is_flag=True, help='Measure each SUBJECT with the words that it has, and mark the queries. By default, only '
@@ -574,34 +594,45 @@ def _complete_vectors(ctx, param, incomplete):
 @click.option('--out', type=click.Path(path_type=Path), callback=_check_ending, metavar='FILE',
               help='Write the ranking into this file as well: .pdf, .png or .svg for the figure, .csv, .json, .md or .tex for the table.')
 @click.pass_context
-def rank_command(ctx, subjects, names, path, by, own_words, out):
+def rank_command(ctx, subjects, names, path, study, case, by, own_words, out):
     """Rank word vectors, each SUBJECT a file or a name, by their WEAT d.
 
-    The last note lists the orders that hold in 95 % of resamples of the target words. The exit code is 0 if every query
-    was measured, 1 if a query or a file could not be measured, and 2 if the command itself was wrong.
+    The last note lists the orders that hold in 95 % of resamples of the target words.
+
+    \b
+    Exit codes:
+      0  every query was measured in every SUBJECT
+      1  is not used: a ranking has no limits
+      2  the command was wrong
+      3  a query, or a SUBJECT, could not be measured
 
     \b
     Examples:
       biasbook rank googlenews-mini vectors.txt --query weat7
+      biasbook rank a.txt b.txt c.bin --study mine.yaml
       biasbook rank a.txt b.txt c.bin --queries mine.csv --out ranks.tex"""
     if len(subjects) < 2:
         raise click.UsageError('rank compares two or more subjects; to audit one: biasbook audit SUBJECT', ctx)
+    twice = [subject for subject in dict.fromkeys(subjects) if subjects.count(subject) > 1]
+    if twice:
+        raise click.UsageError(f'{joined(twice)} is there more than once; name each SUBJECT once', ctx)
     _check_subjects(ctx, subjects)
+    queries = _queries_to_rank(ctx, names, path, study)
     from biasbook.chapters.ranking import rank
     from biasbook.results.saving import save
     from biasbook.results.tables import printable
     try:
-        ranking = rank(subjects, _queries_to_rank(names, path), by=by, common_words=not own_words)
+        ranking = rank(subjects, queries, by=by, common_words=not own_words, case=case)
         if out is not None:
             save(ranking, out)
     except UnknownName as e:
         raise click.BadParameter(printable(str(e)), ctx, param_hint='--query') from e
     except (ValueError, OSError) as e:
-        raise click.ClickException(printable(str(e))) from e
-    click.echo(ranking.paper_table().to_text())
+        raise _NotDone(printable(str(e))) from e
+    click.echo(with_options(ranking.paper_table().to_text()))
     if out is not None:
         click.echo(f'Wrote {out}')
-    ctx.exit(1 if ranking.not_measured else 0)
+    ctx.exit(3 if ranking.not_measured else 0)
 
 # %% ../../nbs/auditing/11_cli.ipynb #f885df17
 def _options(ctx):
@@ -786,12 +817,12 @@ def _audited(ctx, subjects, measures, options, limits=(), study=None):
     from biasbook.embedders.providers import without_secrets
     progress = usual_progress(not options['quiet'])
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: click.echo(f'Warning: {without_secrets(message)}', err=True)
+        warnings.showwarning = lambda message, *_, **__: click.echo(f'Warning: {with_options(without_secrets(message))}', err=True)
         try:
             with _executor(options) as pool:
-                return audit(subjects, measures, study=study, with_builtin=options['with_builtin'], only=list(options['only']) or None, placebo=options['placebo'],
-                             on_missing=options['missing'], threads=options['threads'], executor=pool,
-                             resume=not options['fresh'], limits=limits, progress=progress)
+                return audit(subjects, measures, study=study, with_builtin=options['with_builtin'], only=list(options['only']) or None,
+                             placebo=options['placebo'], case=options['case'], on_missing=options['missing'],
+                             threads=options['threads'], executor=pool, resume=not options['fresh'], limits=limits, progress=progress)
         except KeyboardInterrupt as e:
             click.echo(without_secrets(_interrupted(ctx, progress)), err=True)
             raise click.exceptions.Exit(exit_code(e)) from None
@@ -852,6 +883,7 @@ def _complete_measures(ctx, param, incomplete):
 @click.option('--only', multiple=True, metavar='NAME',
               help='Only this test, such as weat7 or "seat*"; may be repeated.')
 @click.option('--placebo/--no-placebo', default=True, help='Compare with random topics and directions (the default), or not.')
+@_case_option
 @click.option('--missing', default='drop', show_default=True, type=click.Choice(MISSING),
               help='If a subject lacks words: drop leaves them out, raise leaves the test out.')
 @click.option('--threads', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), metavar='N',
@@ -915,8 +947,15 @@ def audit(ctx, **typed):
         _audit_command(ctx, options)
 
 # %% ../../nbs/auditing/11_cli.ipynb #284211fe
+class _StudyToMeasure(NamedTuple):
+    "The study of an audit."
+    path: str
+    rows: list # of measures
+    limits: list # `Limit`s
+
+
 def _study_of(ctx, options):
-    "The path of the study, or None; UsageError for a mistake in it, or for --with-builtin without a study."
+    "The study to measure, or None; UsageError for a mistake in it, or for --with-builtin without a study."
     from biasbook.results.tables import printable
     if options['study'] is None:
         if options['with_builtin']:
@@ -940,8 +979,26 @@ def _study_of(ctx, options):
                 raise ValueError(f'{subject} is {KIND_WORDS[kind]}, and {options["study"]} has no test for that; it has {joined(names)}')
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
-    _parsed_limits(ctx, study.limits, 'results')
-    return str(options['study'])
+    if options['measures']:
+        rows = [row for row in rows if row.name in options['measures']]
+    return _StudyToMeasure(str(options['study']), rows, _parsed_limits(ctx, study.limits, 'results'))
+
+
+def _warn_of_undecidable(limits, rows, subjects):
+    "Print a warning for each limit whose tests no subject can take, before anything is measured."
+    from biasbook.auditing.limits import why_undecidable
+    from biasbook.auditing.subjects import kind_of
+    from biasbook.results.tables import printable
+    try:
+        kinds = {kind_of(subject) for subject in subjects}
+    except (ValueError, OSError):               # a subject that cannot be opened; the audit says why
+        return
+    if None in kinds:
+        return
+    for limit in limits:
+        why = why_undecidable(limit, rows, kinds)
+        if why:
+            click.echo(printable(f'Warning: the limit {limit.text} cannot be decided: {why}'), err=True)
 
 # %% ../../nbs/auditing/11_cli.ipynb #7cc1c1f7
 def _audit_command(ctx, options):
@@ -960,9 +1017,13 @@ def _audit_command(ctx, options):
     else:
         measures, with_tests = list(options['measures']) or None, None
     chosen = _chosen_subjects(options['subjects'], with_tests)
+    if study is None:
+        _warn_of_undecidable(limits, measures, chosen.subjects)
+    else:
+        _warn_of_undecidable([*study.limits, *limits], study.rows, chosen.subjects)
     _make_folder(out)
     junit = _checked_junit(ctx, options['junit'])
-    a = _audited(ctx, chosen.subjects, measures, options, limits, study)
+    a = _audited(ctx, chosen.subjects, measures, options, limits, study and study.path)
     with _writing_to(out):
         folder = a.save(out)
     written = _as_typed(folder, out)
@@ -974,14 +1035,14 @@ def _audit_command(ctx, options):
             click.echo(chosen.left_out)
     for failure in a.failures:
         what = f'{failure["subject"]} {failure["measure"]}'.rstrip()
-        click.echo(printable(f'Not measured: {what}: {failure["error"]}'), err=True)
+        click.echo(printable(with_options(f'Not measured: {what}: {failure["error"]}')), err=True)
     ctx.exit(_checked_audit(a, junit, options['github'], options['quiet']))
 
 
 def _checked_audit(a, junit, github, quiet):
     "Print and write the outcomes of the limits; the exit code."
     from biasbook.auditing.ci import check_lines, checks_of
-    checks = checks_of(a.limits, a.failures)
+    checks = [check._replace(lines=[with_options(line) for line in check.lines]) for check in checks_of(a.limits, a.failures)]
     shown = [check for check in checks if not quiet or check.status != 'within']
     for line in check_lines(shown):
         click.echo(line, err=quiet)
@@ -1034,8 +1095,8 @@ def _conflict(options):
         return '--after, --debias and --placebos need --before'
     if options['after'] and options['debias']:
         return 'give --after or --debias, but not both'
-    if options['only'] or options['cluster'] or not options['placebo']:
-        return '--only, --cluster and --no-placebo are for an audit of SUBJECT, not for --before'
+    if options['only'] or options['cluster'] or not options['placebo'] or options['case'] != 'auto':
+        return '--only, --cluster, --no-placebo and --case are for an audit of SUBJECT, not for --before'
     if options['subjects'] or options['measures']:
         return '--before takes the place of SUBJECT, and measures everything'
     if options['limits'] or options['junit'] or options['github']:

@@ -12,6 +12,7 @@ import math
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import wrap
 from typing import NamedTuple
 
 from .. import __version__
@@ -68,20 +69,42 @@ class Audit:
         return save_audit(self, folder)
 
 # %% ../../nbs/auditing/07_files.ipynb #16bde2d2
-def _terminal_columns(rows):
-    "The columns of the table of one subject, each with its cells; rows are of the summary_table."
-    columns = {'test': [f'{row["name"]} {row["query"]}'.strip() for row in rows],
-               'n': [used_of_asked_text(*_counts(row)) for row in rows],
-               'value': [number_text(row['value']) for row in rows],
-               '95 % interval': [_interval_text(row) for row in rows],
-               'p': [p_text(row) for row in rows],
-               'p Holm': [p_text(row, 'p_holm') for row in rows]}
+_WIDTH = 100 # characters of the longest line about a result in a terminal
+
+
+class _NumberColumn(NamedTuple):
+    "A column of numbers in a terminal."
+    above: str # the first line of its title
+    title: str
+    cells: list
+
+
+def _number_columns(rows):
+    "The numbers of the results of one subject; rows are of the summary_table."
+    columns = [_NumberColumn('', 'n', [used_of_asked_text(*_counts(row)) for row in rows]),
+               _NumberColumn('', 'value', [number_text(row['value']) for row in rows]),
+               _NumberColumn('', '95 % interval', [_interval_text(row) for row in rows]),
+               _NumberColumn('', 'p', [p_text(row) for row in rows]),
+               _NumberColumn('p', 'Holm', [p_text(row, 'p_holm') for row in rows])]
     for name, replaced in PLACEBOS.items():
-        texts = [p_text(row, f'{name}: p_holm') for row in rows]
         if any(is_known(row.get(f'{name}: p')) for row in rows):
-            columns[f'placebo p Holm: {replaced}'] = texts
-    columns['reading'] = [row['reading'] for row in rows]
+            columns.append(_NumberColumn('placebo p', replaced, [p_text(row, f'{name}: p_holm') for row in rows]))
     return columns
+
+
+def _result_lines(rows):
+    "Two lines for each result of one subject: its test and reading, and its numbers."
+    columns = _number_columns(rows)
+    table = [[column.above for column in columns], [column.title for column in columns]]
+    for cells in zip(*(column.cells for column in columns)):
+        table.append(list(cells))
+    above, titles, *numbers = text_table(table, range(len(columns))).split('\n')
+    yield f'    {above}'
+    yield f'    {titles}'
+    for row, line in zip(rows, numbers):
+        test = f'{row["name"]} {row["query"]}'.strip()
+        yield from wrap(f'{test}: {row["reading"]}', _WIDTH, subsequent_indent='  ')
+        yield f'    {line}'
 
 
 class _Counts(NamedTuple):
@@ -104,16 +127,14 @@ def _interval_text(row):
 # %% ../../nbs/auditing/07_files.ipynb #6c93a65e
 def audit_lines(audit, # an Audit
                ): # an iterator over lines of text
-    "The findings, then a line for each result, then the words that were missing."
+    "The findings, then two lines for each result, then the words that were missing."
     yield from audit.findings()
     by_subject: dict = {}
     for row in summary_rows(audit.results):
         by_subject.setdefault(row['subject'], []).append(row)
     for subject, rows in by_subject.items():
-        columns = _terminal_columns(rows)
-        table = [list(columns), *(list(cells) for cells in zip(*columns.values()))]
-        numbers = range(1, len(columns) - 1)
-        yield f'\n{subject}\n{text_table(table, numbers)}'
+        yield f'\n{subject}'
+        yield from _result_lines(rows)
         lacking = [f'{row["name"] or row["query"]} without {listed(row["missing words"], 8)}' for row in rows if row['missing words']]
         if lacking:
             yield f'Words that {subject} lacks: {"; ".join(lacking)}'

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['LIMIT_FIELDS', 'CHANGE_FIELDS', 'STATUSES', 'Limit', 'parse_limit', 'limit_texts', 'parse_limits',
-           'unbounded_absence', 'LimitOutcome', 'limit_fields', 'check_limits', 'limits_exit_code',
-           'check_change_limits', 'outcomes_to_data', 'outcomes_from_data']
+           'unbounded_absence', 'LimitOutcome', 'limit_fields', 'check_limits', 'limits_exit_code', 'LimitedTest',
+           'tests_of_limit', 'why_undecidable', 'check_change_limits', 'outcomes_to_data', 'outcomes_from_data']
 
 # %% ../../nbs/auditing/03a_limits.ipynb #79527a16
 import fnmatch
@@ -20,8 +20,9 @@ from ..core.checks import WrongKind, check_choice, check_text, clipped, did_you_
 from ..core.inputs import ODD_CHARACTERS
 from ..results.readings import READINGS, is_known, summary_table
 from ..results.result import PLACEBOS, Result
-from ..results.sentences import (limit_advice_text, limit_facts_text, limit_text, little_data_text, not_found_text,
+from ..results.sentences import (limit_advice_text, limit_facts_text, limit_text, little_data_text, no_subject_text, not_found_text,
                                         unbounded_text)
+from .names import KIND_WORDS
 
 # %% ../../nbs/auditing/03a_limits.ipynb #431a5dcf
 LIMIT_FIELDS = { # of a result -> its meaning
@@ -182,14 +183,14 @@ class _Not:
 
 
 @dataclass(frozen=True)
-class _All:
+class _And:
     parts: tuple
     at: int
     kind = 'truth'
 
 
 @dataclass(frozen=True)
-class _Any:
+class _Or:
     parts: tuple
     at: int
     kind = 'truth'
@@ -246,10 +247,10 @@ class _Parser:
         return f'{shown(token.text, 40)} is not expected here'
 
     def either(self):
-        return self.joined_by('or', self.both, _Any)
+        return self.joined_by('or', self.both, _Or)
 
     def both(self):
-        return self.joined_by('and', self.negated, _All)
+        return self.joined_by('and', self.negated, _And)
 
     def joined_by(self, word, part, join):
         "Parts with `and` or `or` between them."
@@ -302,7 +303,7 @@ class _Parser:
         comparisons = []
         for sign, left, right in zip(signs, parts, parts[1:]):
             comparisons.append(_Compared(sign.text, left, right, sign.at))
-        return comparisons[0] if len(comparisons) == 1 else _All(tuple(comparisons), parts[0].at)
+        return comparisons[0] if len(comparisons) == 1 else _And(tuple(comparisons), parts[0].at)
 
     def equal(self, parts, signs):
         "A comparison of a reading with a text, or of a condition with true or false."
@@ -415,9 +416,9 @@ def _asked_for(part, is_negated=False):
     "The same condition without `not`."
     if isinstance(part, _Not):
         return _asked_for(part.operand, not is_negated)
-    if isinstance(part, (_All, _Any)):
-        is_all = isinstance(part, _All) != is_negated
-        join = _All if is_all else _Any
+    if isinstance(part, (_And, _Or)):
+        is_all = isinstance(part, _And) != is_negated
+        join = _And if is_all else _Or
         return join(tuple(_asked_for(each, is_negated) for each in part.parts), part.at)
     if not is_negated:
         return part
@@ -432,7 +433,7 @@ def _asked_for(part, is_negated=False):
 
 def _inner(part):
     "The parts of a part."
-    if isinstance(part, (_All, _Any)):
+    if isinstance(part, (_And, _Or)):
         return part.parts
     if isinstance(part, (_Compared, _Arithmetic)):
         return part.left, part.right
@@ -679,24 +680,24 @@ def _asks_for(part):
 
 def _can_bound(part, counts):
     "Whether a part of a condition bounds the association; `counts` says whether a single bound counts."
-    if isinstance(part, _All):
+    if isinstance(part, _And):
         return any(_can_bound(each, counts) for each in part.parts)
-    if isinstance(part, _Any):
+    if isinstance(part, _Or):
         return all(_can_bound(each, counts) for each in part.parts)
     return _asks_for(part) == _BOUND and counts(part)
 
 
 def _has_open_absence(part, is_bounded=False):
     "Whether a part asks for absence, and nothing that must hold with it is a bound."
-    if isinstance(part, _All):
+    if isinstance(part, _And):
         is_bounded = is_bounded or _can_bound(part, lambda _: True)
-    if isinstance(part, (_All, _Any)):
+    if isinstance(part, (_And, _Or)):
         return any(_has_open_absence(each, is_bounded) for each in part.parts)
     return not is_bounded and _asks_for(part) == _ABSENCE
 
 
 def _advice(limit):
-    has_alternatives = isinstance(limit.condition, _Any)
+    has_alternatives = isinstance(limit.condition, _Or)
     return limit_advice_text(limit.expression, has_alternatives, has_power='detectable' in _FIELDS[limit.about])
 
 # %% ../../nbs/auditing/03a_limits.ipynb #90d874d8
@@ -770,10 +771,10 @@ def _reach(r):
 
 def _verdict(part, record, counts, is_bounded=False):
     "Whether a condition holds for the fields of one result."
-    if isinstance(part, _All):
+    if isinstance(part, _And):
         is_bounded = is_bounded or _can_bound(part, counts)
         return _joined([_verdict(each, record, counts, is_bounded) for each in part.parts], False)
-    if isinstance(part, _Any):
+    if isinstance(part, _Or):
         return _joined([_verdict(each, record, counts, is_bounded) for each in part.parts], True)
     fact = _fact(part, record)
     asks = _asks_for(part)
@@ -965,6 +966,37 @@ def limits_exit_code(outcomes, # LimitOutcomes
     if 'exceeded' in statuses:
         return 1
     return 3 if something_failed or statuses - {'within'} else 0
+
+# %% ../../nbs/auditing/03a_limits.ipynb #becd252a
+class LimitedTest(NamedTuple):
+    "A test that a limit is about, before it is measured."
+    name: str
+    kinds: tuple # of subjects that it takes
+
+
+def tests_of_limit(limit, # a Limit on results
+                   rows, # of measures, such as MEASURES
+                  )->list: # of LimitedTests
+    "The tests whose names fit the pattern of a limit."
+    found = []
+    for row in rows:
+        for unit, spec in row.units().items():
+            if _matches(limit.pattern, _names(row.name, unit, row.describe(spec).groups)):
+                found.append(LimitedTest(unit, row.kinds))
+    return found
+
+
+def why_undecidable(limit, # a Limit on results
+                    rows, # of measures, such as MEASURES
+                    kinds, # of all subjects, such as {"vectors"}
+                   )->str: # '' if a subject takes one of its tests, or if no test has such a name
+    "Why a limit cannot be decided: all its tests are for other kinds of subject."
+    tests = tests_of_limit(limit, rows)
+    needed = dict.fromkeys(kind for test in tests for kind in test.kinds)
+    if not tests or not set(kinds).isdisjoint(needed):
+        return ''
+    names = dict.fromkeys(test.name for test in tests)
+    return no_subject_text(names, [KIND_WORDS[kind] for kind in needed])
 
 # %% ../../nbs/auditing/03a_limits.ipynb #18fa436a
 def check_change_limits(comparison, # an AuditComparison, of compare_audits

@@ -16,7 +16,6 @@ from ..core.checks import UnknownName, check_list, check_text, look_up, shown
 from ..core.registry import data_path
 from .names import plain_name
 from ..vectors.directions import bias_direction, gender_pairs, professions
-from ..vectors.wordvectors import WordVectors
 from ..stimuli.pairs import bundled_pairs, pair_sentences
 from ..stimuli.studies import load_study
 from ..stimuli.words import Query, weat_queries, weat_query
@@ -54,7 +53,7 @@ class Measure(NamedTuple):
     limits: str = '' # what a number of this measure does not show, in a sentence or two
     figure: Callable | None = None # (`Result`) -> axes: the chapter's own figure of one result
     describe: Callable = default_description # specification -> `UnitDescription`
-    options: tuple = () # the options of an audit that `run` takes as keyword arguments: "placebo"
+    options: tuple = () # the options of an audit that `run` takes as keyword arguments for word vectors: "placebo", "case"
 
 # %% ../../nbs/auditing/01_measures.ipynb #df153020
 def _source_of(name):
@@ -66,8 +65,8 @@ def _source_of(name):
 def _weat_units():
     return {q.name: asdict(q) for q in weat_queries()}
 
-def _weat_run(vectors, spec, placebo=True):
-    return weat(vectors, Query(**spec), on_missing='drop', placebo=placebo)
+def _weat_run(vectors, spec, **options):
+    return weat(vectors, Query(**spec), on_missing='drop', **options)
 
 def _weat_describe(spec):
     x, y, a, b = spec['names']
@@ -79,9 +78,7 @@ def _weat_figure(r):
 def _gap_units():
     return {'occupation gap': occupation_shares()}
 
-def _gap_run(subject, spec, placebo=True):
-    is_vectors = isinstance(subject, WordVectors)
-    options = {'placebo': placebo} if is_vectors else {}        # only vectors have placebos
+def _gap_run(subject, spec, **options):
     return occupation_gap(subject, spec, **options)
 
 def _gap_describe(spec):
@@ -109,26 +106,31 @@ def _with_asked(r, asked):
     "The result with how many units were asked for, before words that the subject does not know were left out."
     return replace(r, units=replace(r.units, asked=asked))
 
-def _measure_along_direction(measure, vectors, spec, **options):
-    "The result of a measure for the direction of the pairs; pairs that the vectors lack are among its missing words."
-    direction = bias_direction(vectors, spec['pairs'], on_missing='drop')
-    r = measure(vectors, direction=direction, **options)
+def _direction(vectors, spec, case):
+    "The direction of the pairs that the vectors have."
+    return bias_direction(vectors, spec['pairs'], on_missing='drop', case=case)
+
+def _with_missing_pairs(r, direction):
+    "The result with the pairs that the vectors lack among its missing words."
     return _also_missing(r, pairs=['/'.join(pair) for pair in direction.missing])
 
 def _without_placebos(placebo):
     "The option for a measure along a direction that leaves out the comparison with random directions."
     return {} if placebo else {'n_placebos': 0}
 
-def _direct_run(vectors, spec, placebo=True):
-    return _measure_along_direction(direct_bias, vectors, spec, words=spec['words'], on_missing='drop',
-                                    **_without_placebos(placebo))
+def _direct_run(vectors, spec, placebo=True, case='auto'):
+    direction = _direction(vectors, spec, case)
+    r = direct_bias(vectors, spec['words'], direction, on_missing='drop', case=case, **_without_placebos(placebo))
+    return _with_missing_pairs(r, direction)
 
-def _clusters_run(vectors, spec, placebo=True):
-    return _measure_along_direction(cluster_bias, vectors, spec, **_without_placebos(placebo))
+def _clusters_run(vectors, spec, placebo=True, case='auto'):
+    direction = _direction(vectors, spec, case)
+    return _with_missing_pairs(cluster_bias(vectors, direction, **_without_placebos(placebo)), direction)
 
-def _neighbors_run(vectors, spec, placebo=True):
-    return _measure_along_direction(neighbor_bias, vectors, spec, words=spec['words'], on_missing='drop',
-                                    **_without_placebos(placebo))
+def _neighbors_run(vectors, spec, placebo=True, case='auto'):
+    direction = _direction(vectors, spec, case)
+    r = neighbor_bias(vectors, spec['words'], direction, on_missing='drop', **_without_placebos(placebo))
+    return _with_missing_pairs(r, direction)
 
 def _direction_describe(spec):
     "The description of a unit that measures along the direction from woman to man."
@@ -243,27 +245,27 @@ MEASURES = [
             units=_weat_units, run=_weat_run, page='00_weat',
             limits='An association between word lists is neither a cause nor a harm; unrelated topics often differ as '
                    'much, as the placebo p shows. Effect sizes of different queries cannot be ranked by magnitude.',
-            figure=_weat_figure, describe=_weat_describe, options=('placebo',)),
+            figure=_weat_figure, describe=_weat_describe, options=('placebo', 'case')),
     Measure(name='occupation_gap', kinds=('vectors', 'masked', 'embedder'),
             units=_gap_units, run=_gap_run, page='00c_occupation_gap',
             limits='A correlation with the labour market of one country in 2015/16 shows that the subject follows it, '
                    'not whether it should; it ignores how large the associations are.',
-            figure=wefat_plot, describe=_gap_describe, options=('placebo',)),
+            figure=wefat_plot, describe=_gap_describe, options=('placebo', 'case')),
     Measure(name='direct_bias', kinds=('vectors',),
             units=_direct_units, run=_direct_run, page='01_projection',
             limits='A mean of sizes is never zero: words that have nothing to do with gender project on this direction '
                    'too, and so do these words on directions of random pairs, as the placebo p shows.',
-            describe=_direction_describe, options=('placebo',)),
+            describe=_direction_describe, options=('placebo', 'case')),
     Measure(name='cluster_bias', kinds=('vectors',),
             units=_clusters_units, run=_clusters_run, page='01a_what_remains',
             limits='The words are chosen by their projection, and the ends of nearly any direction form two clusters. '
                    'Use it to compare vectors before and after debiasing; for one set of vectors it shows little.',
-            describe=_direction_describe, options=('placebo',)),
+            describe=_direction_describe, options=('placebo', 'case')),
     Measure(name='neighbor_bias', kinds=('vectors',),
             units=_neighbors_units, run=_neighbors_run, page='01a_what_remains',
             limits='Words that lie near each other project alike on any direction; only a correlation above those of '
                    'directions of random pairs would be specific to gender.',
-            figure=neighbor_plot, describe=_direction_describe, options=('placebo',)),
+            figure=neighbor_plot, describe=_direction_describe, options=('placebo', 'case')),
     Measure(name='maskfill', kinds=('masked',),
             units=_fill_units, run=_fill_run, page='02_maskfill',
             limits='The probabilities are for a blank in two templates. They do not predict what the model writes in '

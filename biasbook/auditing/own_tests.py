@@ -24,8 +24,8 @@ from ..models.tokens import unknown_words
 from ..stimuli.studies import Study as EmbeddingStudy
 from ..stimuli.study import LEAST_GAP_WORDS, STUDY_PARTS, GapTest, Study, read_study
 from ..stimuli.words import Query, weat_query
+from ..vectors.case import missing_in_case
 from ..vectors.wordvectors import WordVectors
-
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #b5551120
 def _named(r, spec):
@@ -186,8 +186,8 @@ def measures_of_study(study, # a Study
         of_study = own_row.units()
         both = [name for name in of_study if name in units]
         if both:
-            raise ValueError(f'the study and this book both have a test {listed(both)}; rename the one in the study, or measure the '
-                             'study without the tests of this book')
+            raise ValueError(f'{listed(both)}: the study and the package both have a test of this name; give the one in the study '
+                             'another name, or pass with_builtin=False')
         rows.append(own_row._replace(units=lambda both={**units, **of_study}: both))
     return rows + list(own.values())
 
@@ -207,6 +207,7 @@ class StudyFinding:
 
 def check_study(study, # a Study, or the path of a study file, as of read_study
                 subjects, # one name, path or object, or a list of these, as for audit
+                case='auto', # of words in word vectors, as for audit: "auto", "keep" or "lower"
                )->list: # a StudyFinding for each fault: subject, test, stops and text; empty if each subject has all words
     """What does a study lack in these subjects? It answers before anything is measured.
 
@@ -239,7 +240,7 @@ def check_study(study, # a Study, or the path of a study file, as of read_study
         for part in parts:
             if kind in part.measured_on:
                 for test in getattr(study, part.key):
-                    findings += _findings_of(test, part.key, kind, opened)
+                    findings += _findings_of(test, part.key, kind, opened, case)
     return findings
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #4cc8d514
@@ -272,18 +273,18 @@ def _groups_of(gap, kind):
     return [_WordList(f'group {name}', words, len(words) if kind == 'masked' else 2) for name, words in groups.items()]
 
 
-def _lost_words(words, kind, opened):
+def _lost_words(words, kind, opened, case):
     "The words that a subject lacks. Embedders take any word."
     if kind == 'vectors':
-        return opened.missing(words)
+        return missing_in_case(opened, words, case)
     return unknown_words(opened.tokenizer, words) if kind == 'masked' else []
 
 
-def _findings_of(test, part, kind, opened):
+def _findings_of(test, part, kind, opened, case):
     "The findings on one test and one subject."
     findings = []
     for of_list in _lists_of(test, part, kind):
-        lost = _lost_words(of_list.words, kind, opened)
+        lost = _lost_words(of_list.words, kind, opened, case)
         n_left = len(of_list.words) - len(lost)
         too_few = n_left < of_list.least
         if not lost and not too_few:
@@ -294,7 +295,7 @@ def _findings_of(test, part, kind, opened):
         if kind == 'vectors':
             in_lower_case = [word for word in lost if word.lower() in opened]
             if in_lower_case:
-                text += f'; the vectors have in lower case: {listed(in_lower_case, 20)}'
+                text += f'; the vectors have in lower case: {listed(in_lower_case, 20)}; pass case="lower" to look words up in lower case'
         if too_few:
             text += f'; {of_list.least} are needed: {"replace the missing words, or add others" if lost else "add words"}'
         findings.append(StudyFinding(subject=opened.name, test=test.name, stops=too_few, text=text))

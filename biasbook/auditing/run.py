@@ -28,6 +28,7 @@ from ..core.registry import data_path
 from ..core.store import Store, store_key
 from ..results.result import Result
 from ..embedders.providers import shown_subject, without_secrets
+from ..vectors.case import CASES
 from .subjects import default_subjects, fingerprint, kind_of, open_subject, origin, state_of
 from .measures import MEASURES, Measure, choose_units, find_measures, unit_name
 from .progress import Progress, usual_progress
@@ -149,6 +150,7 @@ class _Unit(NamedTuple):
     measure: Measure
     name: str
     spec: Any # its specification
+    applied: dict # options of its run function that differ from the defaults
     key: str # of its result in the store
 
 
@@ -189,15 +191,31 @@ def _open(subject):
     return _Opened(_Facts(opened.name, kind, checksum, about), opened, for_workers)
 
 
-_DEFAULTS = {'placebo': True} # the options that the run functions of measures may take
+class _Options(NamedTuple):
+    "How an audit measures. The defaults are those of `audit`."
+    placebo: bool = True
+    case: str = 'auto'
+    on_missing: str = 'drop'
+    threads: int = 1
 
 
-def _applied(measure, options):
-    "The options that a measure takes, where they differ from the defaults: for its run function and for the keys."
-    return {name: options[name] for name in measure.options if name in options and options[name] != _DEFAULTS[name]}
+_DEFAULTS = _Options()
 
 
-def _units(measures, chosen, facts, options, threads):
+def _checked_options(placebo, case, on_missing, threads):
+    "The options of an audit. ValueError or WrongKind for a wrong one."
+    return _Options(check_flag(placebo, 'placebo'), check_choice(case, 'case', CASES),
+                    check_choice(on_missing, 'on_missing', ('drop', 'raise')), check_whole(threads, 'threads', least=1))
+
+
+def _applied(measure, kind, options):
+    "The options that a measure takes for this kind of subject, where they differ from the defaults: for its run function and for the keys."
+    if kind != 'vectors':
+        return {}
+    return {name: getattr(options, name) for name in measure.options if getattr(options, name) != getattr(_DEFAULTS, name)}
+
+
+def _units(measures, chosen, facts, options):
     "The chosen units of the measures that take this kind of subject. ValueError for none."
     fitting = [m for m in measures if facts.kind in m.kinds and m.name in chosen]
     if not fitting:
@@ -205,15 +223,14 @@ def _units(measures, chosen, facts, options, threads):
         raise ValueError(f'none of the chosen measures takes {facts.kind}: {", ".join(names)}')
     units = []
     for m in fitting:
-        different = _applied(m, options)
-        if different:
-            different = {'options': different}
-        if threads != 1 and facts.kind != 'vectors':
-            different['threads'] = threads
+        applied = _applied(m, facts.kind, options)
+        different: dict = {'options': applied} if applied else {}
+        if options.threads != 1 and facts.kind != 'vectors':
+            different['threads'] = options.threads
         for name, spec in chosen[m.name].items():
             key = store_key(work='audit unit', measure=m.name, unit=name, spec=spec, subject=facts.checksum, **different,
                             **_code_versions())
-            units.append(_Unit(m, name, spec, key))
+            units.append(_Unit(m, name, spec, applied, key))
     return units
 
 
@@ -310,10 +327,9 @@ class _Units:
     """The units of an audit that are finished, and the units that an executor has.
 
     Used as a context, it waits for the executor at the end."""
-    def __init__(self, executor, resume, progress, *, options, threads):
+    def __init__(self, executor, resume, progress, *, threads):
         from tqdm import tqdm
         self.executor = executor
-        self.options = options
         self.threads = threads
         self.kept = _Kept(resume)
         self.done: dict[str, _Outcome] = {} # by the key of the unit
@@ -342,9 +358,8 @@ class _Units:
         missing = {unit.key: unit for unit in units if unit.key not in self.done and unit.key not in self.futures}
         self.bar.total += len(missing)
         for key, unit in missing.items():
-            options = _applied(unit.measure, self.options)
             work = (unit.measure.run, opened.for_workers if self.executor else opened.subject, opened.facts.checksum, unit.spec,
-                    options, self.threads)
+                    unit.applied, self.threads)
             if self.executor:
                 self.futures[key] = self.executor.submit(_work, *work)
                 self.progress.begin(f'{plural(len(self.futures), "unit")} in workers')
@@ -391,33 +406,58 @@ class _Units:
             self.progress.__exit__(error_type, error, trace)
 
 # %% ../../nbs/auditing/02_run.ipynb #52cd6332
-def _command(subjects, measures, only, options, on_missing, study=None, with_builtin=False):
-    "The command line of an audit; '' if a subject is an object, or a measure is not in the table."
-    have_names = all(isinstance(s, (str, Path)) for s in subjects)
-    from_file = isinstance(study, (str, Path))
-    if not have_names or (not from_file and any(m not in MEASURES for m in measures)):
+class _Asked(NamedTuple):
+    "What an audit was asked for."
+    subjects: list
+    measures: Any # names or rows; None for all
+    study: Any # a `Study`, the path of a study file, or None
+    with_builtin: bool
+    only: list | None # patterns
+    options: _Options
+    limits: list # of `Limit`s, without those of the study
+
+
+def _command(asked, rows):
+    "The command line that gives the same audit; '' if a subject, the study or a measure is an object. `rows` are the measures."
+    if not all(isinstance(subject, (str, Path)) for subject in asked.subjects):
         return ''
-    command = ['biasbook', 'audit', *map(shown_subject, subjects)]
-    if from_file:
-        command.append(f'--study={study}')
-        if with_builtin:
-            command.append('--with-builtin')
-    elif measures != MEASURES:
-        command += [f'--measure={m.name}' for m in measures]
-    command += [f'--only={pattern}' for pattern in only or ()]
-    if not options['placebo']:
-        command.append('--no-placebo')
-    if on_missing != 'drop':
-        command.append(f'--missing={on_missing}')
-    return shlex.join(command)
+    typed = []
+    if isinstance(asked.study, (str, Path)):
+        typed.append(f'--study={asked.study}')
+    elif asked.study is not None or any(row not in MEASURES for row in rows):
+        return ''
+    if asked.with_builtin:
+        typed.append('--with-builtin')
+    if asked.measures is not None and rows != MEASURES:
+        typed += [f'--measure={row.name}' for row in rows]
+    typed += [f'--only={pattern}' for pattern in asked.only or ()]
+    if not asked.options.placebo:
+        typed.append('--no-placebo')
+    for option, name in (('--case', 'case'), ('--missing', 'on_missing'), ('--threads', 'threads')):
+        value = getattr(asked.options, name)
+        if value != getattr(_DEFAULTS, name):
+            typed.append(f'{option}={value}')
+    typed += [f'--limit={limit.text}' for limit in asked.limits]
+    subjects = [shown_subject(subject) for subject in asked.subjects]
+    if any(subject.startswith('-') for subject in subjects):
+        return shlex.join(['biasbook', 'audit', *typed, '--', *subjects])
+    return shlex.join(['biasbook', 'audit', *subjects, *typed])
+
 
 # %% ../../nbs/auditing/02_run.ipynb #456f158e
+class _RowsAndLimits(NamedTuple):
+    "What an audit measures, and its limits."
+    rows: list # of measures
+    limits: list # `Limit`s, as they were given
+    of_study: list # `Limit`s of the study
+
+
 def _rows_and_limits(measures, limits, study, with_builtin):
-    "The rows of measures of an audit, and its limits with those of the study. ValueError for an unknown measure or a wrong limit."
+    "The rows of measures of an audit, and its limits. ValueError for an unknown measure or a wrong limit."
     if study is None:
         if with_builtin:
             raise ValueError('with_builtin is for a study; the tests of the package are measured anyway')
-        return find_measures(measures), parse_limits(limits)
+        return _RowsAndLimits(find_measures(measures), parse_limits(limits), [])
     from biasbook.auditing.own_tests import measures_of_study      # late: it imports all chapters
     from biasbook.stimuli.study import Study, read_study
     if not isinstance(study, Study):
@@ -427,7 +467,7 @@ def _rows_and_limits(measures, limits, study, with_builtin):
         table = {row.name: row for row in rows}
         names = [measures] if isinstance(measures, str) else measures
         rows = [look_up(table, name, 'measure of this study') for name in names]
-    return rows, [*parse_limits(study.limits, f'the study {study.name}'), *parse_limits(limits)]
+    return _RowsAndLimits(rows, parse_limits(limits), parse_limits(study.limits, f'the study {study.name}'))
 
 # %% ../../nbs/auditing/02_run.ipynb #712ef620
 def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by default default_subjects()
@@ -437,6 +477,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
           with_builtin=False, # with a study: True for the tests of the package as well
           only=None, # names of tests or patterns, such as ["weat7", "seat*"]; all by default
           placebo=True, # compare with random topics and directions as well; False is faster
+          case='auto', # of words in word vectors: "auto" looks them up in lower case if the vectors have no capitals; "keep"; "lower"
           on_missing='drop', # words that a subject lacks: "drop", or "raise", which makes such a test a failure
           threads=1, # of torch in one unit; the last digits of language models and embedders depend on it
           executor=None, # any concurrent.futures.Executor; by default units run here, one after another
@@ -461,13 +502,10 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
         0  weat6  1.8899  0.0003
         1  weat7  0.9664  0.0454
     """
-    rows, limits = _rows_and_limits(measures, limits, study, with_builtin)
-    measures = rows
+    rows, limits, of_study = _rows_and_limits(measures, limits, study, with_builtin)
     patterns = [only] if isinstance(only, str) else only
-    chosen = choose_units(measures, patterns)
-    options = {'placebo': check_flag(placebo, 'placebo')}
-    on_missing = check_choice(on_missing, 'on_missing', ('drop', 'raise'))
-    threads = check_whole(threads, 'threads', least=1)
+    chosen = choose_units(rows, patterns)
+    options = _checked_options(placebo, case, on_missing, threads)
     if subjects is None:
         subjects, _ = default_subjects()
     if not isinstance(subjects, list):
@@ -480,11 +518,11 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
     about: dict[str, dict] = {}
 
     def planned(facts):
-        return _Plan(_unused_name(facts.name, about), _units(measures, chosen, facts, options, threads), facts.about)
+        return _Plan(_unused_name(facts.name, about), _units(rows, chosen, facts, options), facts.about)
 
-    with _Units(executor, resume, progress, options=options, threads=threads) as units:
+    with _Units(executor, resume, progress, threads=options.threads) as units:
         for place, subject in enumerate(subjects):
-            units.progress.expect(place, _expected_units(measures, chosen, subject))
+            units.progress.expect(place, _expected_units(rows, chosen, subject))
         for place, subject in enumerate(subjects):
             opened = None                        # frees the memory of the subject before
             try:
@@ -505,12 +543,13 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
             plans.append(plan)
             about[plan.subject] = plan.about
             units.start(plan.units, opened)
-    facts = {'versions': {**_code_versions(), 'python': platform.python_version()},
-             'command': _command(subjects, measures, patterns, options, on_missing, study, with_builtin),
-             'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in measures}, 'subjects': about}
-    found = _collected(plans, units, facts, on_missing)
-    if limits:
-        found.about['limits'] = outcomes_to_data(check_limits(found, limits), found.results)
+    asked = _Asked(subjects, measures, study, with_builtin, patterns, options, limits)
+    facts = {'versions': {**_code_versions(), 'python': platform.python_version()}, 'command': _command(asked, rows),
+             'options': options._asdict(), 'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in rows}, 'subjects': about}
+    found = _collected(plans, units, facts, options.on_missing)
+    all_limits = [*of_study, *limits]
+    if all_limits:
+        found.about['limits'] = outcomes_to_data(check_limits(found, all_limits), found.results)
     return found
 
 # %% ../../nbs/auditing/02_run.ipynb #15b9d72c
@@ -531,6 +570,6 @@ def _collected(plans, units, about, on_missing):
                                  'error': outcome.error, 'reason': outcome.reason,
                                  'unit': f'{unit.measure.name}/{unit.name}'})
             else:
-                about_unit = {'measure': unit.measure.name, 'unit': unit.name}
+                about_unit = {'measure': unit.measure.name, 'unit': unit.name, **unit.applied}
                 results.append(replace(r, subject=plan.subject, meta={**r.meta, **about_unit}))
     return Audit(tuple(results), tuple(failures), about, units.progress.reused)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from .config import CASES, with_options
+
 EXAMPLE_KINDS = ('words', 'sentences', 'embedder', 'all') # as in biasbook.stimuli.study, which is imported when it is needed
 
 # %% ../../nbs/auditing/11a_study_commands.ipynb #9f26e800
@@ -50,38 +52,65 @@ def new_command(file, kind, schema):
     click.echo(f'Wrote {file}. Next: biasbook check {file} googlenews-mini')
 
 # %% ../../nbs/auditing/11a_study_commands.ipynb #549d2cda
-def _check_limits(ctx, study):
-    "UsageError for a limit that is not valid; a warning for a limit that few data satisfy."
-    from fnmatch import fnmatch
-    from biasbook.auditing.limits import parse_limits, unbounded_absence
+def _check_limits(ctx, study, subjects):
+    """Whether each limit can be decided. UsageError for a limit that is not valid.
+
+    Prints a warning for a limit that few data satisfy, or that names no test, and a line for a limit whose tests are for
+    other kinds of subject."""
+    from biasbook.auditing.limits import parse_limits, tests_of_limit, unbounded_absence, why_undecidable
+    from biasbook.auditing.own_tests import measures_of_study
     from biasbook.results.tables import printable
-    from biasbook.stimuli.study import STUDY_PARTS
     try:
         parsed = parse_limits(study.limits, f'the study {study.name}')
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
-    names = [test.name.lower() for test in study.tests]
-    names += [f'{part.key}/{test.name}'.lower() for part in STUDY_PARTS for test in getattr(study, part.key)]
+    rows = measures_of_study(study)
+    kinds = _kinds_of(subjects)
+    can_be_decided = True
     for limit in parsed:
-        if not any(fnmatch(name, limit.pattern.lower()) for name in names):
+        why = why_undecidable(limit, rows, kinds) if kinds else ''
+        if why:
+            can_be_decided = False
+            click.echo(printable(f'cannot be measured: the limit {limit.text}: {why}'))
+        if not tests_of_limit(limit, rows):
             click.echo(printable(f'Warning: the limit {limit.text} names no test of the study; it has '
                                  f'{", ".join(test.name for test in study.tests)}'), err=True)
         problem = unbounded_absence(limit)
         if problem:
             click.echo(printable(f'Warning: the limit {limit.text}: {problem}'), err=True)
+    return can_be_decided
+
+
+def _kinds_of(subjects):
+    "The kinds of the subjects; None if one is not known before the subject is opened."
+    from biasbook.auditing.subjects import kind_of
+    try:
+        kinds = {kind_of(subject) for subject in subjects}
+    except (ValueError, OSError):               # a subject that cannot be opened, which is said later
+        return None
+    return None if None in kinds else kinds
 
 # %% ../../nbs/auditing/11a_study_commands.ipynb #87b45b5a
 @click.command('check', short_help='Check a study file: which words a subject lacks, how long an audit takes.')
 @click.argument('file', type=click.Path(path_type=Path))
 @click.argument('subjects', nargs=-1, metavar='[SUBJECT]...')
+@click.option('--case', default='auto', show_default=True, type=click.Choice(CASES), help='In which case words are looked up in '
+              'word vectors, as for audit.')
 @click.option('--time/--no-time', 'with_time', default=True, show_default=True,
               help='Estimate how long an audit will take, from a short trial with each SUBJECT. A provider gets no request.')
 @click.pass_context
-def check_command(ctx, file, subjects, with_time):
+def check_command(ctx, file, subjects, case, with_time):
     """Check the study FILE, list the words that each SUBJECT lacks, and say how long an audit of it will take.
 
-    Tests for other kinds of subject are skipped. The exit code is 0 if each SUBJECT has the words for its tests, 2 for a
-    mistake in the file or in a name, and 3 if a test cannot be measured.
+    Tests for other kinds of subject are skipped. A limit on tests that no SUBJECT can take is reported, because an audit
+    could not decide it.
+
+    \b
+    Exit codes:
+      0  each SUBJECT has the words for its tests
+      1  is not used: no limit is compared with a result
+      2  there is a mistake in FILE, or in the name of a SUBJECT
+      3  a test cannot be measured, or a limit cannot be decided
 
     \b
     Examples:
@@ -95,7 +124,7 @@ def check_command(ctx, file, subjects, with_time):
         study = read_study(file)
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
-    _check_limits(ctx, study)
+    limits_can_be_decided = _check_limits(ctx, study, subjects)
     for part in STUDY_PARTS:
         names = [test.name for test in getattr(study, part.key)]
         if names:
@@ -106,21 +135,21 @@ def check_command(ctx, file, subjects, with_time):
     from biasbook.auditing.cost import estimate_work
     from biasbook.auditing.own_tests import check_study
     from biasbook.auditing.subjects import open_subject
-    stops = False
+    stops = not limits_can_be_decided
     for subject in subjects:
         estimate = None
         try:
             start = process_time()
             _, opened = open_subject(subject)
             seconds_to_open = process_time() - start
-            findings = check_study(study, opened)
+            findings = check_study(study, opened, case)
             if with_time:
                 estimate = estimate_work(study, opened, seconds_to_open=seconds_to_open)
         except (ValueError, TypeError, OSError, ImportError) as e:
             from biasbook.embedders.providers import without_secrets
             raise click.UsageError(printable(without_secrets(str(e))), ctx) from e
         for finding in findings:
-            click.echo(printable(str(finding)))
+            click.echo(printable(with_options(finding)))
         if not findings:
             click.echo(printable(f'{subject}: has all words of the tests for its kind'))
         if estimate is not None and estimate.work.tests:

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .influence import in_common
 from .weat import weat
 from ..core.checks import (TooFewWords, WrongKind, check_choice, check_flag, check_fraction, check_seed, check_whole, kind_of,
                                   listed)
@@ -24,7 +23,9 @@ from ..results.result import Result, Words, plain_data
 from ..results.sentences import (DIFFERENT_WORDS, capitalized, common_words_text, interval_kind_text, number_text, order_text,
                                         orders_text, resamples_text, used_of_asked_text)
 from ..results.tables import Cell, Column, PrintedTable, TableNote
+from ..stimuli.study import Study, read_study
 from ..stimuli.words import Query, as_query, weat_queries
+from ..vectors.case import CASES, missing_in_case
 from ..vectors.wordvectors import WordVectors, as_vectors
 
 # %% ../../nbs/00d_ranking.ipynb #d295fdcd
@@ -156,11 +157,18 @@ def _named_subjects(subjects):
     return list(subjects), None
 
 
-def _query_list(queries):
-    "The queries as a list that is not empty."
-    if queries is None:
+def _query_list(queries, study):
+    "The queries, and those of a study, as a list that is not empty; by default the published tests."
+    if queries is None and study is None:
         return weat_queries()
-    found = [queries] if isinstance(queries, (str, Query)) else list(queries)
+    found = []
+    if queries is not None:
+        found += [queries] if isinstance(queries, (str, Query)) else list(queries)
+    if study is not None:
+        study = study if isinstance(study, Study) else read_study(study)
+        if not study.queries:
+            raise ValueError(f'the study {study.name} has no queries, and rank measures only these')
+        found += study.queries
     if not found:
         raise ValueError('queries is empty; name one, such as "weat7"')
     return found
@@ -194,15 +202,17 @@ def _query_of_words(query, subjects, measure):
     return None
 
 
-def _common_query(query, subjects, names):
+def _common_query(query, subjects, names, case):
     "A query with the words that all subjects have. TooFewWords names the subjects that lack the others."
-    lacking = {name: set(subject.missing(query.words)) for name, subject in zip(names, subjects)}
+    lacking = {name: set(missing_in_case(subject, query.words, case)) for name, subject in zip(names, subjects)}
     lost = set().union(*lacking.values())
+    common = {}
     for letter in 'XYAB':
         words = getattr(query, letter)
         kept = [word for word in words if word not in lost]
         least = query.min_words if letter in 'XY' else 1
         if len(kept) >= least:
+            common[letter] = kept
             continue
         gone = [word for word in words if word in lost]
         who = [f'{name} lacks {listed([word for word in words if word in missing], 8)}'
@@ -210,7 +220,20 @@ def _common_query(query, subjects, names):
         message = (f'{query.name}: {letter} needs {least} or more words that all subjects have, but {len(kept)} of {len(words)} are left: '
                    f'{"; ".join(who)}; leave out such a subject or the query, or pass common_words=False')
         raise TooFewWords(f'{query.name}: {letter}', kept, least, gone, ', '.join(names), message)
-    return in_common(query, *subjects)
+    left_out = [word for word in query.words if word in lost]
+    source = f'{query.source}; without {", ".join(left_out)}' if left_out else query.source
+    return replace(query, **common, source=source)
+
+
+def _with_words_as_given(r, query):
+    "A result with each word as the query has it, where it was looked up in lower case."
+    given_of: dict = {}
+    for word in query.words:
+        given_of.setdefault(word.lower(), word)
+        given_of[word] = word
+    used = {letter: [given_of[word] for word in words] for letter, words in r.words.used.items()}
+    details = r.details.assign(word=[given_of[word] for word in r.details['word']])
+    return replace(r, words=replace(r.words, used=used), details=details)
 
 
 def _with_lost_words(r, query):
@@ -343,6 +366,8 @@ def rank(subjects, # two or more word vectors, by file, by name or opened; or a 
          *,
          by='value', # "value": from the largest value down; "distance": from the value farthest from no association, in either direction
          common_words=True, # measure all subjects with the words that all of them have; False: each with its own, and marked
+         study=None, # a Study or the path of a study file: its queries, after those of `queries`
+         case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"; for WEAT d only
          measure=None, # a function of a subject and a query that returns a Result; by default WEAT d
          n_resamples=9999, # number of resamples of target words
          level=.95, # share of resamples in which an order has to hold, and of the ranks in a range
@@ -371,11 +396,12 @@ def rank(subjects, # two or more word vectors, by file, by name or opened; or a 
         raise ValueError(f'rank compares two or more subjects, but got {len(given)}; for one, use weat_battery')
     check_choice(by, 'by', BY)
     check_flag(common_words, 'common_words')
+    check_choice(case, 'case', CASES)
     check_whole(n_resamples, 'n_resamples', least=100)
     check_fraction(level, 'level')
     seed = check_seed(random_state, 'random_state')
     opened = _opened(given, measure)
-    query_list = _query_list(queries)
+    query_list = _query_list(queries, study)
     if names is None:
         names = _names_of(given, opened)
     _check_each_once(names, 'subjects', 'give a mapping of names to subjects')
@@ -383,9 +409,9 @@ def rank(subjects, # two or more word vectors, by file, by name or opened; or a 
     query_names = []
     for query in query_list:
         try:
-            measured = _measure_all(query, opened, names, measure, common_words)
+            measured = _measure_all(query, opened, names, measure, common_words, case)
         except TooFewWords as e:
-            if queries is not None:             # without queries, each of the ten tests that can be measured is ranked
+            if queries is not None or study is not None:         # without queries, each of the ten tests that can be measured is ranked
                 raise
             not_measured[query.name] = str(e)
             continue
@@ -407,16 +433,18 @@ class _Measured(NamedTuple):
     lost: list # words that were left out of all subjects
 
 
-def _measure_all(query, subjects, names, measure, common_words):
+def _measure_all(query, subjects, names, measure, common_words, case):
     "A query in each subject, with common words if they are asked for."
     of_words = _query_of_words(query, subjects, measure)
     query = of_words or query
-    used = _common_query(of_words, subjects, names) if of_words and common_words else query
+    if measure is not None:                     # which looks words up as it likes
+        case = 'keep'
+    used = _common_query(of_words, subjects, names, case) if of_words and common_words else query
     results = []
     for subject, name in zip(subjects, names):
         if measure is None:
-            r = weat(subject, used, on_missing='drop', placebo=False)
-            r = _with_lost_words(r, query)
+            r = weat(subject, used, on_missing='drop', case=case, placebo=False)
+            r = _with_lost_words(_with_words_as_given(r, query), query)
         else:
             r = measure(subject, used)
             if not isinstance(r, Result):

@@ -13,13 +13,13 @@ __all__ = ['TESTS', 'SIDEDNESS', 'INTERVAL_METHODS', 'NULL_BANDS', 'NOTES_OF_STA
            'lost_text', 'new_text', 'interval_kind_text', 'used_of_asked_text', 'units_note_text', 'sides_text',
            'families_text', 'placebo_columns_text', 'caption_text', 'order_text', 'orders_text', 'resamples_text',
            'common_words_text', 'limit_facts_text', 'limit_advice_text', 'unbounded_text', 'limit_text',
-           'little_data_text', 'not_found_text', 'limits_text']
+           'little_data_text', 'not_found_text', 'no_subject_text', 'limits_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
 import math
 from dataclasses import dataclass
 
-from ..core.checks import check_choice, format_count, listed, plural
+from ..core.checks import check_choice, format_count, joined, listed, plural
 from ..stats.estimate import format_p, format_p_error, format_test_p
 
 # %% ../../nbs/results/00a_sentences.ipynb #e9d00b5a
@@ -1050,6 +1050,13 @@ def not_found_text(pattern, # of a limit
                   )->str:
     "That a limit names no result."
     return f'no result has a name like {pattern!r}; {meant}'
+
+
+def no_subject_text(tests, # names of the tests that a limit is about
+                    kinds, # what they can be measured in, such as ["word vectors"]
+                   )->str:
+    "That no subject can take the tests of a limit, which is known before anything is measured."
+    return f'{listed(tests, 4)} can be measured only in {joined(kinds, "or")}, and there is no such subject'
 
 
 def limits_text(counts, # status -> how many limits
