@@ -25,7 +25,7 @@ from ..stats.permutation import is_as_extreme, permutation_pvalue
 from ..stats.studentized import pooled_spread_notes, spread_notes, studentized_permutation_pvalue
 from ..stimuli.words import Query, as_query, weat_queries
 from ..vectors.case import fold_query
-from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list, topic_means
+from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list
 from ..vectors.wordvectors import WordVectors, as_vectors, named_cosines, one_thread
 
 # %% ../../nbs/00_weat.ipynb #0b3cad0f
@@ -305,8 +305,8 @@ def _effect_sizes_of_attributes(draw, targets, ddof):
     unit = np.concatenate([X.unit, Y.unit])
     n_x, n = len(X.words), len(unit)
     with one_thread:
-        cos_first = topic_means(draw.first) @ unit.T                     # one row a list, one column a word
-        cos_second = topic_means(draw.second) @ unit.T
+        cos_first = np.array([topic.unit.mean(0) for topic in draw.first]) @ unit.T      # one row a list, one column a word
+        cos_second = np.array([topic.unit.mean(0) for topic in draw.second]) @ unit.T
     differences = [cos[:, :n_x].mean(axis=1) - cos[:, n_x:].mean(axis=1) for cos in (cos_first, cos_second)]
     # The squared deviations of cos_first - cos_second over the words, from those of each and their products.
     centred_first = cos_first - cos_first.mean(axis=1, keepdims=True)

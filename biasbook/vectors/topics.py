@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['DRAWS', 'MOST_DRAWS', 'MOST_LISTS', 'LEAST_LISTS', 'LEAST_PAIRS', 'LEAST_WORDS', 'BAND_RATIO', 'BAND_WIDTHS',
            'BAND_STEP', 'WIDEST_BAND', 'MOST_POOLS', 'TOLERANCES', 'LEAST_CORRELATION', 'LEAST_TAIL', 'SHIPPED',
-           'TopicPool', 'TopicList', 'topic_lists', 'unrelated', 'topic_means', 'unrelated_pairs',
-           'frequency_order_note', 'alphabetical_tail', 'FrequencyBand', 'frequency_band', 'given_list', 'TopicDraw',
-           'MatchedDraws', 'matched_draws', 'draws_error', 'draws_for_p', 'save_topic_lists']
+           'TopicPool', 'TopicList', 'topic_lists', 'unrelated', 'unrelated_pairs', 'frequency_order_note',
+           'alphabetical_tail', 'FrequencyBand', 'frequency_band', 'given_list', 'TopicDraw', 'MatchedDraws',
+           'matched_draws', 'draws_error', 'draws_for_p', 'save_topic_lists']
 
 # %% ../../nbs/vectors/02_topics.ipynb #4c41057b
 import json
@@ -303,7 +303,7 @@ def unrelated(first, # TopicLists
               background, # the mean cosine of two words in these vectors
              )->np.ndarray: # true or false, one row a list of first, one column a list of second
     "Which pairs of lists share no word and are at most half as near each other as the words within them."
-    between = topic_means(first) @ topic_means(second).T - background
+    between = _means(first) @ _means(second).T - background
     first_within = np.array([topic.coherence for topic in first]) - background
     second_within = np.array([topic.coherence for topic in second]) - background
     is_far = between <= .25 * (first_within[:, None] + second_within)       # half of the mean of the two
@@ -317,9 +317,8 @@ def unrelated(first, # TopicLists
     return is_far
 
 
-def topic_means(lists, # TopicLists
-               )->np.ndarray: # one row a list
-    "The means of the rows of length 1 of topic lists."
+def _means(lists):
+    "The means of the rows of topic lists, one row a list."
     return np.array([topic.unit.mean(0, dtype=float) if topic.mean is None else topic.mean for topic in lists])
 
 # %% ../../nbs/vectors/02_topics.ipynb #38e3a1ca
