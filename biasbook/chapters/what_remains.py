@@ -550,7 +550,8 @@ def neighbor_shares(unit, # vectors of the words that may be neighbours, rows of
     found = nearest(unit, queries, k + 1)[0]
     own_last = np.argsort(found == own[:, None], axis=1, kind='stable')
     neighbors = np.take_along_axis(found, own_last, 1)[:, :k]         # without the query itself, or the farthest if it is not there
-    return np.array([leans[neighbors].mean(1) for leans in leaning.T]).T
+    counts = [leaning[of_word].sum(axis=0, dtype=np.uint32) for of_word in neighbors]
+    return np.array(counts, float).reshape(len(queries), leaning.shape[1]) / k
 
 # %% ../../nbs/01a_what_remains.ipynb #0175432b
 class NeighborCorrelations(NamedTuple):
@@ -561,11 +562,16 @@ class NeighborCorrelations(NamedTuple):
 
 
 def _leaning(vectors, words, directions):
-    "Which words lean toward the first side: one row a direction, one column a word."
+    "Which words lean toward the first side: one row a word, one column a direction."
     rows = vectors.select(words).nonzero().rows
-    leaning = np.empty((len(directions), len(words)), bool)          # in this order, as one direction is looked up at a time
+    leaning = np.empty((len(words), len(directions)), bool)
+    if not len(directions):
+        return leaning
+    unit_directions = unit_rows(directions, 'the directions')
     for start in range(0, len(words), 1024):
-        leaning[:, start:start + 1024] = (cosine(rows[start:start + 1024], directions) > 0).T
+        unit = unit_rows(rows[start:start + 1024], 'the words')
+        with one_thread:
+            leaning[start:start + 1024] = unit @ unit_directions.T > 0
     return leaning
 
 
@@ -597,7 +603,7 @@ def neighbor_correlations(vectors, # anything that as_vectors takes: where words
         source = place.vectors_for(directions[group.start], all_words)
         unit = source.unit[source.rows(among)]
         queries = source.select(words).nonzero().rows
-        shares[:, group] = neighbor_shares(unit, queries, leaning[group].T, k, own)
+        shares[:, group] = neighbor_shares(unit, queries, leaning[:, group], k, own)
     return NeighborCorrelations(pearson(projections.T, shares.T), projections, shares)
 
 # %% ../../nbs/01a_what_remains.ipynb #74333c93
