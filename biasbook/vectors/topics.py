@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['DRAWS', 'MOST_DRAWS', 'MOST_LISTS', 'LEAST_LISTS', 'LEAST_PAIRS', 'LEAST_WORDS', 'BAND_RATIO', 'BAND_WIDTHS',
-           'BAND_STEP', 'WIDEST_BAND', 'MOST_POOLS', 'TOLERANCES', 'LEAST_CORRELATION', 'LEAST_TAIL', 'SHIPPED',
-           'TopicPool', 'TopicList', 'topic_lists', 'unrelated', 'unrelated_pairs', 'frequency_order_note',
-           'alphabetical_tail', 'FrequencyBand', 'frequency_band', 'given_list', 'TopicDraw', 'MatchedDraws',
-           'matched_draws', 'draws_error', 'draws_for_p', 'save_topic_lists']
+           'BAND_STEP', 'WIDEST_BAND', 'MOST_POOLS', 'TOLERANCES', 'LEAST_CORRELATION', 'LEAST_TAIL', 'TopicPool',
+           'TopicList', 'topic_lists', 'unrelated', 'unrelated_pairs', 'frequency_order_note', 'alphabetical_tail',
+           'FrequencyBand', 'frequency_band', 'given_list', 'TopicDraw', 'MatchedDraws', 'matched_draws', 'draws_error',
+           'draws_for_p', 'save_topic_lists']
 
 # %% ../../nbs/vectors/02_topics.ipynb #4c41057b
 import json
@@ -409,6 +409,45 @@ def frequency_band(places, # places of the words of a list among the words of le
     start = min(max(start, 0), n - wanted)
     return FrequencyBand(start, start + wanted)
 
+# %% ../../nbs/vectors/02_topics.ipynb #5fceb186
+class _Attempt(NamedTuple):
+    "One way to look for topic lists."
+    band_width: int | None # words in a band of frequency; None: the most frequent words, whatever the frequency of the query's
+    tolerance: float # of coherence
+
+
+class _Request(NamedTuple):
+    "All that topic lists like a list of a query depend on, besides the vectors."
+    words: tuple # of the list; they have a size, a coherence and a frequency
+    exclude: frozenset # words that the lists may not use, without regard to case
+    attempt: _Attempt
+    seed: int # of the draw
+    side: int # 0 for the first of the query's two lists, 1 for the second: each has random numbers of its own
+
+
+SHIPPED = {'googlenews-mini': 'googlenews-mini-topics.npz'} # name of vectors: the file with their topic lists
+
+def _shipped_lists(vectors):
+    "The topic lists that the package has for these vectors, by `_Request`; none for other vectors."
+    if vectors.name not in SHIPPED:
+        return {}
+    with np.load(data_path(SHIPPED[vectors.name]), allow_pickle=False) as file:
+        about = json.loads(str(file['about']))
+        numbers = file['numbers'].astype(np.int32)
+    if about['fingerprint'] != vectors.fingerprint:
+        return {}
+    found = {}
+    start = 0
+    for query in about['queries']:
+        words = tuple(query['words'])
+        exclude = frozenset(query['exclude'])
+        attempt = _Attempt(query['band_width'], query['tolerance'])
+        for seed, side, n_lists in query['draws']:
+            stop = start + n_lists * len(words)
+            found[_Request(words, exclude, attempt, seed, side)] = numbers[start:stop].reshape(n_lists, len(words))
+            start = stop
+    return found
+
 # %% ../../nbs/vectors/02_topics.ipynb #e6c83044
 @dataclass(eq=False)
 class _Lexicon:
@@ -486,12 +525,6 @@ def given_list(words, # words of a query
     return TopicList(list(words), coherence, unit)
 
 # %% ../../nbs/vectors/02_topics.ipynb #6eb1f74b
-class _Attempt(NamedTuple):
-    "One way to look for topic lists."
-    band_width: int | None # words in a band of frequency; None: the most frequent words, whatever the frequency of the query's
-    tolerance: float # of coherence
-
-
 def _why_not_in_bands(vectors, own, match_frequency):
     "Why topic lists in place of the lists `own` cannot be matched in frequency; None if they can."
     lexicon = _lexicon(vectors)
@@ -512,15 +545,6 @@ def _attempts(vectors, own, match_frequency):
     in_bands = [_Attempt(width, tolerance) for tolerance in TOLERANCES for width in widths]
     in_all_words = [_Attempt(None, tolerance) for tolerance in TOLERANCES]
     return in_bands + in_all_words
-
-
-class _Request(NamedTuple):
-    "All that topic lists like a list of a query depend on, besides the vectors."
-    words: tuple # of the list; they have a size, a coherence and a frequency
-    exclude: frozenset # words that the lists may not use, without regard to case
-    attempt: _Attempt
-    seed: int # of the draw
-    side: int # 0 for the first of the query's two lists, 1 for the second: each has random numbers of its own
 
 
 MOST_DRAWN = 4000 # requests whose lists are kept in memory: up to 10 MB
@@ -694,8 +718,6 @@ def _are_enough(reached):
     return error <= largest
 
 # %% ../../nbs/vectors/02_topics.ipynb #a174db51
-SHIPPED = {'googlenews-mini': 'googlenews-mini-topics.npz'} # name of vectors: the file with their topic lists
-
 def save_topic_lists(vectors, # WordVectors
                      path, # of an .npz
                     )->None:
@@ -717,25 +739,3 @@ def _place_of_request(item):
     request, _ = item
     width = request.attempt.band_width or 0
     return request.words, sorted(request.exclude), request.attempt.tolerance, width, request.side, request.seed
-
-
-def _shipped_lists(vectors):
-    "The topic lists that the package has for these vectors, by `_Request`; none for other vectors."
-    if vectors.name not in SHIPPED:
-        return {}
-    with np.load(data_path(SHIPPED[vectors.name]), allow_pickle=False) as file:
-        about = json.loads(str(file['about']))
-        numbers = file['numbers'].astype(np.int32)
-    if about['fingerprint'] != vectors.fingerprint:
-        return {}
-    found = {}
-    start = 0
-    for query in about['queries']:
-        words = tuple(query['words'])
-        exclude = frozenset(query['exclude'])
-        attempt = _Attempt(query['band_width'], query['tolerance'])
-        for seed, side, n_lists in query['draws']:
-            stop = start + n_lists * len(words)
-            found[_Request(words, exclude, attempt, seed, side)] = numbers[start:stop].reshape(n_lists, len(words))
-            start = stop
-    return found
