@@ -122,7 +122,7 @@ def list_text(kind:str, # "measures", "queries", "data" or "models"
 # %% ../../nbs/auditing/09_catalog.ipynb #ee9f42a1
 def overview_text()->str: # at most 40 lines of 100 characters
     "How subjects are written, what can be measured, and which subjects come with the package."
-    from biasbook.auditing.files import text_table
+    from biasbook.results.tables import text_table
     forms = [[f'  {form.example}', form.about] for form in FORMS]
     measures = [[f'  {name}', ', '.join(row.kinds), row.about] for name, row in MEASURE_NAMES.items()]
     blocks = [text_table([['Subjects', 'opens'], *forms]),

@@ -8,6 +8,7 @@ __all__ = ['SIDES', 'association', 'weat_arrays', 'QueryWords', 'select_query', 
 
 # %% ../../nbs/00_weat.ipynb #0ccfe894
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -292,31 +293,43 @@ SIDES = ('placebo', 'placebo attributes')
 _TESTS = {'placebo': 'unrelated topics', 'placebo attributes': 'unrelated attributes'} # names of their tests
 
 # %% ../../nbs/00_weat.ipynb #0a85d9da
-def _effect_sizes(scores, n, ddof):
-    "d of every column of scores: the first n rows against the others."
-    return (scores[:n].mean(0) - scores[n:].mean(0)) / scores.std(0, ddof=ddof)
+def _spread(scores):
+    "The squared deviations of scores from the mean of their row, summed."
+    return ((scores - scores.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
 
 
-def _effect_sizes_of_targets(first, second, pairs, attributes, ddof):
-    "d of each pair of lists as X and Y, with these attributes; a pair is its numbers in first and in second."
-    i, j = np.array(pairs).T
+def _effect_sizes_of_targets(draw, attributes, ddof):
+    "d of each pair of a draw as X and Y, with these attributes."
+    i, j = np.array(draw.pairs).T
     A, B = attributes
     axis = A.unit.mean(0) - B.unit.mean(0)
-    s_first = np.array([np.einsum('nd,d->n', topic.unit, axis) for topic in first])       # one row a list
-    s_second = np.array([np.einsum('nd,d->n', topic.unit, axis) for topic in second])
-    scores = np.concatenate([s_first[i], s_second[j]], axis=1).T         # one row a word, one column a pair
-    return _effect_sizes(scores, s_first.shape[1], ddof)
+    s_first = np.array([np.einsum('nd,d->n', topic.unit, axis) for topic in draw.first])       # one row a list
+    s_second = np.array([np.einsum('nd,d->n', topic.unit, axis) for topic in draw.second])
+    # The squared deviations of two lists together: those within each list, and those of the two means from their mean.
+    n_first, n_second = s_first.shape[1], s_second.shape[1]
+    n = n_first + n_second
+    difference = s_first.mean(axis=1)[i] - s_second.mean(axis=1)[j]
+    squares = _spread(s_first)[i] + _spread(s_second)[j] + n_first * n_second / n * difference ** 2
+    return difference / np.sqrt(squares / (n - ddof))
 
 
-def _effect_sizes_of_attributes(first, second, pairs, targets, ddof):
-    "d of each pair of lists as A and B, with these targets; a pair is its numbers in first and in second."
-    i, j = np.array(pairs).T
+def _effect_sizes_of_attributes(draw, targets, ddof):
+    "d of each pair of a draw as A and B, with these targets."
+    i, j = np.array(draw.pairs).T
     X, Y = targets
     unit = np.concatenate([X.unit, Y.unit])
+    n_x, n = len(X.words), len(unit)
     with one_thread:
-        cos_first = unit @ np.array([topic.unit.mean(0) for topic in first]).T            # one column a list
-        cos_second = unit @ np.array([topic.unit.mean(0) for topic in second]).T
-    return _effect_sizes(cos_first[:, i] - cos_second[:, j], len(X.words), ddof)
+        cos_first = np.array([topic.unit.mean(0) for topic in draw.first]) @ unit.T      # one row a list, one column a word
+        cos_second = np.array([topic.unit.mean(0) for topic in draw.second]) @ unit.T
+    differences = [cos[:, :n_x].mean(axis=1) - cos[:, n_x:].mean(axis=1) for cos in (cos_first, cos_second)]
+    # The squared deviations of cos_first - cos_second over the words, from those of each and their products.
+    centred_first = cos_first - cos_first.mean(axis=1, keepdims=True)
+    centred_second = cos_second - cos_second.mean(axis=1, keepdims=True)
+    with one_thread:
+        products = centred_first @ centred_second.T
+    squares = (centred_first ** 2).sum(axis=1)[i] + (centred_second ** 2).sum(axis=1)[j] - 2 * products[i, j]
+    return (differences[0][i] - differences[1][j]) / np.sqrt(squares / (n - ddof))
 
 # %% ../../nbs/00_weat.ipynb #559da7b3
 @dataclass(frozen=True, eq=False)
@@ -324,25 +337,19 @@ class PlaceboReference:
     "What d is for unrelated topic lists in place of the query's own."
     effect_sizes: np.ndarray # one d a pair of lists
     draw: np.ndarray # the number of the draw that each pair comes from
-    pairs: list # the pairs of `TopicList`s, in the same order
     topics: MatchedDraws # all lists with their coherence; or why there are none
+
+    @cached_property
+    def pairs(self):
+        "The pairs of `TopicList`s, in the order of `effect_sizes`."
+        return [(draw.first[i], draw.second[j]) for draw in self.topics.draws for i, j in draw.pairs]
 
 
 def _effect_sizes_of_draw(draw, side, fixed, ddof):
     "d of each pair of a draw of topic lists; `fixed` are the two lists of the query on the other side."
     if side == 'placebo':
-        return _effect_sizes_of_targets(draw.first, draw.second, draw.pairs, fixed, ddof)
-    return _effect_sizes_of_attributes(draw.first, draw.second, draw.pairs, fixed, ddof)
-
-
-def _reference_of_draws(topics, side, fixed, ddof):
-    "The reference of these draws of topic lists."
-    effect_sizes, draw_numbers, pairs = [], [], []
-    for number, draw in enumerate(topics.draws):
-        effect_sizes.append(_effect_sizes_of_draw(draw, side, fixed, ddof))
-        draw_numbers.append(np.full(len(draw.pairs), number))
-        pairs += [(draw.first[i], draw.second[j]) for i, j in draw.pairs]
-    return PlaceboReference(np.concatenate(effect_sizes), np.concatenate(draw_numbers), pairs, topics)
+        return _effect_sizes_of_targets(draw, fixed, ddof)
+    return _effect_sizes_of_attributes(draw, fixed, ddof)
 
 # %% ../../nbs/00_weat.ipynb #1913cea6
 def placebo_reference(vectors, # anything that as_vectors takes
@@ -374,13 +381,17 @@ def _reference(resolved, side, d, alternative, ddof):
     else:
         own, fixed = [given['A'], given['B']], [given['X'], given['Y']]
 
-    def reaches(draw):
-        return is_as_extreme(_effect_sizes_of_draw(draw, side, fixed, ddof), d, alternative)
+    effect_sizes = [] # an array for each draw
 
-    topics = draws_for_p(resolved.vectors, own, fixed, resolved.query.words, reaches)
+    def reaches(draw):
+        effect_sizes.append(_effect_sizes_of_draw(draw, side, fixed, ddof))
+        return is_as_extreme(effect_sizes[-1], d, alternative)
+
+    topics = draws_for_p(resolved.vectors, own, fixed, resolved.query.words, reaches)    # it measures each draw once, in order
     if not topics.draws:
-        return PlaceboReference(np.empty(0), np.empty(0, int), [], topics)
-    return _reference_of_draws(topics, side, fixed, ddof)
+        return PlaceboReference(np.empty(0), np.empty(0, int), topics)
+    draw_numbers = np.repeat(np.arange(len(topics.draws)), [len(draw.pairs) for draw in topics.draws])
+    return PlaceboReference(np.concatenate(effect_sizes), draw_numbers, topics)
 
 # %% ../../nbs/00_weat.ipynb #9fc75840
 def weat_placebo(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name

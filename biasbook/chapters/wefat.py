@@ -393,10 +393,26 @@ def _topic_associations(vectors, chosen, reaches=None):
 
 def _associations_of_draw(draw, words):
     "The association of words, a TopicList, with the pairs of a draw: one row a pair, one column a word."
+    i, j = np.array(draw.pairs).T
+    first = _cosines_with_lists(words, draw.first)
+    second = _cosines_with_lists(words, draw.second)
+    # The squared deviations of two lists together: those within each list, and those of the two means from their mean.
+    n_first, n_second = first.shape[-1], second.shape[-1]
+    n = n_first + n_second
+    difference = first.mean(axis=-1)[i] - second.mean(axis=-1)[j]
+    squares = _spread(first)[i] + _spread(second)[j] + n_first * n_second / n * difference ** 2
+    return difference / np.sqrt(squares / (n - 1))
+
+
+def _cosines_with_lists(words, lists):
+    "The cosines of words with the words of topic lists of one size, (lists, words, words of a list)."
     with one_thread:
-        cos_first = [words.unit @ topic.unit.T for topic in draw.first]
-        cos_second = [words.unit @ topic.unit.T for topic in draw.second]
-    return np.array([standardized_association(cos_first[i], cos_second[j]) for i, j in draw.pairs])
+        return np.array([words.unit @ topic.unit.T for topic in lists])
+
+
+def _spread(cosines):
+    "The squared deviations of the cosines with a list from their mean, summed."
+    return ((cosines - cosines.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
 
 # %% ../../nbs/00b_wefat.ipynb #d3d22fea
 def _without_each(cos_a, cos_b):

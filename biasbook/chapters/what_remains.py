@@ -10,7 +10,7 @@ __all__ = ['CLUSTER_METHODS', 'plain_words', 'extreme_words', 'cluster_accuracy'
 
 # %% ../../nbs/01a_what_remains.ipynb #e88fb717
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +52,11 @@ def extreme_words(projection, # (n_words,) numbers, one a word
     projection = np.asarray(projection, float)
     if projection.ndim != 1 or n not in range(1, len(projection) // 2 + 1) or not np.isfinite(projection).all():
         raise ValueError(f'{n} words at each end, but projections of shape {projection.shape}: give 2n or more, finite')
-    highest_first = np.argsort(-projection, kind='stable')
+    low, high = np.partition(projection, [n - 1, len(projection) - n])[[n - 1, len(projection) - n]]
+    ends = np.flatnonzero((projection <= low) | (projection >= high))
+    if len(ends) == 2 * n:
+        return ends
+    highest_first = np.argsort(-projection, kind='stable')            # words with equal projections at an end
     return np.sort(np.concatenate([highest_first[:n], highest_first[len(projection) - n:]]))
 
 # %% ../../nbs/01a_what_remains.ipynb #958f7ac7
@@ -97,13 +101,17 @@ def prepared(rows, # vectors, one row a word
              method='kmeans', # or "pca-kmeans": two principal components first
             )->np.ndarray:
     "Rows at length 1, as they are or in two dimensions; ValueError: an unknown method, zero rows, NaN."
-    from sklearn.decomposition import PCA
     check_choice(method, 'method', CLUSTER_METHODS)
-    X = unit_rows(rows, 'rows')
+    return _prepared_unit(unit_rows(rows, 'rows'), method)
+
+
+def _prepared_unit(unit, method):
+    "Rows of length 1 as they are, or in two dimensions."
     if method == 'kmeans':
-        return X
+        return unit
+    from sklearn.decomposition import PCA
     with one_thread:
-        return PCA(2, svd_solver='full').fit_transform(X)
+        return PCA(2, svd_solver='full').fit_transform(unit)
 
 # %% ../../nbs/01a_what_remains.ipynb #6013a7c1
 def two_clusters(X, # what prepared returns
@@ -111,10 +119,133 @@ def two_clusters(X, # what prepared returns
                  n_init=10, # how many starts, of which the tightest counts
                 )->np.ndarray: # 0 or 1 a row
     "k-means with k = 2, in one thread: so few words gain nothing from more. ValueError: n_init below 1."
-    from sklearn.cluster import KMeans
     check_whole(n_init, 'n_init', least=1)
-    with one_thread:
-        return KMeans(2, n_init=n_init, random_state=random_state).fit(X).labels_
+    return _tightest_clusters(X, _random_starts(len(X), n_init, random_state))
+
+# %% ../../nbs/01a_what_remains.ipynb #ee1c2a4c
+class _RandomStarts(NamedTuple):
+    "The random numbers with which k-means++ chooses two rows as the first centres, for each start."
+    first: np.ndarray # (starts,) the number of the row that is the first centre
+    shares: np.ndarray # (starts, 2) where the two candidates for the second centre lie in the sum of all squared distances, from 0 to 1
+
+
+def _random_starts(n, n_init, random_state):
+    "The numbers that scikit-learn draws for `n_init` starts with n rows."
+    rng = np.random.RandomState(random_state)
+    first, shares = [], []
+    for _ in range(n_init):
+        first.append(rng.choice(n, p=np.full(n, 1 / n)))
+        shares.append(rng.uniform(size=2))
+    return _RandomStarts(np.array(first), np.array(shares))
+
+
+def _squared_distances(X, squares, rows):
+    "From each of these rows of X to all of its rows; `squares` are the squared lengths of the rows."
+    return np.maximum(squares[rows][:, None] + squares - 2 * X[rows] @ X.T, 0)
+
+
+def _first_partitions(X, squares, starts):
+    "For each start: the rows that are nearer to the second of the two centres which k-means++ chooses (Arthur & Vassilvitskii 2007)."
+    n_starts = len(starts.first)
+    from_first = _squared_distances(X, squares, starts.first)
+    cumulated = np.cumsum(from_first, axis=1)
+    wanted = starts.shares * cumulated[:, -1:]
+    candidates = np.array([np.searchsorted(cumulated[i], wanted[i]) for i in range(n_starts)])
+    from_candidates = _squared_distances(X, squares, candidates.ravel()).reshape(n_starts, 2, len(X))
+    left = np.minimum(from_candidates, from_first[:, None]).sum(axis=2)
+    best = left.argmin(axis=1)                                        # the candidate that leaves the smaller sum
+    return from_candidates[np.arange(n_starts), best] < from_first
+
+
+class _Seconds(NamedTuple):
+    "The second clusters of some partitions of centred rows."
+    sums: np.ndarray # (starts, dimensions) S: the sum of their rows
+    sizes: np.ndarray # (starts,) m: how many rows they have
+
+    def of(self, numbers):
+        "The same for some of the partitions."
+        return _Seconds(self.sums[numbers], self.sizes[numbers])
+
+    def exchanged(self, exchange, n):
+        "The same, with first and second cluster exchanged where `exchange` is true; the sum of all n rows is zero."
+        sums = np.where(exchange[:, None], -self.sums, self.sums)
+        return _Seconds(sums, np.where(exchange, n - self.sizes, self.sizes))
+
+    def weights(self, n):
+        "1/m and 1/(n - m), one number a partition."
+        return 1 / np.maximum(self.sizes, 1), 1 / np.maximum(n - self.sizes, 1)
+
+
+def _seconds(X, in_second):
+    "The second clusters of these partitions."
+    return _Seconds(in_second.astype(float) @ X, np.count_nonzero(in_second, axis=1))
+
+
+def _nearer_to_second(X, seconds):
+    "For each partition and row: is the row nearer to the mean of the second cluster?"
+    of_second, of_first = seconds.weights(len(X))
+    halfway = np.einsum('sd,sd->s', seconds.sums, seconds.sums) * (of_second - of_first) / 2
+    return seconds.sums @ X.T > halfway[:, None]
+
+
+def _shift(before, after, n):
+    "The squared distances by which the two means of each partition moved, summed."
+    moved = 0.
+    for weight_before, weight_after in zip(before.weights(n), after.weights(n)):
+        step = after.sums * weight_after[:, None] - before.sums * weight_before[:, None]
+        moved = moved + np.einsum('sd,sd->s', step, step)
+    return moved
+
+
+def _within(seconds, means_of, n):
+    "The squared distances of rows from the means of other partitions `means_of`, summed, less the sum of all squared lengths."
+    of_second, of_first = means_of.weights(n)
+    squares = np.einsum('sd,sd->s', means_of.sums, means_of.sums)
+    products = np.einsum('sd,sd->s', means_of.sums, seconds.sums)
+    sizes = seconds.sizes
+    return squares * (sizes * of_second ** 2 + (n - sizes) * of_first ** 2) - 2 * products * (of_second + of_first)
+
+
+@one_thread
+def _tightest_clusters(X, starts, tolerance=1e-4, most_steps=300):
+    "k-means with k = 2 by the steps of scikit-learn: 0 or 1 for each row, of the start with the smallest sum of squares."
+    n = len(X)
+    X = X - X.mean(axis=0)
+    squares = np.einsum('nd,nd->n', X, X)
+    least_shift = tolerance * squares.sum() / X.size                  # part of the mean variance of a column
+    in_second = _first_partitions(X, squares, starts)
+    in_second ^= in_second[:, :1]                                     # clusters have no order: the first row is in the first one
+    seconds = _seconds(X, in_second)
+    seen: set = set() # all partitions so far, as bytes
+    tightest = np.zeros(n, bool)
+    smallest = np.inf
+    for step in range(1, most_steps + 1):
+        nearer = _nearer_to_second(X, seconds)
+        is_exchanged = nearer[:, 0].copy()
+        nearer ^= is_exchanged[:, None]
+        moved_from = seconds.exchanged(is_exchanged, n)
+        seconds = _seconds(X, nearer)
+        is_same = (nearer == in_second).all(axis=1)
+        is_finished = is_same | (_shift(moved_from, seconds, n) <= least_shift) | (step == most_steps)
+        goes_on = []
+        for i in range(len(nearer)):
+            if is_finished[i]:
+                means = seconds.of([i])
+                last = nearer[i] if is_same[i] else _nearer_to_second(X, means)[0]
+                within = _within(_seconds(X, last[None]), means, n)[0]
+                if within < smallest:
+                    tightest, smallest = last, within
+                continue
+            partition = nearer[i].tobytes()
+            if partition not in seen:
+                seen.add(partition)
+                goes_on.append(i)
+        if not goes_on:
+            break
+        in_second = nearer[goes_on]
+        seconds = seconds.of(goes_on)
+    return tightest.astype(int)
+
 
 # %% ../../nbs/01a_what_remains.ipynb #309b857b
 class _Candidates(NamedTuple):
@@ -132,6 +263,20 @@ def _choose_words(vectors, words, exclude, n):
     if n is None:
         n = check_whole(min(500, len(words) // 50), f'n, by default a fiftieth of the {len(words)} words,', least=4)
     return _Candidates(words, check_whole(n, 'n', least=4))
+
+
+def _unit(vectors, words):
+    "The vectors of the words at length 1, one row a word."
+    return unit_rows(vectors.select(words).nonzero().rows, 'the words')
+
+
+def _cosines(unit, directions):
+    "The cosine of words, as rows of length 1, with each direction: one row a word, one column a direction."
+    if directions.shape[1] != unit.shape[1]:
+        raise ValueError(f'the words have {unit.shape[1]} dimensions and the directions {directions.shape[1]}: '
+                         'are they from the same vectors?')
+    with one_thread:
+        return np.clip(unit @ unit_rows(directions, 'the directions').T, -1, 1)
 
 
 def _project(vectors, words, directions):
@@ -198,14 +343,56 @@ class _Clusters(NamedTuple):
         return self.projection > 0
 
 
-def _cluster_ends(place, direction, words, projection, n, seeds, n_init, method):
-    "Clusters the n words at each end of a direction, by each seed."
-    ends = extreme_words(projection, n)
-    chosen = [words[i] for i in ends]
-    source = place.vectors_for(direction, words)
-    X = prepared(source.select(chosen).nonzero().rows, method)
-    labels = [two_clusters(X, seed, n_init) for seed in seeds]
-    return _Clusters(source.name, chosen, projection[ends], labels)
+@dataclass(frozen=True, eq=False)
+class _Clustering:
+    "How the words at the ends of any direction are clustered."
+    place: _Place
+    words: list # to choose from
+    n: int # how many are taken on each side
+    method: str
+    seeds: list # of k-means
+    n_init: int # starts of each seed
+
+    @cached_property
+    def unit(self):
+        "The vectors in which words are chosen, at length 1, one row a word."
+        return _unit(self.place.chosen_in, self.words)
+
+    @cached_property
+    def starts(self):
+        "The random starts of each seed, which are the same for all directions."
+        return [_random_starts(2 * self.n, self.n_init, seed) for seed in self.seeds]
+
+    def clusters(self, direction, projection, starts):
+        "Clusters the words at both ends of a direction, from each of these starts; `projection` is of all words on the direction."
+        ends = extreme_words(projection, self.n)
+        chosen = [self.words[i] for i in ends]
+        source = self.place.vectors_for(direction, self.words)
+        if source is self.place.chosen_in:
+            X = _prepared_unit(self.unit[ends], self.method)
+        else:
+            X = prepared(source.select(chosen).nonzero().rows, self.method)
+        labels = [_tightest_clusters(X, of_seed) for of_seed in starts]
+        return _Clusters(source.name, chosen, projection[ends], labels)
+
+    def accuracies(self, directions):
+        "The accuracy along each direction, by the first seed; NaN with fewer than n words on a side."
+        accuracies = np.full(len(directions), np.nan)
+        if not len(directions):
+            return accuracies
+        for i, projection in enumerate(_cosines(self.unit, directions).T):
+            if _words_on_smaller_side(projection) >= self.n:
+                found = self.clusters(directions[i], projection, self.starts[:1])
+                accuracies[i] = cluster_accuracy(found.side, found.labels[0])
+        return accuracies
+
+
+def _clustering(vectors, place, words, n, exclude, method, seeds, n_init):
+    "How words are clustered, with checked options. ValueError as for `cluster_bias`."
+    words, n = _choose_words(vectors, words, exclude, n)
+    check_choice(method, 'method', CLUSTER_METHODS)
+    return _Clustering(place, words, n, method, check_seeds(seeds), check_whole(n_init, 'n_init', least=1))
+
 
 # %% ../../nbs/01a_what_remains.ipynb #e6f34307
 def cluster_accuracies(vectors, # anything that as_vectors takes: where words are chosen
@@ -216,17 +403,8 @@ def cluster_accuracies(vectors, # anything that as_vectors takes: where words ar
     vectors = as_vectors(vectors)
     place = _place(vectors, after)
     directions = np.atleast_2d(np.asarray(directions, float))
-    words, n = _choose_words(vectors, words, exclude, n)
-    seeds = check_seeds([random_state])
-    accuracies = np.full(len(directions), np.nan)
-    if not len(directions):
-        return accuracies
-    projections = _project(vectors, words, directions)
-    for i, projection in enumerate(projections.T):
-        if _words_on_smaller_side(projection) >= n:
-            found = _cluster_ends(place, directions[i], words, projection, n, seeds, n_init, method)
-            accuracies[i] = cluster_accuracy(found.side, found.labels[0])
-    return accuracies
+    clustering = _clustering(vectors, place, words, n, exclude, method, [random_state], n_init)
+    return clustering.accuracies(directions)
 
 # %% ../../nbs/01a_what_remains.ipynb #bf0746b8
 def cluster_bias(vectors, # anything that as_vectors takes: where words are chosen
@@ -262,22 +440,17 @@ def cluster_bias(vectors, # anything that as_vectors takes: where words are chos
     """
     vectors = as_vectors(vectors)
     place = _place(vectors, after)
-    seeds = check_seeds(seeds)
     direction = as_direction(vectors, direction)
-    words, n = _choose_words(vectors, words, exclude, n)
-    projection = _project(vectors, words, direction.vector[None])[:, 0]
+    clustering = _clustering(vectors, place, words, n, exclude, method, seeds, n_init)
+    n = clustering.n
+    projection = _cosines(clustering.unit, direction.vector[None])[:, 0]
     _check_both_sides(projection, n, direction.names)
-    clusters = _cluster_ends(place, direction.vector, words, projection, n, seeds, n_init, method)
+    clusters = clustering.clusters(direction.vector, projection, clustering.starts)
     accuracies = [cluster_accuracy(clusters.side, labels) for labels in clusters.labels]
-
-    def accuracies_along(directions):
-        return cluster_accuracies(vectors, directions, after=place.after, n=n, words=words, method=method,
-                                  random_state=seeds[0], n_init=n_init)
-
-    without_pairs = accuracies_along(direction.without_each())
-    placebos = placebo_values(accuracies_along, vectors, direction, float(np.median(accuracies)), n_placebos, random_state,
+    without_pairs = clustering.accuracies(direction.without_each())
+    placebos = placebo_values(clustering.accuracies, vectors, direction, float(np.median(accuracies)), n_placebos, random_state,
                               alternative='greater')
-    meta = {'n': n, 'seeds': seeds, 'n_init': n_init, 'method': method, 'candidates': len(words)}
+    meta = {'n': n, 'seeds': clustering.seeds, 'n_init': n_init, 'method': method, 'candidates': len(clustering.words)}
     return _cluster_result(direction, place, clusters, accuracies, without_pairs, placebos, int(random_state), meta)
 
 # %% ../../nbs/01a_what_remains.ipynb #ccefba6b
@@ -400,7 +573,8 @@ def neighbor_shares(unit, # vectors of the words that may be neighbours, rows of
     found = nearest(unit, queries, k + 1)[0]
     own_last = np.argsort(found == own[:, None], axis=1, kind='stable')
     neighbors = np.take_along_axis(found, own_last, 1)[:, :k]         # without the query itself, or the farthest if it is not there
-    return np.array([leans[neighbors].mean(1) for leans in leaning.T]).T
+    counts = [leaning[of_word].sum(axis=0, dtype=np.uint32) for of_word in neighbors]
+    return np.array(counts, float).reshape(len(queries), leaning.shape[1]) / k
 
 # %% ../../nbs/01a_what_remains.ipynb #0175432b
 class NeighborCorrelations(NamedTuple):
@@ -411,11 +585,16 @@ class NeighborCorrelations(NamedTuple):
 
 
 def _leaning(vectors, words, directions):
-    "Which words lean toward the first side: one row a direction, one column a word."
+    "Which words lean toward the first side: one row a word, one column a direction."
     rows = vectors.select(words).nonzero().rows
-    leaning = np.empty((len(directions), len(words)), bool)          # in this order, as one direction is looked up at a time
+    leaning = np.empty((len(words), len(directions)), bool)
+    if not len(directions):
+        return leaning
+    unit_directions = unit_rows(directions, 'the directions')
     for start in range(0, len(words), 1024):
-        leaning[:, start:start + 1024] = (cosine(rows[start:start + 1024], directions) > 0).T
+        unit = unit_rows(rows[start:start + 1024], 'the words')
+        with one_thread:
+            leaning[start:start + 1024] = unit @ unit_directions.T > 0
     return leaning
 
 
@@ -447,7 +626,7 @@ def neighbor_correlations(vectors, # anything that as_vectors takes: where words
         source = place.vectors_for(directions[group.start], all_words)
         unit = source.unit[source.rows(among)]
         queries = source.select(words).nonzero().rows
-        shares[:, group] = neighbor_shares(unit, queries, leaning[group].T, k, own)
+        shares[:, group] = neighbor_shares(unit, queries, leaning[:, group], k, own)
     return NeighborCorrelations(pearson(projections.T, shares.T), projections, shares)
 
 # %% ../../nbs/01a_what_remains.ipynb #74333c93

@@ -9,7 +9,7 @@ __all__ = ['METHODS', 'gender_pairs', 'professions', 'principal_direction', 'mea
 # %% ../../nbs/vectors/03_directions.ipynb #cd2d62e9
 import math
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -245,15 +245,14 @@ def as_direction(vectors, # WordVectors
     return direction
 
 # %% ../../nbs/vectors/03_directions.ipynb #59266a8d
-def _random_differences(vectors, pool, k, rng):
-    "Differences of k random pairs; drawn again if the two words of one point the same way."
+def _random_differences(name, unit, k, rng):
+    "Differences of k random pairs of the rows `unit`; drawn again if the two words of one point the same way."
     for _ in range(100):
-        rows = rng.choice(pool, 2 * k, replace=False)
-        unit = unit_rows(vectors.vectors[rows])
-        differences = unit[:k] - unit[k:]
-        if np.linalg.norm(differences, axis=1).min() > 1e-6:
+        chosen = unit[rng.choice(len(unit), 2 * k, replace=False)]
+        differences = chosen[:k] - chosen[k:]
+        if np.einsum('kd,kd->k', differences, differences).min() > 1e-12:
             return differences
-    raise ValueError(f'too many words of {vectors.name} point the same way to draw random pairs of them')
+    raise ValueError(f'too many words of {name} point the same way to draw random pairs of them')
 
 
 def _random_pool(vectors, k, exclude):
@@ -273,13 +272,9 @@ class RandomDirections(NamedTuple):
     shares: np.ndarray # of variance, for each principal component of the pairs: one row a direction
 
 
-class _Drawn(NamedTuple):
-    "Random directions that are kept, since the measures of an audit share them."
-    key: Any # all that they depend on besides the vectors; directions with another key are drawn anew
-    random: RandomDirections
+MOST_KEPT = 3 # sets of random directions that are kept for some vectors, since the measures of an audit share them
 
-
-_last_drawn: WeakKeyDictionary = WeakKeyDictionary() # WordVectors: their last `_Drawn`, as long as the vectors are in use
+_drawn: WeakKeyDictionary = WeakKeyDictionary() # WordVectors: {what the directions depend on: RandomDirections}, as long as the vectors are in use
 
 # %% ../../nbs/vectors/03_directions.ipynb #e5909c2b
 def random_directions(vectors, # anything that as_vectors takes
@@ -298,15 +293,17 @@ def random_directions(vectors, # anything that as_vectors takes
     direction = as_direction(vectors, direction)
     k = len(direction.pairs)
     key = (direction.method, k, n, random_state, frozenset(exclude))
-    drawn = _last_drawn.get(vectors)
-    if drawn is not None and drawn.key == key:
-        return drawn.random
+    kept = _drawn.setdefault(vectors, {})
+    random = kept.get(key)
+    if random is not None:
+        return random
     pool = _random_pool(vectors, k, exclude)
+    unit = unit_rows(vectors.vectors[pool])
     rng = np.random.default_rng(random_state)
     directions, shares = [], []
     for start in range(0, n, 250):                                    # 6 MB of differences at a time
         in_block = min(250, n - start)
-        D = np.array([_random_differences(vectors, pool, k, rng) for _ in range(in_block)])
+        D = np.array([_random_differences(vectors.name, unit, k, rng) for _ in range(in_block)])
         principal, shares_of_variance = _principal_directions(D)           # the shares are wanted for every method
         if direction.method == 'pca':
             directions.append(principal)
@@ -316,7 +313,9 @@ def random_directions(vectors, # anything that as_vectors takes
     random = RandomDirections(np.concatenate(directions), np.concatenate(shares))
     random.directions.flags.writeable = False                         # they are shared
     random.shares.flags.writeable = False
-    _last_drawn[vectors] = _Drawn(key, random)
+    if len(kept) >= MOST_KEPT:
+        kept.clear()
+    kept[key] = random
     return random
 
 # %% ../../nbs/vectors/03_directions.ipynb #7845b7d3

@@ -7,9 +7,10 @@ __all__ = ['DRAWS', 'MOST_DRAWS', 'MOST_LISTS', 'LEAST_LISTS', 'LEAST_PAIRS', 'L
            'BAND_STEP', 'WIDEST_BAND', 'MOST_POOLS', 'TOLERANCES', 'LEAST_CORRELATION', 'LEAST_TAIL', 'TopicPool',
            'TopicList', 'topic_lists', 'unrelated', 'unrelated_pairs', 'frequency_order_note', 'alphabetical_tail',
            'FrequencyBand', 'frequency_band', 'given_list', 'TopicDraw', 'MatchedDraws', 'matched_draws', 'draws_error',
-           'draws_for_p']
+           'draws_for_p', 'save_topic_lists']
 
 # %% ../../nbs/vectors/02_topics.ipynb #4c41057b
+import json
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,6 +20,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..core.registry import data_path
 from ..stats.estimate import Note, note
 from .wordvectors import coherence_of_unit_rows, one_thread, unit_rows
 
@@ -76,15 +78,25 @@ class TopicPool:
         self.words = [vectors.words[i] for i in rows]
         self.name = vectors.name
         self.near = near
-        self.folded = [word.casefold() for word in self.words]
         self.unit = np.empty((0, vectors.dim), np.float32)
         if len(rows):
             self.unit = unit_rows(vectors.vectors[rows]).astype(np.float32)
-        self.background = 0. # the mean cosine of two words
-        if len(rows) > 1:
-            self.background = coherence_of_unit_rows(self.unit)
         self.orders: dict = {} # a word: the numbers of all words, nearest first, once they were needed
         self.tightest: dict = {} # a size: for each word the coherence of its tightest list, once it was needed
+        self.nearness: dict = {} # a size: for each word the mean cosine with its nearest size - 1 words, once it was needed
+
+    @cached_property
+    def background(self):
+        "The mean cosine of two words."
+        return coherence_of_unit_rows(self.unit) if len(self) > 1 else 0.
+
+    @cached_property
+    def spellings(self):
+        "The numbers of the words by their spelling without regard to case."
+        spellings: dict = {}
+        for number, word in enumerate(self.words):
+            spellings.setdefault(word.casefold(), []).append(number)
+        return spellings
 
     @cached_property
     def _nearest(self):
@@ -149,6 +161,19 @@ class TopicList(NamedTuple):
     words: list # the random word comes first
     coherence: float # their mean cosine over pairs
     unit: np.ndarray # (n, d) one row of length 1 for each word
+    mean: np.ndarray | None = None # (d,) the mean of these rows, where it was computed before
+
+
+def _lists_of(pool, numbers):
+    "The topic lists of these words; `numbers` has one row a list."
+    units = pool.unit[numbers]
+    totals = units.sum(axis=1, dtype=np.float64)
+    size = numbers.shape[1]
+    lists = []
+    for chosen, unit, total in zip(numbers.tolist(), units, totals):
+        coherence = float((total @ total - size) / (size * (size - 1)))
+        lists.append(TopicList([pool.words[i] for i in chosen], coherence, unit, total / size))
+    return lists
 
 # %% ../../nbs/vectors/02_topics.ipynb #a6306c0b
 _PLACE_BITS = 20 # of a sorting key: enough for a million words
@@ -233,23 +258,36 @@ def topic_lists(pool, # a TopicPool
     "Disjoint lists of neighbouring words at a given coherence. ValueError for lists of fewer than 2 words."
     if size < 2:
         raise ValueError(f'a topic list needs at least 2 words, not {size}: one word has no coherence')
-    excluded = {word.casefold() for word in exclude}
-    free = np.array([word not in excluded for word in pool.folded], bool)
-    nearness = np.empty(0)                                # the mean cosine of each word with its nearest ones
-    if pool.neighbor_cosines.size:
-        nearness = pool.neighbor_cosines[:, :size - 1].mean(1)
+    return _lists_of(pool, _numbers_of_lists(pool, size, wanted, exclude, tolerance, most, random_state))
+
+
+def _numbers_of_lists(pool, size, wanted, exclude, tolerance, most, random_state):
+    "The numbers of the words of `topic_lists`, one row a list."
+    free = np.ones(len(pool), bool)
+    for word in exclude:
+        free[pool.spellings.get(word.casefold(), [])] = False
+    nearness = _nearness(pool, size)
     centres = np.random.default_rng(random_state).permutation(len(nearness))
     likely = centres[nearness[centres] >= wanted - tolerance].tolist()
-    lists: list[TopicList] = []
+    lists: list[np.ndarray] = []
     for order in _promising(pool, likely, free, size, wanted - tolerance):
-        if len(lists) == most or free.sum() < size:
+        if len(lists) == most or np.count_nonzero(free) < size:
             break
         taken = _around(pool.unit, order[free[order]], size, wanted, tolerance)
         if taken is not None:
             free[taken] = False
-            unit = pool.unit[taken]
-            lists.append(TopicList([pool.words[i] for i in taken], coherence_of_unit_rows(unit), unit))
-    return lists
+            lists.append(taken)
+    return np.array(lists, int).reshape(-1, size)
+
+
+def _nearness(pool, size):
+    "For each word, the mean cosine with its nearest size - 1 words; empty for a pool without neighbours."
+    if size not in pool.nearness:
+        found = np.empty(0)
+        if pool.neighbor_cosines.size:
+            found = pool.neighbor_cosines[:, :size - 1].mean(1)
+        pool.nearness[size] = found
+    return pool.nearness[size]
 
 # %% ../../nbs/vectors/02_topics.ipynb #9dec97ad
 def _around(unit, order, size, wanted, tolerance):
@@ -265,15 +303,23 @@ def unrelated(first, # TopicLists
               background, # the mean cosine of two words in these vectors
              )->np.ndarray: # true or false, one row a list of first, one column a list of second
     "Which pairs of lists share no word and are at most half as near each other as the words within them."
-    first_means = np.array([topic.unit.mean(0, dtype=float) for topic in first])
-    second_means = np.array([topic.unit.mean(0, dtype=float) for topic in second])
-    between = first_means @ second_means.T - background
+    between = _means(first) @ _means(second).T - background
     first_within = np.array([topic.coherence for topic in first]) - background
     second_within = np.array([topic.coherence for topic in second]) - background
     is_far = between <= .25 * (first_within[:, None] + second_within)       # half of the mean of the two
-    second_words = [set(topic.words) for topic in second]
-    share_no_word = [[words.isdisjoint(topic.words) for words in second_words] for topic in first]
-    return is_far & np.array(share_no_word)
+    lists_of_word: dict = {}
+    for j, topic in enumerate(second):
+        for word in topic.words:
+            lists_of_word.setdefault(word, []).append(j)
+    for i, topic in enumerate(first):
+        for word in lists_of_word.keys() & topic.words:
+            is_far[i, lists_of_word[word]] = False
+    return is_far
+
+
+def _means(lists):
+    "The means of the rows of topic lists, one row a list."
+    return np.array([topic.unit.mean(0, dtype=float) if topic.mean is None else topic.mean for topic in lists])
 
 # %% ../../nbs/vectors/02_topics.ipynb #38e3a1ca
 def unrelated_pairs(first, # TopicLists
@@ -282,13 +328,16 @@ def unrelated_pairs(first, # TopicLists
                    )->list: # pairs (i, j): numbers in first and second
     "The unrelated pairs of lists. Two lists that are both in first and in second make one pair."
     number_of: dict = {}                                    # lists of the same words have one number
+    numbers = []
     for topic in [*first, *second]:
-        number_of.setdefault(tuple(topic.words), len(number_of))
-    pairs: dict = {}
-    for i, j in np.argwhere(unrelated(first, second, background)).tolist():
-        numbers = sorted([number_of[tuple(first[i].words)], number_of[tuple(second[j].words)]])
-        pairs.setdefault(tuple(numbers), (i, j))
-    return list(pairs.values())
+        numbers.append(number_of.setdefault(tuple(topic.words), len(number_of)))
+    of_first, of_second = np.array(numbers[:len(first)], int), np.array(numbers[len(first):], int)
+    i, j = np.nonzero(unrelated(first, second, background))
+    smaller = np.minimum(of_first[i], of_second[j])
+    larger = np.maximum(of_first[i], of_second[j])
+    _, earliest = np.unique(smaller * len(number_of) + larger, return_index=True)
+    earliest.sort()
+    return list(zip(i[earliest].tolist(), j[earliest].tolist()))
 
 # %% ../../nbs/vectors/02_topics.ipynb #32d3ea79
 DRAWS = 5 # lists are drawn at least so many times
@@ -360,6 +409,45 @@ def frequency_band(places, # places of the words of a list among the words of le
     start = min(max(start, 0), n - wanted)
     return FrequencyBand(start, start + wanted)
 
+# %% ../../nbs/vectors/02_topics.ipynb #5fceb186
+class _Attempt(NamedTuple):
+    "One way to look for topic lists."
+    band_width: int | None # words in a band of frequency; None: the most frequent words, whatever the frequency of the query's
+    tolerance: float # of coherence
+
+
+class _Request(NamedTuple):
+    "All that topic lists like a list of a query depend on, besides the vectors."
+    words: tuple # of the list; they have a size, a coherence and a frequency
+    exclude: frozenset # words that the lists may not use, without regard to case
+    attempt: _Attempt
+    seed: int # of the draw
+    side: int # 0 for the first of the query's two lists, 1 for the second: each has random numbers of its own
+
+
+SHIPPED = {'googlenews-mini': 'googlenews-mini-topics.npz'} # name of vectors: the file with their topic lists
+
+def _shipped_lists(vectors):
+    "The topic lists that the package has for these vectors, by `_Request`; none for other vectors."
+    if vectors.name not in SHIPPED:
+        return {}
+    with np.load(data_path(SHIPPED[vectors.name]), allow_pickle=False) as file:
+        about = json.loads(str(file['about']))
+        numbers = file['numbers'].astype(np.int32)
+    if about['fingerprint'] != vectors.fingerprint:
+        return {}
+    found = {}
+    start = 0
+    for query in about['queries']:
+        words = tuple(query['words'])
+        exclude = frozenset(query['exclude'])
+        attempt = _Attempt(query['band_width'], query['tolerance'])
+        for seed, side, n_lists in query['draws']:
+            stop = start + n_lists * len(words)
+            found[_Request(words, exclude, attempt, seed, side)] = numbers[start:stop].reshape(n_lists, len(words))
+            start = stop
+    return found
+
 # %% ../../nbs/vectors/02_topics.ipynb #e6c83044
 @dataclass(eq=False)
 class _Lexicon:
@@ -369,6 +457,7 @@ class _Lexicon:
     why_unordered: Note | None # why the order of the file does not tell how frequent words are
     n_ordered: int # how many of `rows` are in order of frequency: all but an alphabetical tail
     pools: dict = field(default_factory=dict) # FrequencyBand: its TopicPool
+    drawn: dict = field(default_factory=dict) # _Request: the numbers of the words of its lists
 
     @property
     def background(self):
@@ -387,7 +476,7 @@ def _lexicon(vectors):
         why_unordered = None
         if len(rows) >= LEAST_WORDS:
             why_unordered = frequency_order_note(words)
-        _lexicons[vectors] = _Lexicon(rows, TopicPool(vectors), why_unordered, n_ordered)
+        _lexicons[vectors] = _Lexicon(rows, TopicPool(vectors), why_unordered, n_ordered, drawn=_shipped_lists(vectors))
     return _lexicons[vectors]
 
 
@@ -402,11 +491,17 @@ def _has_unknown_frequency(vectors, lexicon, words):
     return len(_known_places(vectors, lexicon, words)) < len(words) / 2
 
 
-def _pool_for(vectors, lexicon, words, width):
-    "The words from which topic lists like these words are made. Without a width, the most frequent words."
+def _band_for(vectors, lexicon, words, width):
+    "The band of words that are about as frequent as these words; None without a width."
     if width is None:
+        return None
+    return frequency_band(_known_places(vectors, lexicon, words), lexicon.n_ordered, width)
+
+
+def _pool_for(vectors, lexicon, band):
+    "The words of a band, from which topic lists are made. Without a band, the most frequent words."
+    if band is None:
         return lexicon.common
-    band = frequency_band(_known_places(vectors, lexicon, words), lexicon.n_ordered, width)
     if band not in lexicon.pools:
         if len(lexicon.pools) >= MOST_POOLS:
             lexicon.pools.clear()                         # 10 MB for each 8000 words of 300 dimensions
@@ -430,12 +525,6 @@ def given_list(words, # words of a query
     return TopicList(list(words), coherence, unit)
 
 # %% ../../nbs/vectors/02_topics.ipynb #6eb1f74b
-class _Attempt(NamedTuple):
-    "One way to look for topic lists."
-    band_width: int | None # words in a band of frequency; None: the most frequent words, whatever the frequency of the query's
-    tolerance: float # of coherence
-
-
 def _why_not_in_bands(vectors, own, match_frequency):
     "Why topic lists in place of the lists `own` cannot be matched in frequency; None if they can."
     lexicon = _lexicon(vectors)
@@ -458,21 +547,53 @@ def _attempts(vectors, own, match_frequency):
     return in_bands + in_all_words
 
 
-def _matched(vectors, own, fixed, exclude, attempt, seed):
-    """Topic lists like each of the two lists `own` of the query: two lists of `TopicList`s.
+MOST_DRAWN = 4000 # requests whose lists are kept in memory: up to 10 MB
 
-    If the query's own lists are unrelated to the lists that stay (`fixed`), so are these."""
-    lexicon = _lexicon(vectors)
-    are_apart = unrelated(own, fixed, lexicon.background).all()
-    sides = []
-    for side, given in enumerate(own):                      # a seed of its own for each side
-        pool = _pool_for(vectors, lexicon, given.words, attempt.band_width)
-        lists = topic_lists(pool, len(given.words), given.coherence, exclude, attempt.tolerance, MOST_LISTS, (seed, side))
-        if lists and are_apart:
-            keep = np.flatnonzero(unrelated(lists, fixed, lexicon.background).all(1))
+
+class _Search:
+    "The search for topic lists in place of two lists of a query, in one way."
+    def __init__(self, vectors, own, fixed, exclude, attempt):
+        self.vectors = vectors
+        self.own = own
+        self.fixed = fixed
+        self.exclude = frozenset(word.casefold() for word in exclude)
+        self.attempt = attempt
+        self.lexicon = _lexicon(vectors)
+        self.bands = [_band_for(vectors, self.lexicon, given.words, attempt.band_width) for given in own]
+        self.are_apart = unrelated(own, fixed, self.lexicon.background).all()
+
+    def lists(self, seed, side):
+        """Topic lists like one of the query's two lists.
+
+        If the query's own lists are unrelated to the lists that stay (`fixed`), so are these."""
+        pool = _pool_for(self.vectors, self.lexicon, self.bands[side])
+        given = self.own[side]
+        request = _Request(tuple(given.words), self.exclude, self.attempt, seed, side)
+        numbers = self.lexicon.drawn.get(request)
+        if numbers is None:
+            numbers = _numbers_of_lists(pool, len(given.words), given.coherence, self.exclude, self.attempt.tolerance,
+                                        MOST_LISTS, (seed, side))
+            if len(self.lexicon.drawn) >= MOST_DRAWN:
+                self.lexicon.drawn.clear()
+            self.lexicon.drawn[request] = numbers.astype(np.int32)
+        lists = _lists_of(pool, numbers)
+        if lists and self.are_apart:
+            keep = np.flatnonzero(unrelated(lists, self.fixed, self.lexicon.background).all(1))
             lists = [lists[i] for i in keep]
-        sides.append(lists)
-    return sides
+        return lists
+
+    def draw(self, seed):
+        "The `TopicDraw` of a seed, or the Note that says of what there are too few."
+        first = self.lists(seed, 0)
+        second = self.lists(seed, 1)
+        for topic, lists in zip(self.own, (first, second)):
+            if len(lists) < LEAST_LISTS:
+                return note('too few topic lists', n=len(lists), size=len(topic.words), tolerance=self.attempt.tolerance,
+                            coherence=topic.coherence, needed=LEAST_LISTS)
+        pairs = unrelated_pairs(first, second, self.lexicon.background)
+        if len(pairs) < LEAST_PAIRS:
+            return note('too few unrelated pairs', n=len(pairs), needed=LEAST_PAIRS)
+        return TopicDraw(first, second, pairs)
 
 
 # %% ../../nbs/vectors/02_topics.ipynb #f987021d
@@ -531,8 +652,9 @@ def matched_draws(vectors, # WordVectors
         return MatchedDraws(why_none=note('one word has no coherence'))
     for attempt in _attempts(vectors, own, match_frequency):
         draws = []
+        search = _Search(vectors, own, fixed, exclude, attempt)
         for seed in seeds:
-            draw = _draw(vectors, own, fixed, exclude, attempt, seed)
+            draw = search.draw(seed)
             if isinstance(draw, Note):                      # too few lists: go on with the next attempt
                 break
             draws.append(draw)
@@ -543,19 +665,6 @@ def matched_draws(vectors, # WordVectors
             return MatchedDraws(draws=tuple(draws), wanted=tuple(topic.coherence for topic in own), tolerance=attempt.tolerance,
                                 band_width=attempt.band_width, why_unmatched=why_unmatched)
     return MatchedDraws(why_none=draw)
-
-
-def _draw(vectors, own, fixed, exclude, attempt, seed):
-    "The `TopicDraw` of a seed, or the Note that says of what there are too few."
-    first, second = _matched(vectors, own, fixed, exclude, attempt, seed)
-    for topic, lists in zip(own, (first, second)):
-        if len(lists) < LEAST_LISTS:
-            return note('too few topic lists', n=len(lists), size=len(topic.words), tolerance=attempt.tolerance,
-                        coherence=topic.coherence, needed=LEAST_LISTS)
-    pairs = unrelated_pairs(first, second, _lexicon(vectors).background)
-    if len(pairs) < LEAST_PAIRS:
-        return note('too few unrelated pairs', n=len(pairs), needed=LEAST_PAIRS)
-    return TopicDraw(first, second, pairs)
 
 # %% ../../nbs/vectors/02_topics.ipynb #32f3003a
 def draws_error(reached, # true or false: which pairs reach the value
@@ -583,7 +692,7 @@ def draws_for_p(vectors, # WordVectors
     found = matched_draws(vectors, own, fixed, exclude)
     if not found.draws:
         return found
-    attempt = _Attempt(found.band_width, found.tolerance)
+    search = _Search(vectors, own, fixed, exclude, _Attempt(found.band_width, found.tolerance))
     draws = list(found.draws)
     reached = [reaches(draw) for draw in draws]
     n_failed = 0
@@ -591,7 +700,7 @@ def draws_for_p(vectors, # WordVectors
     while len(draws) < MOST_DRAWS and n_failed <= len(draws):
         if seed % DRAWS == 0 and _are_enough(reached):
             break
-        draw = _draw(vectors, own, fixed, exclude, attempt, seed)
+        draw = search.draw(seed)
         seed += 1
         if isinstance(draw, Note):                          # this seed leaves too few lists
             n_failed += 1
@@ -607,3 +716,26 @@ def _are_enough(reached):
     error = draws_error(np.concatenate(reached), np.concatenate(numbers))
     largest = .005 if len(reached) <= DRAWS else .01        # five draws tell the error within a factor of two
     return error <= largest
+
+# %% ../../nbs/vectors/02_topics.ipynb #a174db51
+def save_topic_lists(vectors, # WordVectors
+                     path, # of an .npz
+                    )->None:
+    "Write the topic lists that were drawn from these vectors in this process."
+    queries: dict = {}
+    numbers = []
+    for request, of_request in sorted(_lexicon(vectors).drawn.items(), key=_place_of_request):
+        query = queries.setdefault((request.words, request.exclude, request.attempt), {
+            'words': list(request.words), 'exclude': sorted(request.exclude), 'band_width': request.attempt.band_width,
+            'tolerance': request.attempt.tolerance, 'draws': []})
+        query['draws'].append([request.seed, request.side, len(of_request)])
+        numbers.append(of_request.ravel())
+    about = {'fingerprint': vectors.fingerprint, 'queries': list(queries.values())}
+    np.savez_compressed(path, about=np.array(json.dumps(about)), numbers=np.concatenate(numbers).astype(np.uint16))
+
+
+def _place_of_request(item):
+    "By what requests are sorted in a file: those of a query and an attempt follow each other."
+    request, _ = item
+    width = request.attempt.band_width or 0
+    return request.words, sorted(request.exclude), request.attempt.tolerance, width, request.side, request.seed
