@@ -987,6 +987,8 @@ def _warn_of_undecidable(limits, rows, subjects):
     from biasbook.auditing.limits import why_undecidable
     from biasbook.auditing.subjects import kind_of
     from biasbook.results.tables import printable
+    if not limits:
+        return
     try:
         kinds = {kind_of(subject) for subject in subjects}
     except (ValueError, OSError):               # a subject that cannot be opened; the audit says why
