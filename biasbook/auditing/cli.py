@@ -552,16 +552,14 @@ def _queries_to_rank(ctx, names, path, study):
     try:
         if path is not None:
             queries += load_queries(path)
-        of_study = None if study is None else read_study(study)
+        of_study = [] if study is None else getattr(read_study(study), 'queries')      # its parts are set by name
     except OSError as e:
         raise click.UsageError(printable(f'{e.filename or path} cannot be read: {e.strerror or e}'), ctx) from e
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
-    if of_study is not None:
-        if not of_study.queries:
-            raise click.UsageError(f'{study} has no queries, and rank measures only these', ctx)
-        queries += of_study.queries
-    return queries or None
+    if study is not None and not of_study:
+        raise click.UsageError(f'{study} has no queries, and rank measures only these', ctx)
+    return [*queries, *of_study] or None
 
 
 def _check_ending(ctx, param, path):
@@ -989,6 +987,8 @@ def _warn_of_undecidable(limits, rows, subjects):
     from biasbook.auditing.limits import why_undecidable
     from biasbook.auditing.subjects import kind_of
     from biasbook.results.tables import printable
+    if not limits:
+        return
     try:
         kinds = {kind_of(subject) for subject in subjects}
     except (ValueError, OSError):               # a subject that cannot be opened; the audit says why
