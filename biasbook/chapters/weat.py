@@ -381,7 +381,7 @@ def _reference(resolved, side, d, alternative, ddof):
     else:
         own, fixed = [given['A'], given['B']], [given['X'], given['Y']]
 
-    effect_sizes = [] # an array for each draw
+    effect_sizes: list = [] # an array for each draw
 
     def reaches(draw):
         effect_sizes.append(_effect_sizes_of_draw(draw, side, fixed, ddof))
