@@ -178,7 +178,8 @@ class _Seconds(NamedTuple):
 
 def _seconds(X, in_second):
     "The second clusters of these partitions."
-    return _Seconds(in_second.astype(float) @ X, np.count_nonzero(in_second, axis=1))
+    members = in_second.astype(float)
+    return _Seconds(members @ X, members.sum(axis=1))
 
 
 def _nearer_to_second(X, seconds):
