@@ -10,7 +10,9 @@ import hashlib
 import json
 import math
 import os
+import time
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from pathlib import Path
 from textwrap import wrap
 from typing import NamedTuple
@@ -21,10 +23,10 @@ from ..core.registry import data_path
 from ..core.inputs import file_text, parse_json, writable
 from ..results.readings import is_known
 from ..results.result import PLACEBOS, Result, paper_table, plain_data, results_table
-from ..results.sentences import number_text, p_text, used_of_asked_text
+from ..results.sentences import number_text, p_text, reading_counts_text, used_of_asked_text
 from ..results.tables import text_table
 from .limits import outcomes_from_data
-from .readings import findings, summary_rows
+from .readings import findings, headline, reading_counts, summary_rows
 
 # %% ../../nbs/auditing/07_files.ipynb #f2b9e65b
 @dataclass(frozen=True, eq=False)
@@ -127,7 +129,10 @@ def _interval_text(row):
 # %% ../../nbs/auditing/07_files.ipynb #6c93a65e
 def audit_lines(audit, # an Audit
                ): # an iterator over lines of text
-    "The findings, then two lines for each result, then the words that were missing."
+    "The headline and the readings of the report, the findings, two lines for each result, then the words that were missing."
+    yield headline(audit)
+    if audit.results:
+        yield reading_counts_text(reading_counts(summary_rows(audit.results)))
     yield from audit.findings()
     by_subject: dict = {}
     for row in summary_rows(audit.results):
@@ -234,8 +239,16 @@ def _sha256(text):
 
 def _signed(page, results):
     "The page with a last line that has the checksums of the results and of the page."
-    style = ''.join(_sha256(data_path(name).read_text(encoding='utf-8')) for name in ('report.css', 'report.js'))
+    parts = [data_path('report.css'), data_path('report.js'), *sorted(data_path('templates').glob('*.html'))]
+    style = ''.join(_sha256(part.read_text(encoding='utf-8')) for part in parts)
     return f'{page}<!-- results {_sha256(results + style)}, page {_sha256(page)} -->\n'
+
+
+def _today():
+    "The date of a new report, such as '23 November 2026'; with SOURCE_DATE_EPOCH, for the same bytes on every day, the date that it gives."
+    seconds = int(os.environ.get('SOURCE_DATE_EPOCH') or time.time())
+    day = datetime.fromtimestamp(seconds, timezone.utc)
+    return f'{day.day} {day:%B %Y}'
 
 
 def _report_there(folder, results):
@@ -279,7 +292,7 @@ def save_audit(audit, # an Audit, as of audit or load_audit
     report = _report_there(folder, results)
     if report is None:
         from biasbook.auditing.report import report_html       # late: it imports all chapters and matplotlib
-        report = _signed(report_html(audit), results)
+        report = _signed(report_html(audit, _today()), results)
     table = audit.paper_table()
     return save_files({'results.json': results, 'results.csv': table.to_csv(), 'results.md': table.to_markdown(),
                        'results.tex': table.to_latex(), 'report.html': report}, folder)

@@ -4,16 +4,16 @@
 
 # %% auto #0
 __all__ = ['LOWER_CASE', 'MISSING_WORDS', 'OF_BUNDLED_VECTORS', 'summary_rows', 'Agreement', 'consistency', 'Counts', 'counts',
-           'findings', 'headline']
+           'findings', 'headline', 'reading_counts', 'agreement_sentence']
 
 # %% ../../nbs/auditing/03_readings.ipynb #2a5cf740
 import math
 from typing import NamedTuple
 
-from ..results.readings import READINGS, is_known, summary_table
-from ..results.result import results_table
-from ..results.sentences import (agreement_text, asked_text, counts_text, readings_text, result_text,
-                                       standing_out_text, without_comparison_text)
+from ..results.readings import READING_TITLES, READINGS, is_known, summary_table
+from ..results.result import PLACEBOS, results_table
+from ..results.sentences import (agreement_text, counts_text, finding_text, percent_text, readings_text,
+                                       result_text, standing_out_text, without_comparison_text)
 
 # %% ../../nbs/auditing/03_readings.ipynb #7813fec8
 # reasons of a failed unit, for the next steps
@@ -102,7 +102,7 @@ def _is_compared(row):
     return row['n_placebos'] > 0 and len(row['replaced']) == row['n_placebos']
 
 # %% ../../nbs/auditing/03_readings.ipynb #1f552aea
-OF_BUNDLED_VECTORS = Counts(asked=14, tested=12, compared=12, significant=8, standing_out=1) # audit of googlenews-mini
+OF_BUNDLED_VECTORS = Counts(asked=14, tested=12, compared=12, significant=8, standing_out=2) # audit of googlenews-mini
 
 
 def findings(results, # Results
@@ -151,25 +151,60 @@ def _names_by_reading(rows):
 # %% ../../nbs/auditing/03_readings.ipynb #6e4e7e5a
 def headline(audit, # an Audit
             )->str:
-    "What an audit found, in a few sentences."
+    "Which associations stand out, or which comes closest, in plain words; for the first line of a report."
     rows = summary_rows(audit.results)
     if not rows:
         return 'Nothing was measured.'
-    subjects: dict = {}
-    for row in rows:
-        subjects.setdefault(row['subject'], []).append(row)
-    c = _counted(rows, audit.failures)
-    sentences = [asked_text(c, len(subjects))]
-    if c.tested:
-        n_with = {name: sum(row['reading'] == name for row in rows) for name in READINGS}
-        names = dict.fromkeys(row['name'] or row['query'] for row in rows if row['reading'] == 'stands out')
-        sentences.append(standing_out_text(c, names, n_with['reached by placebos'], n_with['too few words to tell']))
-    never_compared = [subject for subject, mine in subjects.items() if _is_never_compared(mine)]
-    if never_compared:
-        sentences.append(without_comparison_text(never_compared, OF_BUNDLED_VECTORS))
-    agreements = consistency(audit.results)
-    if agreements:
-        same = [x for x in agreements if x.same_side == x.subjects]
-        sure = [x for x in same if x.kept == x.subjects]
-        sentences.append(agreement_text(len(agreements), len(same), len(sure)))
-    return ' '.join(sentences)
+    subjects = list(dict.fromkeys(row['subject'] for row in rows))
+    found = [row for row in rows if row['reading'] == 'stands out']
+    n_alone = sum(row['reading'] == 'not compared' for row in rows)
+    compared = [row for row in rows if _is_compared(row)]
+    closest = share = ''
+    if compared and not found:
+        nearest = _closest(compared)
+        closest = _finding(nearest, audit)
+        at_most = 'at most ' if nearest[f'{_larger_placebo(nearest)}: p_is_bound'] else ''
+        share = at_most + percent_text(_largest_placebo_p(nearest))
+    standing_out = [_finding(row, audit) for row in found]
+    if len(subjects) > 1:
+        standing_out = [f'{finding} ({row["subject"]})' for finding, row in zip(standing_out, found)]
+    return standing_out_text(len(rows), len(compared), subjects, standing_out, closest, share, n_alone)
+
+
+def _finding(row, audit):
+    "What a row found, in a few words."
+    r = audit.results[row['at']]
+    return finding_text(r.comparison, r.query, r.value, r.null)
+
+
+def _larger_placebo(row):
+    "The name of the kind of placebos that reach a value more often."
+    known = [name for name in PLACEBOS if is_known(row.get(f'{name}: p'))]
+    return max(known, key=lambda name: row[f'{name}: p'])
+
+
+def _largest_placebo_p(row):
+    "The largest placebo p of a row, before adjustment."
+    return row[f'{_larger_placebo(row)}: p']
+
+
+def _closest(compared):
+    "The row with the smallest placebo p; among rows with a small adjusted p if there are any."
+    different = [row for row in compared if row['p_holm'] < .05]
+    return min(different or compared, key=_largest_placebo_p)
+
+
+def reading_counts(rows, # of a summary_table, as dictionaries
+                  )->dict: # title of a reading -> how many rows have it, in the order of READINGS
+    "How many results have which reading."
+    return {title: sum(row['reading'] == name for row in rows) for name, title in READING_TITLES.items()}
+
+# %% ../../nbs/auditing/03_readings.ipynb #d7c591fd
+def agreement_sentence(agreements, # of consistency
+                      )->str: # '' where no query was measured in two subjects
+    "How many queries have the same sign in all subjects."
+    if not agreements:
+        return ''
+    same = [x for x in agreements if x.same_side == x.subjects]
+    sure = [x for x in same if x.kept == x.subjects]
+    return agreement_text(len(agreements), len(same), len(sure))

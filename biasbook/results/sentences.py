@@ -8,18 +8,18 @@ __all__ = ['TESTS', 'SIDEDNESS', 'INTERVAL_METHODS', 'NULL_BANDS', 'NOTES_OF_STA
            'NOTES', 'PLACEBO_SENTENCES', 'ERROR_SIGN', 'BOUND_SIGN', 'DIFFERENT_WORDS', 'LITTLE_DATA', 'number_text',
            'percent_text', 'units_text', 'test_text', 'p_sentence', 'p_text', 'interval_text', 'ends_text',
            'Comparison', 'comparison_text', 'note_text', 'notes_text', 'estimate_text', 'placebo_text', 'result_text',
-           'capitalized', 'subject_result_text', 'counts_text', 'asked_text', 'standing_out_text', 'readings_text',
-           'without_comparison_text', 'agreement_text', 'change_text', 'moved_text', 'adjusted_changes_text',
-           'lost_text', 'new_text', 'interval_kind_text', 'used_of_asked_text', 'units_note_text', 'sides_text',
-           'families_text', 'placebo_columns_text', 'caption_text', 'order_text', 'orders_text', 'resamples_text',
-           'common_words_text', 'limit_facts_text', 'limit_advice_text', 'unbounded_text', 'limit_text',
-           'little_data_text', 'not_found_text', 'no_subject_text', 'limits_text']
+           'capitalized', 'subject_result_text', 'question_text', 'finding_text', 'counts_text', 'standing_out_text',
+           'reading_counts_text', 'readings_text', 'without_comparison_text', 'agreement_text', 'change_text',
+           'moved_text', 'adjusted_changes_text', 'lost_text', 'new_text', 'interval_kind_text', 'used_of_asked_text',
+           'units_note_text', 'sides_text', 'families_text', 'placebo_columns_text', 'caption_text', 'order_text',
+           'orders_text', 'resamples_text', 'common_words_text', 'limit_facts_text', 'limit_advice_text',
+           'unbounded_text', 'limit_text', 'little_data_text', 'not_found_text', 'no_subject_text', 'limits_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
 import math
 from dataclasses import dataclass
 
-from ..core.checks import check_choice, format_count, joined, listed, plural
+from ..core.checks import check_choice, clipped, format_count, joined, listed, plural
 from ..stats.estimate import format_p, format_p_error, format_test_p
 
 # %% ../../nbs/results/00a_sentences.ipynb #e9d00b5a
@@ -730,6 +730,46 @@ def subject_result_text(r, # a Result
     text = result_text(r)
     return f'In {r.subject}: {text}' if r.subject else text
 
+# %% ../../nbs/results/00a_sentences.ipynb #23f070a6
+def question_text(comparison, # a Comparison, or None
+                  query, # of the result
+                 )->str:
+    "What a value above the null would mean, in a few words: 'Male names – career, female names – family'."
+    if comparison is None:
+        return capitalized(query)
+    c = comparison
+    if c.kind == 'difference':
+        (first, second), (idea, other) = c.groups, c.ideas
+        return capitalized(f'{first} – {idea}, {second} – {other}')
+    if c.kind == 'correlation':
+        return capitalized(f'{c.groups[0]} – {c.ideas[0]}, over {c.of}')
+    if c.kind == 'preference':
+        return capitalized(f'{c.ideas[0]} rather than {c.ideas[1]}')
+    if c.kind == 'clusters':
+        return f'Two clusters – the {c.ideas[0]} side and the {c.ideas[1]} side'
+    if c.kind == 'neighbors':
+        return capitalized(f'{c.ideas[0]} side – neighbours on the same side')
+    return capitalized(comparison_text(c, 1., 0.))
+
+
+def finding_text(comparison, # a Comparison, or None
+                 query, # of the result
+                 value,
+                 null=0.,
+                )->str:
+    "What was associated with what, for the middle of a sentence: 'male names with career and female names with family'."
+    if comparison is None or value is None or math.isnan(value):
+        return query
+    c = comparison
+    if c.kind == 'difference':
+        idea, other = _by_sign(c.ideas, value - null)
+        return f'{c.groups[0]} with {idea} and {c.groups[1]} with {other}'
+    if c.kind == 'correlation':
+        idea, _other = _by_sign(c.ideas, value - null)
+        return f'a larger {c.groups[0]} with {idea}'
+    return comparison_text(c, value, null)
+
+
 # %% ../../nbs/results/00a_sentences.ipynb #dd23f76c
 def counts_text(c, # Counts of an audit
                )->str:
@@ -745,41 +785,45 @@ def counts_text(c, # Counts of an audit
     return f'{text}, and {c.standing_out} {stand} out.'
 
 
-def asked_text(c, # Counts of an audit
-               n_subjects, # how many subjects it has
-              )->str:
-    "How many questions were asked, tested and compared with placebos."
-    subjects = plural(n_subjects, 'subject')
-    if not c.tested:
-        return f'{plural(c.asked, "question")} asked of {subjects}, none with a test.'
-    text = f'Of {plural(c.asked, "question")} asked of {subjects}, {c.tested} could be tested, and {c.compared} of these '
-    text += 'was compared with placebos' if c.compared == 1 else 'were compared with placebos'
-    if c.compared:
-        text += ': unrelated topics, or directions of random pairs of words'
-    return f'{text}.'
+def _first_of(findings, most=4):
+    "The first few findings, with semicolons, since each may have an 'and' of its own."
+    more = len(findings) - most
+    named = '; '.join(clipped(finding, 200) for finding in findings[:most])
+    return f'{named}; and {more} more' if more > 0 else named
 
 
-def standing_out_text(c, # Counts of an audit
-                      names, # of the results that stand out
-                      n_reached, # results that placebos reach
-                      n_too_few, # results with too few words to tell
+def standing_out_text(n_measured, # results
+                      n_compared, # of these, results with a p-value against placebos
+                      where, # names of the subjects
+                      found, # finding_text of each result that stands out
+                      closest='', # finding_text of the result that comes closest, where none stands out
+                      share='', # of its placebos that differ as much, from percent_text
+                      n_different=0, # results with a small p but without placebos
                      )->str:
-    "How many tests have a small p, how many of these stand out, and how many have too few words."
-    have = 'has' if c.significant == 1 else 'have'
-    clauses = [f'{c.significant} {have} p below .05 after Holm’s adjustment']
-    if c.standing_out:
-        stand = 'stands' if c.standing_out == 1 else 'stand'
-        clauses.append(f'{c.standing_out} of these {stand} out ({listed(names, 6)}): the placebo p-values, adjusted in the same way, '
-                       'are below .05 too')
-    elif c.significant and c.compared:
-        clauses.append('none of these stands out from placebos')
-    if n_reached:
-        differ = 'differs' if n_reached == 1 else 'differ'
-        clauses.append(f'{n_reached} {differ} from chance, but by no more than unrelated topics or directions often do')
-    if n_too_few:
-        have = 'has' if n_too_few == 1 else 'have'
-        clauses.append(f'{n_too_few} {have} too few words to tell')
-    return f'{"; ".join(clauses)}.'
+    "Which associations stand out, in plain words."
+    place = joined(where) if len(where) < 3 else f'{len(where)} subjects'
+    measured = f'{plural(n_measured, "association")} measured in {place}'
+    if not n_compared:
+        sentences = [f'Of {measured}, none was compared with unrelated topics, so none can stand out.']
+    elif found:
+        stands = 'stands' if len(found) == 1 else 'stand'
+        sentences = [f'Of {measured}, {len(found)} {stands} out from what unrelated topics show: {_first_of(found)}.']
+    else:
+        sentences = [f'Of {measured}, none stands out from what unrelated topics show.']
+        if closest:
+            sentences.append(f'Closest is {closest}: {share} of unrelated topics differ as much.')
+    if n_different:
+        differ = 'differs' if n_different == 1 else 'differ'
+        has = 'has' if n_different == 1 else 'have'
+        sentences.append(f'{n_different} {differ} by more than chance but {has} no placebos to compare with.')
+    return ' '.join(sentences)
+
+
+def reading_counts_text(n_of, # title of a reading -> how many results have it
+                       )->str:
+    "How many results have which reading: '2 of 14: stands out; 6: a difference like many'."
+    n = sum(n_of.values())
+    return f'Of {plural(n, "question")}: ' + '; '.join(f'{title} {k}' for title, k in n_of.items() if k) + '.'
 
 
 def readings_text(names_of, # reading -> names of the results with this reading
