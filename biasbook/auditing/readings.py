@@ -78,7 +78,7 @@ class Counts(NamedTuple):
     tested: int # of these, those with a p-value
     compared: int # of the tested ones, those with a p-value against each kind of placebo that their measure has
     significant: int # of the tested ones, those with an adjusted p below .05
-    standing_out: int # of the significant ones, those whose adjusted placebo p-values are all below .05
+    standing_out: int # of the significant ones, how many have the reading "stands out"
 
 
 def counts(results, # Results
