@@ -184,9 +184,10 @@ def run_page(page, python, checkout, folder, slow=False):
     kernel = AsyncKernelManager(kernel_name='colab', kernel_spec_manager=specs)
     notebook = notebook_for_colab(page, checkout, slow)
     client = NotebookClient(notebook, km=kernel, timeout=SECONDS, resources={'metadata': {'path': str(content)}})
-    caches = {name: str(folder / name) for name in ('BIASBOOK_CACHE_DIR', 'HF_HOME', 'IPYTHONDIR')}
+    variables = {name: str(folder / name) for name in ('BIASBOOK_CACHE_DIR', 'HF_HOME', 'IPYTHONDIR')}
+    variables['PIP_CONSTRAINT'] = str(root / 'constraints.txt')     # Colab has torch; here pip must not fetch its builds for GPUs
     path = f'{python.parent}{os.pathsep}{os.environ["PATH"]}'
-    client.execute(env={**clean_environment(), **caches, 'PATH': path, IN_COLAB: 'a stand-in'}, cleanup_kc=True)
+    client.execute(env={**clean_environment(), **variables, 'PATH': path, IN_COLAB: 'a stand-in'}, cleanup_kc=True)
 
 
 def run_pages(names, slow=False):

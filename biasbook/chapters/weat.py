@@ -33,7 +33,7 @@ def association(W, # vectors of the words, one row a word
                 A, # vectors of the first set, one row a word
                 B, # vectors of the second set, one row a word
                )->np.ndarray: # one number a row of W, between -2 and 2
-    "Mean cosine with A minus that with B, for each row of W (Caliskan et al. 2017). ValueError: zero rows."
+    "Mean cosine with A minus mean cosine with B, for each row of W (Caliskan et al. 2017). ValueError for a row of zeros."
     return named_cosines(W, A, 'W', 'A').mean(1) - named_cosines(W, B, 'W', 'B').mean(1)
 
 # %% ../../nbs/00_weat.ipynb #309e26e5
@@ -46,7 +46,7 @@ class _Cosines(NamedTuple):
 
 
 def _cohen_estimates(s_x, s_y, units, confidence_level):
-    "A list of one estimate, Cohen's d; an empty list where each set has one score for all its words: d would divide by 0."
+    "Cohen's d, as a list of one estimate. An empty list if no set has any spread, because Cohen's d would divide by 0."
     d = weat_effect_size(s_x, s_y)
     bound = effect_size_bound(len(s_x), len(s_y))
     if abs(d) >= bound * (1 - 1e-9):                # at the bound no set has any spread
@@ -69,7 +69,7 @@ def _sum_estimates(cos, s_x, s_y):
 
 # %% ../../nbs/00_weat.ipynb #63705034
 class _Intervals(NamedTuple):
-    "The intervals of d, in the order of INTERVALS; None where there is none."
+    "The intervals of d, in the order of INTERVALS; None for an interval that cannot be computed."
     over_targets: Interval | None
     over_both: Interval | None # attribute words vary as well
 
@@ -153,7 +153,7 @@ def weat_arrays(X, # vectors of the first target words, one row a word
 
 # %% ../../nbs/00_weat.ipynb #bd66994e
 def _partners(query, missing):
-    "The words at the same place as a missing one in the other set of two; ValueError where these differ in size."
+    "The partners of missing words: the words at the same place in the other set of X and Y, or of A and B. ValueError if the two sets differ in size."
     partners = []
     for first, second in (('X', 'Y'), ('A', 'B')):
         words = getattr(query, first)
@@ -185,7 +185,7 @@ def _too_few_words(subject, query, letter, kept, gone):
 # %% ../../nbs/00_weat.ipynb #ba1f66be
 class QueryWords(NamedTuple):
     "The words of a query that a subject has, and the words that are left out."
-    words: Words # of X, Y, A and B; missing are also, with "drop-pairs", the partners of words that the subject lacks
+    words: Words # of X, Y, A and B; with "drop-pairs", its missing words include the partners of words that the subject lacks
     notes: tuple # which words are left out because of their partners
 
     @property
@@ -259,7 +259,7 @@ def weat(vectors, # WordVectors, or a dict, a gensim KeyedVectors, a (words, mat
     standard deviation over all of them. So d is a number of standard deviations; 0 means no difference. The association of a word is
     its mean cosine with the words A minus its mean cosine with the words B. The p-value counts how often as large a difference arises
     if the words are dealt to X and Y in other ways (a permutation test). The interval is for other target and attribute words like
-    these; a narrower one, for other target words only, is in the attribute also. So are the placebos: how often unrelated topics in
+    these; a narrower one, for other target words only, is in `result.also`, and so are the placebos: how often unrelated topics in
     place of X and Y, or of A and B, differ as much. A small p-value without them says little about the two ideas.
 
     Raises: MissingWords if the vectors lack a word and on_missing is "raise"; TooFewWords if too few words are left;
@@ -290,11 +290,11 @@ def weat(vectors, # WordVectors, or a dict, a gensim KeyedVectors, a (words, mat
 
 # %% ../../nbs/00_weat.ipynb #0543ed7d
 SIDES = ('placebo', 'placebo attributes')
-_TESTS = {'placebo': 'unrelated topics', 'placebo attributes': 'unrelated attributes'} # names of their tests
+_TESTS = {'placebo': 'unrelated topics', 'placebo attributes': 'unrelated attributes'} # name of the estimate -> name of its test
 
 # %% ../../nbs/00_weat.ipynb #0a85d9da
 def _spread(scores):
-    "The squared deviations of scores from the mean of their row, summed."
+    "The sum of squared deviations from the mean, for each row of scores."
     return ((scores - scores.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
 
 
@@ -305,7 +305,7 @@ def _effect_sizes_of_targets(draw, attributes, ddof):
     axis = A.unit.mean(0) - B.unit.mean(0)
     s_first = np.array([np.einsum('nd,d->n', topic.unit, axis) for topic in draw.first])       # one row a list
     s_second = np.array([np.einsum('nd,d->n', topic.unit, axis) for topic in draw.second])
-    # The squared deviations of two lists together: those within each list, and those of the two means from their mean.
+    # Squared deviations over both lists: those within each list, plus those of the two means from the common mean.
     n_first, n_second = s_first.shape[1], s_second.shape[1]
     n = n_first + n_second
     difference = s_first.mean(axis=1)[i] - s_second.mean(axis=1)[j]
@@ -323,7 +323,7 @@ def _effect_sizes_of_attributes(draw, targets, ddof):
         cos_first = np.array([topic.unit.mean(0) for topic in draw.first]) @ unit.T      # one row a list, one column a word
         cos_second = np.array([topic.unit.mean(0) for topic in draw.second]) @ unit.T
     differences = [cos[:, :n_x].mean(axis=1) - cos[:, n_x:].mean(axis=1) for cos in (cos_first, cos_second)]
-    # The squared deviations of cos_first - cos_second over the words, from those of each and their products.
+    # Squared deviations of cos_first - cos_second over the words, as in (a - b)² = a² + b² - 2ab.
     centred_first = cos_first - cos_first.mean(axis=1, keepdims=True)
     centred_second = cos_second - cos_second.mean(axis=1, keepdims=True)
     with one_thread:
@@ -334,10 +334,10 @@ def _effect_sizes_of_attributes(draw, targets, ddof):
 # %% ../../nbs/00_weat.ipynb #559da7b3
 @dataclass(frozen=True, eq=False)
 class PlaceboReference:
-    "What d is for unrelated topic lists in place of the query's own."
+    "Effect sizes d of a query after unrelated topic lists have replaced one side of it."
     effect_sizes: np.ndarray # one d a pair of lists
     draw: np.ndarray # the number of the draw that each pair comes from
-    topics: MatchedDraws # all lists with their coherence; or why there are none
+    topics: MatchedDraws # all topic lists with their coherence, or the reason why there are none
 
     @cached_property
     def pairs(self):
@@ -374,7 +374,7 @@ def _query_effect_size(resolved, ddof):
 
 
 def _reference(resolved, side, d, alternative, ddof):
-    "d of topic lists, in as many draws as make the Monte Carlo error of their share that reaches d at most .01."
+    "d of topic lists, drawn until the share of pairs that reach d has a Monte Carlo error of at most .01."
     given = {letter: given_list(resolved.selected.sets[letter], resolved.rows[letter]) for letter in 'XYAB'}
     if side == 'placebo':
         own, fixed = [given['X'], given['Y']], [given['A'], given['B']]
@@ -387,7 +387,7 @@ def _reference(resolved, side, d, alternative, ddof):
         effect_sizes.append(_effect_sizes_of_draw(draw, side, fixed, ddof))
         return is_as_extreme(effect_sizes[-1], d, alternative)
 
-    topics = draws_for_p(resolved.vectors, own, fixed, resolved.query.words, reaches)    # it measures each draw once, in order
+    topics = draws_for_p(resolved.vectors, own, fixed, resolved.query.words, reaches)    # it calls `reaches` once for each draw, in order
     if not topics.draws:
         return PlaceboReference(np.empty(0), np.empty(0, int), topics)
     draw_numbers = np.repeat(np.arange(len(topics.draws)), [len(draw.pairs) for draw in topics.draws])
@@ -401,13 +401,13 @@ def weat_placebo(vectors, # anything that as_vectors takes: WordVectors, a dict,
                  alternative='two-sided', # as in weat: |d| of the topics against |d| of the query
                  on_missing='raise', # as in weat
                  ddof=1, # as in weat
-                )->Estimate: # its value is the 95 % point of |d| over topic pairs; no test where there are too few
+                )->Estimate: # its value is the 95 % quantile of |d| over topic pairs; its test is None if there are too few pairs
     """How often do unrelated topics reach an effect size as large as the query's?
 
     The lists of one side of the query are replaced by pairs of topic lists from the same vectors, which are unrelated to each
     other and to the query. Each list has the size of the list that it replaces, is as coherent, and about as frequent. The p-value is
     the share of these pairs whose |d| is at least as large, with the query itself counted among them. Its Monte Carlo error is at
-    most .01. The attributes of a WEAT (Caliskan et al. 2017, doi:10.1126/science.aal4230) have the placebo "placebo attributes".
+    most .01. For the WEAT see Caliskan et al. 2017, doi:10.1126/science.aal4230.
 
     Raises: UnknownName for another side; ValueError as bb.weat does.
 
