@@ -32,18 +32,18 @@ from ..vectors.topics import DRAWS, given_list, matched_draws
 class Work:
     "What the tests of a study compute on a subject. All numbers are counted."
     tests: int = 0
-    exact: int = 0 # tests whose relabellings are all counted, without draws
+    exact: int = 0 # tests whose p-value goes through all relabellings, without drawing any
     drawn: int = 0 # relabellings that are drawn at random
-    topic_sides: int = 0 # sides of queries and gaps of word vectors in whose place unrelated topics are put
+    topic_sides: int = 0 # pairs of lists (X and Y, or A and B) that unrelated topics replace, in tests of word vectors
     inputs: int = 0 # of a language model, each counted once in a test
     tokens: int = 0 # of these inputs
     texts: int = 0 # different texts of an embedder
-    new_texts: int = 0 # texts whose vectors are not in the store
-    requests: int = 0 # for these texts: requests to a provider, or batches of a model on this machine
+    new_texts: int = 0 # of these, texts whose vectors are not in the store yet
+    requests: int = 0 # for the new texts: requests to a provider, or batches of a model on this machine
 
 # %% ../../nbs/auditing/01b_cost.ipynb #c5bdae41
 class _Recorder:
-    "What a copy of a language model or an embedder is asked, in place of computing it."
+    "A copy of a language model or an embedder that records its inputs and answers with made-up numbers."
     def __init__(self, subject):
         self.inputs: list = [] # of a language model, as `Scorer.score` takes them; or texts
         self._answers: dict = {}
@@ -73,7 +73,7 @@ class _Recorder:
 
     def _made_up(self, item):
         "Numbers in the shape that the kind of model gives."
-        if self.copy.kind == 'masked':
+        if self.copy.kind == 'masked':         # for each token that is read: its logit and the logsumexp of all logits
             _, reads = item
             logits = self._rng.standard_normal(len(reads))
             return np.stack([logits, 8 + self._rng.random(len(reads))], axis=1)
@@ -92,7 +92,7 @@ class _Test(NamedTuple):
         try:
             return self.measure.run(subject, self.spec, **options)
         except ValueError:
-            return None                         # `check_study` says why
+            return None                         # `check_study` tells the user why
 
 
 def _tests_for(study, kind):
@@ -140,16 +140,16 @@ LEAST_SECONDS = .3 # of a trial, unless it has all inputs
 
 # %% ../../nbs/auditing/01b_cost.ipynb #aad75c25
 class _Trial(NamedTuple):
-    "A part of the work that was done to measure its speed."
-    n: int # inputs of the part
-    seconds: float # for the whole work
+    "How a part of the work was run, and what follows for the time of all of it."
+    n: int # inputs that were run
+    seconds: float # estimated for all inputs
 
 
 def _grown_trial(items, size_of, run, clock):
     "Run growing parts of the items, evenly spaced, until the time can be measured."
     if not items:
         return _Trial(0, 0.)
-    run(items[:1])                              # the first run of a model prepares it
+    run(items[:1])                              # the first run is slower than the others
     n = 4
     while True:
         places = np.unique(np.linspace(0, len(items) - 1, min(n, len(items))).astype(int))
@@ -191,13 +191,13 @@ def _one_thread_of_torch():
 
 # %% ../../nbs/auditing/01b_cost.ipynb #13c230b7
 FEWEST_DRAWS, USUAL_DRAWS, MANY_DRAWS = DRAWS, 2 * DRAWS, 6 * DRAWS # of topic lists, for one side
-MOST_TRIED = 6 # sides with which the speed is measured
+MOST_TRIED = 6 # at most so many sides are used to measure the speed
 
 # %% ../../nbs/auditing/01b_cost.ipynb #a63d10d1
 class _Side(NamedTuple):
-    "A side of a query or a gap in whose place topics are put."
-    own: tuple # the names of its two lists
-    fixed: tuple # the names of the other lists
+    "A pair of lists of a query or a gap, which unrelated topics replace."
+    own: tuple # the names of the two lists that topics replace
+    fixed: tuple # the names of the lists that stay
     lists: dict # name -> words, of all lists
     is_gap: bool
 
@@ -227,7 +227,7 @@ def _given_lists(vectors, side):
 
 # %% ../../nbs/auditing/01b_cost.ipynb #ecde5b39
 class _TopicTrial(NamedTuple):
-    "The time of drawing topics, as far as it was measured."
+    "The measured times of drawing topics."
     once: float # seconds for what is done once, mainly the neighbours of all words
     of_query: float # seconds for a draw for a side of a query
     of_gap: float # seconds for a draw for a gap
@@ -260,7 +260,7 @@ def _try_topics(vectors, sides, clock):
             found = matched_draws(vectors, own, fixed, exclude, seeds=[seed])
             times.append(clock() - start)
         once += max(0., times[0] - times[1])
-        if not found.draws:                     # too few topics: the audit finds none, either
+        if not found.draws:                     # too few topics: the audit finds none either, and goes on
             seconds[side.is_gap].append(0.)
             continue
         of_pairs = _seconds_for_pairs(found.draws[0], given, clock) if side.is_gap else 0.
@@ -278,7 +278,7 @@ class WorkEstimate:
     seconds: float | None # None for a provider, whose speed is not known
     low: float | None # the range of the seconds; for a provider with a rate limit the least time
     high: float | None
-    trial: str # the part of the work that was done to measure the speed; '' for none
+    trial: str # what was run to measure the speed, such as "8 draws"; '' for nothing
 
     def __str__(self):
         text = f'{self.subject}: {plural(self.work.tests, "test")}'
@@ -328,7 +328,7 @@ def _time_text(seconds):
 
 # %% ../../nbs/auditing/01b_cost.ipynb #80689c6b
 class _Seconds(NamedTuple):
-    "The estimated seconds apart from the opening and the dry run."
+    "The estimated seconds, without those for opening the subject and for the dry run."
     low: float
     usual: float
     high: float
@@ -355,7 +355,7 @@ def _time_of_trial(trial, share, what):
 
 
 def _clock_of(subject):
-    "The CPU time, which other programs do not change; for a model on a GPU the time of a clock."
+    "A clock of CPU time, which does not depend on other programs; for a model on a GPU, a clock of real time."
     checkpoint = getattr(subject, 'checkpoint', None)
     on_cpu = checkpoint is None or checkpoint.device == 'cpu'
     return time.process_time if on_cpu else time.perf_counter
@@ -390,7 +390,7 @@ def estimate_work(study, # a Study, or the path of a study file
             trial = _trial_of_embedder(opened, texts, clock) if plan.missing else _Trial(0, 0.)
             found = _time_of_trial(trial, plan.missing / max(1, len(texts)), 'text')
         else:
-            inputs, _ = unique(dry.inputs)      # two tests may have the same inputs, which an audit computes for each
+            inputs, _ = unique(dry.inputs)      # an input that two tests share is computed twice in an audit
             trial = _trial_of_model(opened, inputs, clock)
             found = _time_of_trial(trial, len(dry.inputs) / max(1, len(inputs)), 'input')
     known = seconds_to_open + dry.seconds

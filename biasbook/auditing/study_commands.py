@@ -33,7 +33,7 @@ def _write_new(path, text):
 @click.option('--schema', is_flag=True, help='Also write study.schema.json, with which an editor completes keys and marks mistakes.')
 def new_command(file, kind, schema):
     """Write an example of a study file, with comments. Replace its words with yours, and remove the parts that you do not
-    need: each part is for other kinds of subject, and an audit of one subject cannot decide the limits of all parts.
+    need: the parts are for different kinds of subject, so an audit of one subject cannot decide the limits of all parts.
 
     \b
     Examples:
@@ -53,10 +53,10 @@ def new_command(file, kind, schema):
 
 # %% ../../nbs/auditing/11a_study_commands.ipynb #549d2cda
 def _check_limits(ctx, study, subjects):
-    """Whether each limit can be decided. UsageError for a limit that is not valid.
+    """True if every limit can be decided. UsageError for a limit that is not valid.
 
-    Prints a warning for a limit that few data satisfy, or that names no test, and a line for a limit whose tests are for
-    other kinds of subject."""
+    Prints a warning for a limit that names no test or that small data can hardly satisfy, and a line for a limit whose
+    tests are for other kinds of subject."""
     from biasbook.auditing.limits import parse_limits, tests_of_limit, unbounded_absence, why_undecidable
     from biasbook.auditing.own_tests import measures_of_study
     from biasbook.results.tables import printable
@@ -86,7 +86,7 @@ def _kinds_of(subjects):
     from biasbook.auditing.subjects import kind_of
     try:
         kinds = {kind_of(subject) for subject in subjects}
-    except (ValueError, OSError):               # a subject that cannot be opened, which is said later
+    except (ValueError, OSError):               # the subject cannot be opened; `check_command` reports this later
         return None
     return None if None in kinds else kinds
 

@@ -22,13 +22,13 @@ from ..results.result import Result
 NUMBERS = ('gender_fill_bias', 'gender_fill_prior_correction', 'gender_fill_bias_prior_corrected',
            'target_fill_bias')
 
-def fill_numbers(a, # (3, n) log-probabilities: of fill, prior and target, a column a word of the first group
-                 b, # (3, m) the same of the second group
+def fill_numbers(a, # (3, n) log-probabilities: rows fill, prior and target; one column for each word of the first group
+                 b, # (3, m) the same for the second group
                 )->dict: # the four numbers, nats, under the names of the paper's code
     "Fill bias, prior, their difference, and target fill bias (Kurita et al. 2019, doi:10.18653/v1/W19-3823)."
     fill_a, prior_a, target_a = np.asarray(a)
     fill_b, prior_b, target_b = np.asarray(b)
-    any_word = np.logaddexp.reduce              # log-probability that it is any word of the group
+    any_word = np.logaddexp.reduce              # log of the summed probabilities of the words of a group
     fill = float(any_word(fill_a) - any_word(fill_b))
     prior = float(any_word(prior_a) - any_word(prior_b))
     with_target = float(any_word(prior_a + target_a) - any_word(prior_b + target_b))
@@ -63,7 +63,7 @@ def maskfill_table(model, # a masked language model, from load_model
                    templates, # a list of templates with {group} and {target}
                    pairs, # a list of pairs (a, b) for {group}: a word each, or a list of words
                    targets, # a list of words for {target}
-                   **options, # method and compat, as in fill_bias
+                   **options, # method and compat, as in maskfill_rows
                   ): # a DataFrame, one row for each template, pair and target, in this order
     """The four numbers of mask filling for each template with each pair and target (Kurita et al. 2019, doi:10.18653/v1/W19-3823).
 
@@ -98,7 +98,7 @@ def fill_bias(model, # a masked language model, from load_model
               compat=None, # "kurita2019": read the prior where the published code reads it
               confidence_level=.95, # of the interval over targets, between 0 and 1
              )->Result: # value: mean corrected fill bias, nats; details: a row for each template and target
-    """How far does a model associate targets with a rather than b, when it fills a mask (Kurita et al. 2019, doi:10.18653/v1/W19-3823)?
+    """How strongly does a model associate targets with a rather than b, when it fills a mask (Kurita et al. 2019, doi:10.18653/v1/W19-3823)?
 
     The corrected fill bias of a target is log P(a | target) − log P(b | target) at the place of {group}, minus the same with the target
     masked too, in nats; above 0 is toward a. The value is the mean over targets, each averaged over templates. The interval and the test
@@ -135,8 +135,8 @@ def fill_bias_difference(model, # a masked language model, from load_model
                         )->Result: # value: difference of the mean corrected fill biases, nats
     """Do targets X lean toward a rather than b more than targets Y, when a model fills a mask (Kurita et al. 2019, doi:10.18653/v1/W19-3823)?
 
-    The value is the mean corrected fill bias of X minus that of Y, in nats, as `fill_bias` computes it; 0 is the null whatever the lists
-    are made of. The interval and the test are over targets, in these templates.
+    The value is the mean corrected fill bias of X minus that of Y, in nats, as `fill_bias` computes it; the null is 0
+    whichever words are in the lists. The interval and the test are over targets, in these templates.
 
     Raises: ValueError for a word that is in both lists, and what `fill_bias` raises.
 
@@ -162,7 +162,7 @@ def kurita_rows(): # a DataFrame (64 rows): section, cell, template, a, b, targe
     """The 64 rows that Kurita et al. (2019, doi:10.18653/v1/W19-3823) printed for bert-base-uncased.
 
     The four numbers are as printed, in nats; their columns have the names that `maskfill_table` uses. The published code reads the prior
-    at another token than the group word, so of the printed numbers only the fill bias and the target fill bias are what they are called.
+    at a token that is not the group word, so only the fill bias and the target fill bias are what their names say.
 
     Example:
         >>> import biasbook as bb
@@ -185,7 +185,7 @@ def kurita_rows(): # a DataFrame (64 rows): section, cell, template, a, b, targe
 @occupation_associations.register
 def _(subject: MaskedScorer, occupations, *, groups=('she', 'he'), method='chain',
       templates=('{Group} is a(n) {target}.', '{Group} works as a(n) {target}.')):
-    "Corrected fill bias toward the first group, by default women, the mean over templates. A group is a word or a list of words."
+    "Corrected fill bias toward the first group, by default women, averaged over the templates. A group is a word or a list of words."
     lost = unknown_words(subject.tokenizer, occupations)
     known = [word for word in occupations if word not in lost]
     if not known:

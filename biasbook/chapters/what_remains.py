@@ -140,7 +140,7 @@ def _random_starts(n, n_init, random_state):
 
 
 def _squared_distances(X, squares, rows):
-    "From each of these rows of X to all of its rows; `squares` are the squared lengths of the rows."
+    "The squared distances from some rows of X, given by number, to all its rows; `squares` has the squared length of each row."
     return np.maximum(squares[rows][:, None] + squares - 2 * X[rows] @ X.T, 0)
 
 
@@ -153,12 +153,12 @@ def _first_partitions(X, squares, starts):
     candidates = np.array([np.searchsorted(cumulated[i], wanted[i]) for i in range(n_starts)])
     from_candidates = _squared_distances(X, squares, candidates.ravel()).reshape(n_starts, 2, len(X))
     left = np.minimum(from_candidates, from_first[:, None]).sum(axis=2)
-    best = left.argmin(axis=1)                                        # the candidate that leaves the smaller sum
+    best = left.argmin(axis=1)                                        # the candidate that leaves the smaller sum of squared distances
     return from_candidates[np.arange(n_starts), best] < from_first
 
 
 class _Seconds(NamedTuple):
-    "The second clusters of some partitions of centred rows."
+    "The second cluster of each of some partitions; the rows are centred, so these determine the first clusters too."
     sums: np.ndarray # (starts, dimensions) S: the sum of their rows
     sizes: np.ndarray # (starts,) m: how many rows they have
 
@@ -177,7 +177,7 @@ class _Seconds(NamedTuple):
 
 
 def _seconds(X, in_second):
-    "The second clusters of these partitions."
+    "Sums and sizes of the second clusters of these partitions."
     members = in_second.astype(float)
     return _Seconds(members @ X, members.sum(axis=1))
 
@@ -199,7 +199,7 @@ def _shift(before, after, n):
 
 
 def _within(seconds, means_of, n):
-    "The squared distances of rows from the means of other partitions `means_of`, summed, less the sum of all squared lengths."
+    "The sum of squared distances of the rows from the means of the partitions `means_of`, less the sum of all squared lengths."
     of_second, of_first = means_of.weights(n)
     squares = np.einsum('sd,sd->s', means_of.sums, means_of.sums)
     products = np.einsum('sd,sd->s', means_of.sums, seconds.sums)
@@ -213,7 +213,7 @@ def _tightest_clusters(X, starts, tolerance=1e-4, most_steps=300):
     n = len(X)
     X = X - X.mean(axis=0)
     squares = np.einsum('nd,nd->n', X, X)
-    least_shift = tolerance * squares.sum() / X.size                  # part of the mean variance of a column
+    least_shift = tolerance * squares.sum() / X.size                  # as in scikit-learn: a part of the mean variance of the columns
     in_second = _first_partitions(X, squares, starts)
     in_second ^= in_second[:, :1]                                     # clusters have no order: the first row is in the first one
     seconds = _seconds(X, in_second)
@@ -232,6 +232,7 @@ def _tightest_clusters(X, starts, tolerance=1e-4, most_steps=300):
         for i in range(len(nearer)):
             if is_finished[i]:
                 means = seconds.of([i])
+                # if the partition still changes, scikit-learn assigns the rows once more
                 last = nearer[i] if is_same[i] else _nearer_to_second(X, means)[0]
                 within = _within(_seconds(X, last[None]), means, n)[0]
                 if within < smallest:
@@ -377,7 +378,7 @@ class _Clustering:
         return _Clusters(source.name, chosen, projection[ends], labels)
 
     def accuracies(self, directions):
-        "The accuracy along each direction, by the first seed; NaN with fewer than n words on a side."
+        "The accuracy along each direction, with the first seed of k-means; NaN with fewer than n words on a side."
         accuracies = np.full(len(directions), np.nan)
         if not len(directions):
             return accuracies

@@ -43,7 +43,7 @@ def fill_estimate(name, # of the estimate
     if why_no_test:
         mean = parts[0].mean() - parts[1].mean() if two_lists else parts[0].mean()
         return Estimate(name=name, value=float(mean), unit='nats', notes=(why_no_test,))
-    zeros = [np.zeros(len(part)) for part in parts]
+    zeros = [np.zeros(len(part)) for part in parts]         # a mean is the mean change from zeros
     if two_lists:
         change = difference_change(zeros, parts, level)
         test = permutation_pvalue(*parts)
@@ -68,7 +68,7 @@ def _template_estimates(means, value, level):
 
 # %% ../../nbs/models/08_fill_results.ipynb #8ecb2b7d
 def _detectable(parts):
-    "The smallest difference of means that so many targets show with 80 % power at .05, nats. None for one list or few targets."
+    "The smallest difference of means that a test of these targets finds with 80 % power at level .05, nats. None without a test of two lists."
     if len(parts) < 2 or _why_no_test(parts):
         return None
     n, m = map(len, parts)

@@ -122,7 +122,7 @@ def fill_log_probabilities(model, # a MaskedScorer
     targets = [f.spans['target'] for f in filled]
     nothing = [()] * len(texts)
     hidden_targets = [[span] for span in targets]
-    # fill: the group word; prior: the group word with the target hidden; target: the target after the group word
+    # fill: the group word; prior: the group word with the target hidden; target: the target, with the group word visible
     scores = model.span_log_likelihood(texts * 3, groups + groups + targets, hidden=nothing + hidden_targets + nothing,
                                        method=method)
     nats = scores.total.reshape(3, -1)
@@ -152,7 +152,7 @@ def _mask_taken_for_prior(sentence):
 
 # %% ../../nbs/models/07_fills.ipynb #d1250a38
 def _place_found(sentence, mask):
-    "The second mistake: the code counts the later mask from the end, and so reads one token before it."
+    "The second mistake: the place of the later mask is found from the end, without the [CLS], and so is one token too early."
     is_later = mask == max(sentence.group, sentence.target[0])
     return mask - 1 if is_later else mask
 
@@ -163,7 +163,7 @@ def _read_sentence(model, row, word):
     [encoded] = encode(model.tokenizer, [filled.text], limit=model.checkpoint.limit)
     group = pieces(encoded, filled.spans['group'])
     if len(group) > 1:
-        raise ValueError(f'{word!r} is several pieces to {model.name}; compat takes group words of one')
+        raise ValueError(f'{word!r} is several pieces to {model.name}; compat takes group words of one piece')
     return _Sentence(encoded.ids, group[0], tuple(pieces(encoded, filled.spans['target'])))
 
 def _with_mask(model, ids, places):

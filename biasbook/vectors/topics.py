@@ -81,9 +81,9 @@ class TopicPool:
         self.unit = np.empty((0, vectors.dim), np.float32)
         if len(rows):
             self.unit = unit_rows(vectors.vectors[rows]).astype(np.float32)
-        self.orders: dict = {} # a word: the numbers of all words, nearest first, once they were needed
-        self.tightest: dict = {} # a size: for each word the coherence of its tightest list, once it was needed
-        self.nearness: dict = {} # a size: for each word the mean cosine with its nearest size - 1 words, once it was needed
+        self.orders: dict = {} # number of a word -> numbers of all words, nearest first; filled when needed
+        self.tightest: dict = {} # size of a list -> for each word, the coherence of its tightest list; filled when needed
+        self.nearness: dict = {} # size of a list -> for each word, the mean cosine with its nearest size - 1 words; filled when needed
 
     @cached_property
     def background(self):
@@ -417,7 +417,7 @@ class _Attempt(NamedTuple):
 
 
 class _Request(NamedTuple):
-    "All that topic lists like a list of a query depend on, besides the vectors."
+    "Everything that determines the topic lists for a list of a query, besides the vectors."
     words: tuple # of the list; they have a size, a coherence and a frequency
     exclude: frozenset # words that the lists may not use, without regard to case
     attempt: _Attempt
@@ -735,7 +735,7 @@ def save_topic_lists(vectors, # WordVectors
 
 
 def _place_of_request(item):
-    "By what requests are sorted in a file: those of a query and an attempt follow each other."
+    "The key by which requests are sorted in a file, so that those of a query and an attempt follow each other."
     request, _ = item
     width = request.attempt.band_width or 0
     return request.words, sorted(request.exclude), request.attempt.tolerance, width, request.side, request.seed
