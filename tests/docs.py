@@ -202,6 +202,7 @@ def requests_elsewhere(docs):
         for name in sorted(path.relative_to(docs).as_posix() for path in docs.rglob('*.html')):
             asked.clear()
             page.goto(here + name, wait_until='load')
+            page.wait_for_timeout(100)                      # a script may send its request a moment later
             found += [f'{name}: asks for {url} when it is opened in a browser' for url in asked]
         browser.close()
         server.shutdown()
