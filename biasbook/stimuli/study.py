@@ -698,7 +698,7 @@ def read_study(path, # a .yaml, .yml or .json file in UTF-8
         ...     print(bb.example_study('words'), file=file)
         >>> study = bb.read_study('mine.yaml')
         >>> print(study, study.queries[0].X)
-        Study(my study: 1 queries, 1 gaps) ['nurse', 'teacher', 'librarian', 'nanny']
+        Study(my study: 1 queries, 2 gaps) ['nurse', 'teacher', 'librarian', 'nanny']
     """
     path = check_path(path, 'the study')
     if path.suffix.lower() not in ('.yaml', '.yml', '.json'):
