@@ -122,7 +122,7 @@ def make_environment(folder):
 
 
 def clean_environment():
-    "The variables of this process without those that would let the page find this checkout, its tools or keys."
+    "The variables of this process, without variables that would let the page find this checkout, its tools or keys."
     hidden = {'PYTHONPATH', 'MPLBACKEND', 'BIASBOOK_DATA_DIR', 'VIRTUAL_ENV'}
     return {name: value for name, value in os.environ.items() if name not in hidden and not name.endswith('_API_KEY')}
 

@@ -192,7 +192,7 @@ def _open(subject):
 
 
 class _Options(NamedTuple):
-    "How an audit measures. The defaults are those of `audit`."
+    "How an audit measures. It has the same defaults as `audit`."
     placebo: bool = True
     case: str = 'auto'
     on_missing: str = 'drop'
@@ -414,7 +414,7 @@ class _Asked(NamedTuple):
     with_builtin: bool
     only: list | None # patterns
     options: _Options
-    limits: list # of `Limit`s, without those of the study
+    limits: list # of `Limit`s, without the limits of the study
 
 
 def _command(asked, rows):

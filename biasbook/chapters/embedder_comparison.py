@@ -403,7 +403,7 @@ def plan_table(embedders, # a list of embedders, as of study_embedders, or of na
               )->Any: # DataFrame, a row an embedder: sentences, unique, stored, missing, calls, tokens, seconds
     """What would `embedding_bias` ask of each embedder, before anything is sent?
 
-    It counts the sentences of the study, those that the store already has, the requests or batches for the others, their tokens (a
+    It counts the sentences of the study, the sentences that are in the store already, the requests or batches for the rest, their tokens (a
     guess, a quarter of the characters) and the least time under a rate limit, in seconds. No key is needed. The 20 sentences that
     `embedding_bias` embeds a second time for its noise floor are not in it.
 

@@ -342,7 +342,7 @@ def embedding_bias(embedder, # an Embedder, or a name for load_embedder, such as
                   )->list: # a Result for each contrast; value: Cohen's d, in standard deviations of words; details: a row a word, in cosines
     """How much do two groups of words differ in their association with two others, in sentences (Cohen 1988, doi:10.4324/9780203771587)?
 
-    A target sentence has the score: mean cosine with the sentences of group A minus mean cosine with those of group B. A word has the
+    A target sentence has the score: mean cosine with the sentences of group A minus mean cosine with the sentences of group B. A word has the
     mean of its sentences, over templates. The value is the difference of the two sides in standard deviations of words, Cohen's d;
     `also` has the raw difference, in cosines, and d under other choices. The test flips the signs of declared pairs, or exchanges the
     labels of independent lists. It does not cover other templates or lists, which can turn the sign.

@@ -276,7 +276,7 @@ def list_agreement(vectors, # anything that as_vectors takes: WordVectors, a dic
                   ): # a DataFrame, one row for each test: d by edition, spread, interval_width of the first, p, words
     """The effect size d of the ten published WEATs for each edition of their word lists, with the spread of d.
 
-    The editions are those of weat_query. The column spread is the largest d minus the smallest one; words says how many words the
+    The editions are the same as for weat_query. The column spread is the largest d minus the smallest one; words says how many words the
     vectors have of how many, and missing names the others.
 
     Raises: UnknownName for an unknown edition; ValueError for an empty list.

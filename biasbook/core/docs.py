@@ -54,7 +54,7 @@ def parameter_comments(function:FunctionType, # defined in a file
 # %% ../../nbs/core/05_docs.ipynb #3bf0e9e9
 def field_comments(cls:type, # a dataclass, defined in a file
                   )->dict: # name of a field -> its comment, for the fields that are parameters and have one
-    "The comments beside the fields of a dataclass, with those that follow on lines of their own. OSError if its source cannot be read."
+    "The comments beside the fields of a dataclass, with comments that follow on lines of their own. OSError if its source cannot be read."
     source = inspect.cleandoc(inspect.getsource(cls))
     line_comments: dict = {}    # number of a line -> its comment
     lines_with_code: set = set()

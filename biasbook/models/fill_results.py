@@ -34,7 +34,7 @@ def fill_estimate(name, # of the estimate
                   parts, # one list of numbers, or two; one number for each unit, nats
                   level, # of the interval
                   *,
-                  unit='targets', # what one number stands for
+                  unit='targets', # what each number belongs to
                   given='given templates', # the code of the note that says what the estimate is conditional on
                  )->Estimate:
     "The mean of one list of numbers, or the difference of the means of two. No p and no interval for NaN, or a list of one."

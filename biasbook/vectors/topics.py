@@ -735,7 +735,7 @@ def save_topic_lists(vectors, # WordVectors
 
 
 def _place_of_request(item):
-    "The key by which requests are sorted in a file, so that those of a query and an attempt follow each other."
+    "The key by which requests are sorted in a file, so that requests of one query and attempt follow each other."
     request, _ = item
     width = request.attempt.band_width or 0
     return request.words, sorted(request.exclude), request.attempt.tolerance, width, request.side, request.seed
