@@ -107,6 +107,8 @@ def run_notebook(path, flags, save):
             cell.outputs = []
     sys.path.insert(0, str(Path(__file__).parent))
     os.chdir(path.parent)
+    import pandas as pd
+    pd.set_option('display.width', 200, 'display.max_columns', None)    # the text beside a table in HTML has all columns too
     shell = CaptureShell(path, mpl_format='png')
     try:
         shell.run_all(nb, exc_stop=True, preproc=skipped)

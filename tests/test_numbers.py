@@ -141,8 +141,11 @@ def test_placebos_and_the_order_of_rows(news):
 
     by_frequency, one, other = placebos(news), *(placebos(shuffled(news, seed)) for seed in (1, 2))
     assert [e.pvalue for e in one] == [e.pvalue for e in other] != [e.pvalue for e in by_frequency]
-    assert {n.code for e in one for n in e.notes} == {'longer words do not come later'}
-    assert not any(e.notes for e in by_frequency)
+    def notes_on_the_order(estimates):
+        return {n.code for e in estimates for n in e.notes} - {'few topics'}
+
+    assert notes_on_the_order(one) == {'longer words do not come later'}
+    assert not notes_on_the_order(by_frequency)
 
 
 def test_random_directions_do_not_depend_on_the_order_of_rows(news):

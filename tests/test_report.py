@@ -1,10 +1,10 @@
 """The report in a browser: headless Chromium at the width of a desk and of a phone, on paper, and without scripts."""
-import base64
 import json
 import math
 import os
 import shutil
 from dataclasses import replace
+from urllib.request import urlopen
 
 import pytest
 
@@ -13,6 +13,9 @@ from biasbook.results.result import Estimate, HypothesisTest, Interval, Result, 
 from biasbook.stats.estimate import note
 from biasbook.vectors.wordvectors import load_vectors
 from biasbook.chapters.occupation_gap import occupation_gap
+from biasbook.chapters.debias import compare_debiasing, hard_debias
+from biasbook.auditing.change_report import before_after_report, comparison_report
+from biasbook.auditing.compare import compare_audits
 from biasbook.auditing.report import report_html
 from biasbook.chapters.weat import weat
 
@@ -57,6 +60,18 @@ def hostile_result(r, text):
                    notes=(note(text), note('no d', reason=EVIL)), meta=meta)
 
 
+def change_pages():
+    "Reports of changes by name: two audits, hostile texts, before and after debiasing."
+    v = load_vectors('googlenews-mini')
+    out = hard_debias(v)
+    names = ['weat1', 'weat6', 'weat7', 'weat8']
+    first, second = (Audit(tuple(weat(x, name, placebo=False) for name in names), ()) for x in (v, out))
+    hostile = [Audit(tuple(hostile_result(r, EVIL) for r in audit.results), ()) for audit in (first, second)]
+    table = compare_debiasing(v, out, n=20, n_placebos=0, queries=['weat7'], similarity=['rg65'], questions=[])
+    return {'changes': comparison_report(compare_audits(first, second), ('before', 'after')),
+            'hostile-changes': comparison_report(compare_audits(*hostile), (EVIL, EVIL)), 'debiasing': before_after_report(table)}
+
+
 @pytest.fixture(scope='module')
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp('report')
@@ -64,6 +79,8 @@ def pages(tmp_path_factory):
         patch.setattr('biasbook.auditing.figures.FIGURES', 3)
         for name, audit in audits().items():
             (folder / f'{name}.html').write_text(report_html(audit), encoding='utf-8')
+    for name, page in change_pages().items():
+        (folder / f'{name}.html').write_text(page, encoding='utf-8')
     return folder
 
 
@@ -135,7 +152,7 @@ def until(page, expression):
 
 
 @pytest.mark.parametrize('width', WIDTHS)
-@pytest.mark.parametrize('name', ['two', 'one', 'hostile', 'empty', 'bare'])
+@pytest.mark.parametrize('name', ['two', 'one', 'hostile', 'empty', 'bare', 'changes', 'hostile-changes', 'debiasing'])
 def test_fits_and_can_be_read(opened, name, width):
     page = opened(name, width)
     count, faint = page.evaluate(CONTRAST)                                # this unfolds what is folded
@@ -144,7 +161,7 @@ def test_fits_and_can_be_read(opened, name, width):
     assert page.evaluate(OVER) == []
     assert page.evaluate('[...document.images].every(i => i.alt.length > 10 && i.complete && i.naturalWidth > 0)')
     figures = page.evaluate('document.images.length')
-    assert figures == {'two': 3, 'one': 3, 'empty': 0, 'bare': 0}.get(name, figures)
+    assert figures == {'two': 3, 'one': 3, 'empty': 0, 'bare': 0, 'changes': 0, 'debiasing': 0}.get(name, figures)
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
     assert len(ids) == len(set(ids))
     targets = page.evaluate("[...document.querySelectorAll('a[href^=\"#\"], [aria-labelledby]')].map(e => e.hash?.slice(1) || e.getAttribute('aria-labelledby'))")
@@ -197,6 +214,26 @@ def test_first_screen_has_the_sentence_and_the_picture(opened, name):
     assert phone.locator('.lane').evaluate_all('all => all.every(e => e.getBoundingClientRect().width > 60)')
 
 
+@pytest.mark.parametrize('name, rows', [('changes', 4), ('debiasing', 11)])
+def test_slopes_go_from_the_value_before_to_the_value_after(opened, name, rows):
+    page = opened(name)
+    assert page.locator('.picture').bounding_box()['height'] < 700
+    lanes = page.locator('.slopes .lane')
+    assert lanes.count() == rows and all('→' in text for text in lanes.evaluate_all('all => all.map(e => e.getAttribute("aria-label"))'))
+    slopes = page.eval_on_selector_all('.slopes .lane', """lanes => lanes.map(lane => {
+      const line = lane.querySelector('.slope').getBoundingClientRect(), was = lane.querySelector('.was').getBoundingClientRect();
+      return [line.width, Math.min(Math.abs(line.left - was.left - was.width / 2), Math.abs(line.right - was.left - was.width / 2))]; })""")
+    assert max(width for width, _ in slopes) > 50 and all(distance < 2 for _, distance in slopes)
+    phone = opened(name, 390)
+    assert phone.locator('.slopes .lane').count() == rows
+    assert phone.locator('.lane').evaluate_all('all => all.every(e => e.getBoundingClientRect().width > 60)')
+
+
+@pytest.mark.parametrize('name', ['two', 'one', 'empty', 'changes', 'debiasing'])
+def test_no_markup_is_shown_as_text(opened, name):
+    assert '</' not in opened(name).locator('body').inner_text()
+
+
 def test_the_mark_of_each_reading_has_its_own_shape_and_colour(opened):
     page = opened('two')
     marks = page.eval_on_selector_all('.legend .key', """keys => keys.map(key => [key.querySelector('path, circle').outerHTML,
@@ -216,19 +253,20 @@ def test_downloads_hold_the_numbers(opened):
     page = opened('two')
     links = page.eval_on_selector_all('.downloads a', 'links => links.map(a => [a.download, a.href])')
     assert [name for name, _ in links] == ['results.csv', 'results.json', 'results.tex']
-    texts = {name: base64.b64decode(url.partition('base64,')[2]).decode() for name, url in links}
+    texts = {name: urlopen(url).read().decode() for name, url in links}      # addresses that contain the file
     assert texts['results.csv'].count('\n') >= 11 and 'weat6' in texts['results.csv'] and json.loads(texts['results.json'])
     assert '\\begin{tabular' in texts['results.tex']
 
 
 @pytest.mark.parametrize('scheme', ['light', 'dark'])
 @pytest.mark.parametrize('width', WIDTHS)
-def test_axe_finds_nothing(opened, width, scheme):
+@pytest.mark.parametrize('name', ['two', 'changes', 'debiasing'])
+def test_axe_finds_nothing(opened, name, width, scheme):
     "axe-core is not part of the package: `npm install axe-core`, and BIASBOOK_AXE names its axe.min.js."
     axe = os.environ.get('BIASBOOK_AXE')
     if not axe:
         pytest.skip('needs axe-core: BIASBOOK_AXE')
-    page = opened('two', width, bypass_csp=True, color_scheme=scheme)
+    page = opened(name, width, bypass_csp=True, color_scheme=scheme)
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     page.add_script_tag(path=axe)
     found = page.evaluate('axe.run()')['violations']
@@ -237,16 +275,19 @@ def test_axe_finds_nothing(opened, width, scheme):
 
 def test_hint_follows_the_width(opened):
     page = opened('one', 390)
-    over = "document.querySelectorAll('.wide.over').length"
-    assert page.evaluate(over) > 0
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    right = "[...document.querySelectorAll('.wide, .own')].every(e => e.classList.contains('over') === e.scrollWidth > e.clientWidth + 1)"
+    until(page, right)
+    over = page.locator('.wide.over, .own.over').count()
+    assert over > 1
     page.set_viewport_size({'width': 2400, 'height': 900})
-    until(page, "document.querySelectorAll('.wide').length && [...document.querySelectorAll('.wide')].every(e => e.classList.contains('over') === e.scrollWidth > e.clientWidth + 1)")
-    assert page.evaluate(over) < page.locator('.wide').count()
+    until(page, right)
+    assert page.locator('.wide.over, .own.over').count() < over
 
 
 BROKEN = """() => {
   const out = [];
-  for (const cell of document.querySelectorAll('td.long, td.short, td.text')) {
+  for (const cell of document.querySelectorAll('td.long, td.short, td.text, .paper-only td')) {
     const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
     while (walk.nextNode()) for (const m of walk.currentNode.textContent.matchAll(/[^ ]+/g)) {
       if (m[0].length > 14) continue;
@@ -262,7 +303,7 @@ BROKEN = """() => {
 def test_paper_breaks_no_word(opened):
     page = opened('two', 660)                                             # A4 less its margins, at 96 dots an inch
     page.emulate_media(media='print')
-    assert 'Shakespeare,' in page.locator('#m0 tbody').text_content()
+    assert 'Shakespeare,' in page.locator('#all tbody').text_content() and page.locator('.paper-only').is_visible()
     assert page.evaluate(BROKEN) == []
     assert page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')
 
@@ -277,62 +318,61 @@ def column(page, table, name):
 
 def test_columns_sort_by_number_with_mouse_and_keys(opened):
     page = opened('two')
-    before, head = column(page, 'm0', 'p')
+    before, head = column(page, 'all', 'p')
     numbers = sorted(v for v in before if v is not None)
     gone = [None] * before.count(None)
-    assert len(numbers) == 6 and len(gone) == 3 and before != numbers + gone and head.get_attribute('aria-sort') is None
+    assert len(numbers) == 7 and len(gone) == 3 and before != numbers + gone and head.get_attribute('aria-sort') is None
     assert sorted(numbers, key=str) != numbers                            # as text they would have another order
     head.get_by_role('button').click()
-    assert column(page, 'm0', 'p')[0] == numbers + gone and head.get_attribute('aria-sort') == 'ascending'
+    assert column(page, 'all', 'p')[0] == numbers + gone and head.get_attribute('aria-sort') == 'ascending'
     head.get_by_role('button').focus()
     page.keyboard.press('Enter')
-    assert column(page, 'm0', 'p')[0] == numbers[::-1] + gone and head.get_attribute('aria-sort') == 'descending'
+    assert column(page, 'all', 'p')[0] == numbers[::-1] + gone and head.get_attribute('aria-sort') == 'descending'
     page.keyboard.press('Space')
     assert head.get_attribute('aria-sort') == 'ascending'
-    query = column(page, 'm0', 'query')[1]
+    query = column(page, 'all', 'query')[1]
     query.get_by_role('button').click()
-    first = page.eval_on_selector_all('#m0 tbody th', 'heads => heads.map(h => h.textContent.split(":")[0])')
-    assert first == sorted(first, key=lambda name: int(name[4:])) and first[-1] == 'weat10'
+    first = page.eval_on_selector_all('#all tbody th', 'heads => heads.map(h => h.textContent.split(":")[0])')
+    tests = first[1:]
+    assert first[0] == 'occupation gap' and tests == sorted(tests, key=lambda name: int(name[4:])) and tests[-1] == 'weat10'
     assert head.get_attribute('aria-sort') is None and query.get_attribute('aria-sort') == 'ascending'
 
 
 def test_filter_hides_and_counts(opened):
     page = opened('two', 390)
     box = page.get_by_label('Filter rows').first
-    shown = lambda: page.eval_on_selector_all('#m0 tbody tr', 'rows => rows.filter(r => r.getClientRects().length).length')
+    shown = lambda: page.eval_on_selector_all('#all tbody tr', 'rows => rows.filter(r => r.getClientRects().length).length')
     count = page.locator('.filter output').first
-    assert (shown(), count.inner_text()) == (9, '9 of 9 rows')
+    assert (shown(), count.inner_text()) == (10, '10 of 10 rows')
     box.fill('CAREER googlenews')
-    assert (shown(), count.inner_text()) == (1, '1 of 9 rows')
-    column(page, 'm0', 'p')[1].get_by_role('button').click()
+    assert (shown(), count.inner_text()) == (1, '1 of 10 rows')
+    column(page, 'all', 'p')[1].get_by_role('button').click()
     assert shown() == 1
     box.fill('no such row')
-    assert (shown(), count.inner_text()) == (0, '0 of 9 rows')
+    assert (shown(), count.inner_text()) == (0, '0 of 10 rows')
     box.fill('')
-    assert shown() == 9
+    assert shown() == 10
 
 
-def test_paper_shows_everything(opened):
+def test_paper_has_the_picture_the_readings_and_one_small_table(opened):
     page = opened('two')
     page.get_by_label('Filter rows').first.fill('no such row')
-    details = lambda: page.eval_on_selector_all('details', 'all => all.map(d => d.open)')
-    hidden = 'e => e.filter(x => x.getClientRects().length).length'
-    assert not any(details()) and len(details()) == 10
+    shown = 'e => e.filter(x => x.getClientRects().length).length'
+    assert page.eval_on_selector_all('.paper-only', shown) == 0 and page.eval_on_selector_all('.screen-only table', shown) == 1
     page.emulate_media(media='print')
-    until(page, '[...document.querySelectorAll("details")].every(d => d.open)')
-    assert page.eval_on_selector_all('.filter, nav, .skip', hidden) == 0
-    assert page.eval_on_selector_all('tr', hidden) == page.locator('tr').count()
-    assert page.eval_on_selector_all('.facts, .own', hidden) == page.locator('.facts, .own').count()
+    assert page.eval_on_selector_all('.filter, nav, .skip, details, .screen-only, .downloads', shown) == 0
+    assert page.eval_on_selector_all('.paper-only tbody tr', shown) == 10
+    assert page.eval_on_selector_all('.lane, .lede', shown) == 11
     assert page.evaluate(CONTRAST)[1] == []
-    assert len(page.pdf()) > 10_000
+    assert page.pdf(format='A4').count(b'/Type /Page\n') <= 8
     page.emulate_media(media='screen')
-    until(page, '![...document.querySelectorAll("details")].some(d => d.open)')
+    assert page.eval_on_selector_all('.paper-only', shown) == 0
 
 
 def test_reads_without_scripts(opened):
     page = opened('two', java_script_enabled=False)
     assert page.locator('thead button, .filter').count() == 0
-    assert page.locator('#m0 tbody tr').count() == 9 and page.locator('#m0 thead th').first.inner_text() == 'query'
+    assert page.locator('#all tbody tr').count() == 10 and page.locator('#all thead th').first.inner_text() == 'query'
     page.locator('summary').first.click()
     assert page.locator('details').first.get_by_text('flowers', exact=True).is_visible()
 
@@ -362,3 +402,9 @@ def test_nothing_else_may_run_or_load(browser, pages):
     assert sorted(page.evaluate('window.broken')) == ['img-src', 'script-src-elem', 'style-src-attr']
     assert page.evaluate('window.ran') is None and asked == refused == ['https://example.org/x.png']
     page.close()
+
+
+def test_a_report_of_ten_subjects_is_small():
+    results = [replace(r, subject=f'{r.subject}-{k}') for k in range(10) for r in audits()['two'].results]
+    page = report_html(Audit(tuple(results), ()))
+    assert page.count('<svg class="lane') == len(results) == 100 and len(page.encode('utf-8')) < 1_500_000

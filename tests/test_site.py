@@ -113,6 +113,12 @@ def test_home_page_links_every_chapter():
     assert not missing
 
 
+def test_reference_page_links_every_page_of_a_folder():
+    listed = '\n'.join(source(c) for c in cells(root / 'nbs/reference.ipynb'))
+    linked = set(re.findall(r'\]\(([\w/]+\.ipynb)\)', listed))
+    assert not {page for page in pages() if '/' in page} - linked
+
+
 def test_every_figure_has_alt_text():
     for page in pages():
         for cell in cells(root / 'nbs' / page):

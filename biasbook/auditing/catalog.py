@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from textwrap import shorten
 
 from ..core.checks import check_path, close_names, did_you_mean, shown
-from ..core.registry import data_path, located, registry_entries
+from ..core.registry import bundled_yaml, located, registry_entries
 from ..models.checkpoints import bundled_models
 from ..embedders.providers import checked_subject
 from .names import FORMS, KIND_WORDS, MEASURE_NAMES, plain_name
@@ -38,8 +38,7 @@ def list_queries()->list[dict]: # name, measure, groups, words, source
 # %% ../../nbs/auditing/09_catalog.ipynb #f69aca08
 def list_data()->list[dict]: # name, bytes, licence, where, what
     "A row for each file: the bundled vectors and the registered files. ValueError if BIASBOOK_DATA_DIR is not a folder."
-    import yaml
-    bundled = yaml.safe_load(data_path('googlenews-mini.yaml').read_text(encoding='utf-8'))
+    bundled = bundled_yaml('googlenews-mini.yaml')
     rows = [_data_row('googlenews-mini', bundled, 'bundled')]
     for name, entry in registry_entries().items():
         rows.append(_data_row(name, entry, _where_is(name, entry)))

@@ -30,9 +30,10 @@ from click.core import ParameterSource
 from .. import __version__
 from ..core.checks import UnknownName, check_path, close_names, did_you_mean, joined, plural
 from ..core.inputs import file_text, parse_json
-from .config import CASES, DEBIAS, MISSING, MOST_JOBS, check_cluster, read_config, with_options
+from .config import CASES, DEBIAS, MISSING, MOST_JOBS, check_cluster, read_config, with_key_env, with_options
 from .names import MEASURE_NAMES, why_impossible
 from .study_commands import check_command, new_command
+from .task_commands import export_tasks_command
 
 # %% ../../nbs/auditing/11_cli.ipynb #fdbef796
 class Terminated(KeyboardInterrupt):
@@ -410,13 +411,23 @@ def _is_comparison(path):
     return isinstance(data, dict) and 'comparison' in data
 
 
-def _write_comparison(out, text):
+_REPORT_MARK = '<!-- biasbook comparison -->\n' # the last line of a report, so that only reports are replaced
+
+
+def _is_report(path):
+    "Whether a file is a page that `biasbook compare --report` wrote."
+    with suppress(OSError, ValueError):
+        return path.read_text(encoding='utf-8').endswith(_REPORT_MARK)
+    return False
+
+
+def _write_comparison(out, text, option='--out', is_earlier=_is_comparison):
     "Write the whole file or nothing. An earlier comparison is replaced; any other file is left unchanged."
     part = out.with_name(f'.{out.name}.{os.getpid()}.part')
     try:
-        may_be_replaced = out.is_file() and _is_comparison(out)
+        may_be_replaced = out.is_file() and is_earlier(out)
         if out.exists() and not may_be_replaced:
-            raise click.BadParameter(f'{out} exists and is not a comparison; it was left unchanged', param_hint='--out')
+            raise click.BadParameter(f'{out} exists and is not a comparison; it was left unchanged', param_hint=option)
         part.write_text(text, encoding='utf-8')
         part.replace(out)
     except OSError as e:
@@ -440,8 +451,10 @@ def _change_limit(ctx, param, value):
 @_limit_options('weat/*: abs(change) <= .1')
 @click.option('--json', 'as_json', is_flag=True, help='Print JSON.')
 @click.option('--out', type=click.Path(path_type=Path), metavar='FILE', help='Write the same JSON into a file.')
+@click.option('--report', type=click.Path(path_type=Path), is_flag=False, flag_value=Path('comparison.html'), metavar='[FILE]',
+              help='Write an HTML report as well, by default into comparison.html. Put it after A and B.')
 @click.pass_context
-def compare_command(ctx, a, b, max_change, as_json, out, limits, junit, github):
+def compare_command(ctx, a, b, max_change, as_json, out, report, limits, junit, github):
     """Show what changed from audit A to B, each a folder of "biasbook audit" or its results.json.
 
     Results are paired by subject, measure, test and words. For WEAT the change has an interval and a paired p.
@@ -460,7 +473,8 @@ def compare_command(ctx, a, b, max_change, as_json, out, limits, junit, github):
       biasbook compare biasbook-audit biasbook-audit-2
       biasbook compare main/results.json biasbook-audit --max-change .1 # in CI
       biasbook compare main new --limit 'weat/*: abs(change) <= .1'
-      biasbook compare before after --json --out change.json"""
+      biasbook compare before after --json --out change.json
+      biasbook compare before after --report"""
     from biasbook.results.tables import printable
     parsed = _parsed_limits(ctx, limits, 'changes')
     comparison = _comparison(ctx, a, b)
@@ -476,6 +490,11 @@ def compare_command(ctx, a, b, max_change, as_json, out, limits, junit, github):
     as_data = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=1)
     if out:
         _write_comparison(out, as_data + '\n')
+    if report:
+        from biasbook.auditing.change_report import comparison_report
+        from biasbook.auditing.files import today
+        _write_comparison(report, comparison_report(comparison, (a, b), today(), outcomes) + _REPORT_MARK, '--report', _is_report)
+        click.echo(f'Wrote {report}', err=True)
     click.echo(printable(as_data if as_json else as_text))
     checks = checks_of(outcomes)
     for line in check_lines(checks):
@@ -539,7 +558,7 @@ def main():
         if hasattr(stream, 'reconfigure'):
             stream.reconfigure(errors='replace')
 
-for command in (check_command, compare_command, completion_command, data_command, list_command, new_command):
+for command in (check_command, compare_command, completion_command, data_command, export_tasks_command, list_command, new_command):
     main.add_command(command)
 
 # %% ../../nbs/auditing/11_cli.ipynb #fe22f2ad
@@ -646,7 +665,12 @@ def _options(ctx):
         has_no_values = value == ()             # click counts an argument without values as typed
         if _is_typed(ctx, name) and not has_no_values:
             typed[name] = value
-    return {**ctx.params, **from_file, **typed}
+    options = {**ctx.params, **from_file, **typed}
+    try:
+        subjects = [with_key_env(subject, options['key_env']) for subject in options['subjects']]
+    except ValueError as e:
+        raise click.BadParameter(str(e), ctx, param_hint='--key-env') from e
+    return {**options, 'subjects': subjects}
 
 def _is_typed(ctx, name):
     return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
@@ -886,14 +910,16 @@ def _complete_measures(ctx, param, incomplete):
               help='If a subject lacks words: drop leaves them out, raise leaves the test out.')
 @click.option('--threads', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), metavar='N',
               help='Threads for each language model or embedder. The last digits of its results depend on N.')
+@click.option('--key-env', metavar='NAME', help='The environment variable that holds the key of the models behind servers.')
 @click.option('--cluster', callback=_cluster_address, metavar='ADDRESS',
               help='Compute on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes here.')
 @click.option('--jobs', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), help='Number of processes that measure at the same time.')
-@click.option('--fresh/--resume', help='Compute everything anew, or resume from finished units (the default).')
+@click.option('--fresh/--resume', help='Compute everything anew, but for the answers of providers and servers, or resume from '
+              'finished units (the default).')
 @click.option('--quiet/--no-quiet', help='Print nothing but errors.')
 @click.option('--before', metavar='A', shell_complete=_complete_subjects,
               help='Instead of SUBJECT: word vectors before debiasing. Prints a table, computed in one process, '
-              'and writes it if --out is given.')
+              'and writes it with a report if --out is given.')
 @click.option('--after', metavar='B', shell_complete=_complete_subjects,
               help='With --before: the vectors after debiasing.')
 @click.option('--debias', type=click.Choice(DEBIAS), help='With --before: debias A with this method.')
@@ -914,7 +940,12 @@ def audit(ctx, **typed):
       openai:text-embedding-3-large      an embedder; cohere:, voyage:, jina: too
       openai-compatible:MODEL@URL        an embedder on your own server, as in
         openai-compatible:nomic-embed-text@http://localhost:11434/v1
+      vllm:MODEL@URL                     a causal language model behind a server;
+        sglang: and completions: (any other /v1/completions) too, as in
+        vllm:meta-llama/Llama-3.1-8B@http://gpu-2:8000/v1
       googlenews-mini                    a name of "biasbook list"
+
+    The address of your own server may end in options, as in "…/v1?timeout=300&workers=2&batch=16"; quote it.
 
     Without a SUBJECT, the subjects of the package and its installed extras are audited. After an interrupt, the
     same command resumes from the finished units. A limit can compare value, low, high, p, p_adjusted, placebo, n,
@@ -1063,22 +1094,24 @@ def _before_after_command(ctx, options):
     if out:
         _make_folder(out)
     from biasbook.auditing.compare import before_after_lines, compare_subjects, save_before_after
+    from biasbook.auditing.progress import Progress
     try:
-        table = compare_subjects(chosen['before'], chosen['after'], chosen['debias'], chosen['placebos'])
+        with Progress(None) if chosen['quiet'] else Progress() as progress:
+            table = compare_subjects(chosen['before'], chosen['after'], chosen['debias'], chosen['placebos'], progress)
     except (ValueError, OSError, ImportError) as e:       # ImportError: a method whose library is not installed
         raise _NotDone(printable(str(e))) from e
     written = None
     if out:
         with _writing_to(out):
-            folder = save_before_after(table, out, subjects)
+            folder = save_before_after(table, out, subjects, shlex.join(['biasbook', *ctx.meta['biasbook.arguments']]))
         written = _as_typed(folder, out)
     if not chosen['quiet']:
         click.echo(printable('\n'.join(before_after_lines(table))))
         if written:
             kinds = ', '.join(p.suffix[1:] for p in sorted(written.glob('comparison.*')))
-            click.echo(f'\nWrote comparison ({kinds}) to {written}')
-    not_measured = table['before'].isna()
-    ctx.exit(3 if not_measured.any() else 0)
+            click.echo(f'\nWrote report.html, results.json and comparison ({kinds}) to {written}')
+    not_measured = set(table['measure'][table['before'].isna()]) - set(table.attrs['lacking'])      # a test whose words are missing is no error
+    ctx.exit(3 if not_measured else 0)
 
 def _without_replaced_option(ctx, options):
     "The options, without `after` or `debias` from the file if the other one was typed."

@@ -19,12 +19,14 @@ from .own_tests import measures_of_study
 from .progress import duration_text
 from .subjects import open_subject
 from ..chapters.wefat import standardized_association
-from ..core.checks import format_count, joined, plural
+from ..core.checks import check_choice, format_count, joined, plural
 from ..embedders.local import LocalSource
 from ..embedders.load import Embedder
 from ..models.scorer import unique
+from ..models.served import ServedScorer
 from ..stimuli.study import Study, read_study
 from ..stimuli.words import weat_query
+from ..vectors.case import CASES, fold_lists
 from ..vectors.topics import DRAWS, given_list, matched_draws
 
 # %% ../../nbs/auditing/01b_cost.ipynb #bb579bba
@@ -37,9 +39,9 @@ class Work:
     topic_sides: int = 0 # pairs of lists (X and Y, or A and B) that unrelated topics replace, in tests of word vectors
     inputs: int = 0 # of a language model, each counted once in a test
     tokens: int = 0 # of these inputs
-    texts: int = 0 # different texts of an embedder
-    new_texts: int = 0 # of these, texts whose vectors are not in the store yet
-    requests: int = 0 # for the new texts: requests to a provider, or batches of a model on this machine
+    texts: int = 0 # different texts of an embedder, or of a language model behind a server
+    new_texts: int = 0 # of these, texts whose vectors or scores are not in the store yet
+    requests: int = 0 # for the new texts: requests to a provider or a server, or batches of a model on this machine
 
 # %% ../../nbs/auditing/01b_cost.ipynb #c5bdae41
 class _Recorder:
@@ -112,12 +114,12 @@ class _DryRun(NamedTuple):
     seconds: float
 
 
-def _dry_run(tests, subject, kind, clock):
+def _dry_run(tests, subject, kind, clock, case):
     "Run the tests without the parts that take long."
     recorder = None if kind == 'vectors' else _Recorder(subject)
     asked = subject if recorder is None else recorder.copy
     start = clock()
-    found = [(test, test.run(asked, placebo=False)) for test in tests]
+    found = [(test, test.run(asked, placebo=False, case=case)) for test in tests]
     seconds = clock() - start
     measured = [(test, result) for test, result in found if result is not None]
     return _DryRun([test for test, _ in measured], [result for _, result in measured],
@@ -125,7 +127,7 @@ def _dry_run(tests, subject, kind, clock):
 
 
 def _counted(dry, kind, plan):
-    "The `Work` of a dry run; `plan` is the `Plan` of an embedder for its texts."
+    "The `Work` of a dry run; `plan` is the `Plan` of an embedder, or of a language model behind a server, for its texts."
     of_tests = [result.test for result in dry.results if result.test is not None]
     drawn = [test.n_resamples for test in of_tests if test.random_state is not None]
     counts = {'tests': len(dry.tests), 'exact': len(of_tests) - len(drawn), 'drawn': sum(drawn)}
@@ -133,6 +135,8 @@ def _counted(dry, kind, plan):
         return Work(topic_sides=sum(len(_sides(test)) for test in dry.tests), **counts)
     if kind == 'embedder':
         return Work(texts=plan.unique, new_texts=plan.missing, requests=plan.calls, **counts)
+    if plan is not None:
+        return Work(texts=plan.texts, new_texts=plan.texts - plan.stored, requests=plan.requests, tokens=plan.tokens, **counts)
     return Work(inputs=len(dry.inputs), tokens=sum(len(ids) for ids, _ in dry.inputs), **counts)
 
 # %% ../../nbs/auditing/01b_cost.ipynb #c445b95b
@@ -213,15 +217,11 @@ def _sides(test):
     return [_Side(('A', 'B'), ('X',), {'X': list(spec['words']), 'A': first, 'B': second}, True)]
 
 
-def _given_lists(vectors, side):
-    "The lists of a side with their vectors, as far as the vectors have the words."
-    # a gap has no Y; its words stand in for it, so that upper and lower case are treated as in a query
-    lists = {**side.lists, 'Y': side.lists.get('Y', side.lists['X'])}
+def _given_lists(vectors, side, case):
+    "The lists of a side with their vectors, as far as the vectors have the words in this case."
     found = {}
-    for letter, words in lists.items():
+    for letter, words in fold_lists(vectors, side.lists, case).lists.items():
         there = vectors.select(words, 'drop')
-        if not len(there):
-            there = vectors.select([word.lower() for word in words], 'drop')
         found[letter] = given_list(there.words, there.rows)
     return found
 
@@ -244,13 +244,13 @@ def _seconds_for_pairs(draw, given, clock):
     return (clock() - start) / 100 * len(draw.pairs)
 
 
-def _try_topics(vectors, sides, clock):
+def _try_topics(vectors, sides, clock, case):
     "Make two draws for some sides."
     chosen = [sides[place] for place in np.unique(np.linspace(0, len(sides) - 1, min(MOST_TRIED, len(sides))).astype(int))]
     once = 0.
     seconds: dict = {True: [], False: []}       # of a draw, by whether it is for a gap
     for side in chosen:
-        given = _given_lists(vectors, side)
+        given = _given_lists(vectors, side, case)
         own = [given[letter] for letter in side.own]
         fixed = [given[letter] for letter in side.fixed]
         exclude = [word for words in side.lists.values() for word in words]
@@ -291,7 +291,7 @@ class WorkEstimate:
         if amounts:
             text += f'; {joined(amounts)}'
         if self.seconds is None:
-            text += '; the time of a provider is not estimated'
+            text += f'; the time of a {"provider" if self.kind == "embedder" else "server"} is not estimated'
             if self.low:
                 text += f', but it is at least {_time_text(self.low)} at the rate limit'
         if self.trial:
@@ -306,9 +306,12 @@ class WorkEstimate:
         if w.inputs:
             found.append(f'{_amount(w.inputs, "input")} of {_amount(w.tokens, "token")} in all')
         if w.texts:
-            is_provider = self.seconds is None
-            requests = _amount(w.requests, 'request') if is_provider else _amount(w.requests, 'batch', 'batches')
-            found.append(f'{_amount(w.texts, "text")}, of which {format_count(w.new_texts)} need a vector, in {requests}')
+            is_remote = self.seconds is None
+            requests = _amount(w.requests, 'request') if is_remote else _amount(w.requests, 'batch', 'batches')
+            if w.tokens:
+                requests += f' of {_amount(w.tokens, "token")} in all'
+            missing = 'a vector' if self.kind == 'embedder' else 'a score'
+            found.append(f'{_amount(w.texts, "text")}, of which {format_count(w.new_texts)} need {missing}, in {requests}')
         if w.topic_sides:
             least, most = FEWEST_DRAWS * w.topic_sides, MANY_DRAWS * w.topic_sides
             found.append(f'{format_count(least)} to {format_count(most)} draws of unrelated topics')
@@ -335,12 +338,12 @@ class _Seconds(NamedTuple):
     trial: str
 
 
-def _time_of_topics(dry, vectors, clock):
+def _time_of_topics(dry, vectors, clock, case):
     "The time of the comparison with unrelated topics."
     sides = [side for test in dry.tests for side in _sides(test)]
     if not sides:
         return _Seconds(0., 0., 0., '')
-    tried = _try_topics(vectors, sides, clock)
+    tried = _try_topics(vectors, sides, clock, case)
     n_gaps = sum(side.is_gap for side in sides)
     of_all = tried.of_query * (len(sides) - n_gaps) + tried.of_gap * n_gaps
     n_tried = 2 * min(MOST_TRIED, len(sides))
@@ -364,23 +367,25 @@ def _clock_of(subject):
 def estimate_work(study, # a Study, or the path of a study file
                   subject, # a name, or an opened subject
                   *,
+                  case='auto', # of words in word vectors, as for bb.audit: "auto", "keep" or "lower"
                   seconds_to_open=0., # of an opened subject: how long that took
                  )->WorkEstimate:
-    """How much an audit of this study computes on a subject, and how long that takes. ValueError for a bad study or subject.
+    """How much an audit of this study computes on a subject, and how long that takes. ValueError for a bad study, subject or case.
 
     The tests are run without their expensive part, and a small part of that is run to measure the speed. A provider of
-    embeddings gets no request."""
+    embeddings gets no request, and a server of language models only those that check it when it is opened."""
     if not isinstance(study, Study):
         study = read_study(study)
+    check_choice(case, 'case', CASES)
     start = time.process_time()
     kind, opened = open_subject(subject)
     seconds_to_open += time.process_time() - start
     clock = _clock_of(opened)
     with _one_thread_of_torch():
-        dry = _dry_run(_tests_for(study, kind), opened, kind, clock)
+        dry = _dry_run(_tests_for(study, kind), opened, kind, clock, case)
         plan = None
         if kind == 'vectors':
-            found = _time_of_topics(dry, opened, clock)
+            found = _time_of_topics(dry, opened, clock, case)
         elif kind == 'embedder':
             texts, _ = unique(dry.inputs)
             plan = opened.embed(texts, dry_run=True)
@@ -389,6 +394,9 @@ def estimate_work(study, # a Study, or the path of a study file
                 return WorkEstimate(subject=opened.name, kind=kind, work=work, seconds=None, low=plan.seconds, high=None, trial='')
             trial = _trial_of_embedder(opened, texts, clock) if plan.missing else _Trial(0, 0.)
             found = _time_of_trial(trial, plan.missing / max(1, len(texts)), 'text')
+        elif isinstance(opened, ServedScorer):
+            work = _counted(dry, kind, opened.plan(lambda model: model.score(dry.inputs)))
+            return WorkEstimate(subject=opened.name, kind=kind, work=work, seconds=None, low=None, high=None, trial='')
         else:
             inputs, _ = unique(dry.inputs)      # an input that two tests share is computed twice in an audit
             trial = _trial_of_model(opened, inputs, clock)

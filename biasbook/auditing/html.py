@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['DOI', 'plain', 'escaped', 'render', 'cited', 'number_text', 'interval_text', 'estimate_text', 'list_html',
-           'facts_html', 'code_html', 'Image', 'image_data', 'figure_html', 'table_html', 'page_html']
+           'facts_html', 'code_html', 'data_url', 'Image', 'image_data', 'figure_html', 'table_html', 'page_html']
 
 # %% ../../nbs/auditing/06_html.ipynb #601c3570
 import base64
@@ -16,6 +16,7 @@ import warnings
 from functools import cache
 from html import escape
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -119,6 +120,18 @@ def code_html(text, # lines of code
     lines = [escape(ODD_CHARACTERS.sub('\ufffd', line.expandtabs())) for line in str(text).splitlines()]
     return '<pre tabindex="0"><code>' + '\n'.join(lines) + '</code></pre>'
 
+# %% ../../nbs/auditing/06_html.ipynb #c3bb5ad1
+def data_url(kind, # such as "text/csv"
+             text, # of the file
+            )->str:
+    "A text as an address that contains it, in the shorter of two encodings."
+    data = text.encode('utf-8', 'backslashreplace')
+    plain_data = quote(data, safe="/;,?:@&=+$-_.!~*'()[]|")
+    in_base64 = f'base64,{base64.b64encode(data).decode("ascii")}'
+    if len(plain_data) < len(in_base64):
+        return f'data:{kind};charset=utf-8,{plain_data}'
+    return f'data:{kind};charset=utf-8;{in_base64}'
+
 # %% ../../nbs/auditing/06_html.ipynb #b422db43
 _SVG: Any = {'svg.hashsalt': 'biasbook', 'svg.fonttype': 'none',
              'font.sans-serif': ['DejaVu Sans', 'Verdana', 'Arial']}
@@ -201,7 +214,7 @@ def _cell(x, kind):
     text, value = x
     data = ''
     if value is not None and math.isfinite(value):
-        data = f' data-value="{float(value)!r}"'
+        data = f' data-value="{float(value):.6g}"'
     return f'<td class="number"{data}>{escaped(text)}</td>'
 
 # %% ../../nbs/auditing/06_html.ipynb #af10d7c6

@@ -13,7 +13,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from ..core.checks import UnknownName, check_list, check_text, look_up, shown
-from ..core.registry import data_path
+from ..core.registry import bundled_yaml
 from .names import plain_name
 from ..vectors.directions import bias_direction, gender_pairs, professions
 from ..stimuli.pairs import bundled_pairs, pair_sentences
@@ -58,8 +58,7 @@ class Measure(NamedTuple):
 # %% ../../nbs/auditing/01_measures.ipynb #df153020
 def _source_of(name):
     "Who made a bundled file, and its DOI."
-    import yaml
-    data = yaml.safe_load(data_path(f'{name}.yaml').read_text(encoding='utf-8'))
+    data = bundled_yaml(f'{name}.yaml')
     return f'{data["source"]}, doi:{data["doi"]}'
 
 def _weat_units():

@@ -66,4 +66,5 @@ FORMS = [Form('vectors.txt', 'a file of word vectors: .npz, word2vec, GloVe'),
          Form('st:all-MiniLM-L6-v2', 'an embedder of sentence-transformers'),
          Form('openai:text-embedding-3-large', 'an embedder of a provider; cohere:, voyage:, jina: too'),
          Form('openai-compatible:MODEL@URL', 'an embedder on a server of your own'),
+         Form('vllm:MODEL@URL', 'a causal model behind a server; sglang: and completions: too'),
          Form('googlenews-mini', 'a name of the book')]

@@ -8,6 +8,7 @@ __all__ = ['LOWER_CASE', 'MISSING_WORDS', 'OF_BUNDLED_VECTORS', 'summary_rows', 
 
 # %% ../../nbs/auditing/03_readings.ipynb #2a5cf740
 import math
+from collections import Counter
 from typing import NamedTuple
 
 from ..results.readings import READING_TITLES, READINGS, is_known, summary_table
@@ -144,9 +145,9 @@ def _findings_by_metric(subject, rows, results):
 
 
 def _names_by_reading(rows):
-    "The names of the rows with each reading, in the order of READINGS."
+    "The names of the rows with each reading, under its title, in the order of READINGS."
     names_of = {name: [row['name'] or row['query'] for row in rows if row['reading'] == name] for name in READINGS}
-    return {name: names for name, names in names_of.items() if names}
+    return {READING_TITLES[name]: names for name, names in names_of.items() if names}
 
 # %% ../../nbs/auditing/03_readings.ipynb #6e4e7e5a
 def headline(audit, # an Audit
@@ -157,7 +158,7 @@ def headline(audit, # an Audit
         return 'Nothing was measured.'
     subjects = list(dict.fromkeys(row['subject'] for row in rows))
     found = [row for row in rows if row['reading'] == 'stands out']
-    n_alone = sum(row['reading'] == 'not compared' for row in rows)
+    n_of = Counter(row['reading'] for row in rows)
     compared = [row for row in rows if _is_compared(row)]
     closest = share = ''
     if compared and not found:
@@ -168,7 +169,8 @@ def headline(audit, # an Audit
     standing_out = [_finding(row, audit) for row in found]
     if len(subjects) > 1:
         standing_out = [f'{finding} ({row["subject"]})' for finding, row in zip(standing_out, found)]
-    return standing_out_text(len(rows), len(compared), subjects, standing_out, closest, share, n_alone)
+    return standing_out_text(len(rows), len(compared), subjects, standing_out, closest, share, n_of['reached by placebos'],
+                             n_of['not compared'], n_of['too few words to tell'])
 
 
 def _finding(row, audit):

@@ -15,7 +15,7 @@ import threading
 import traceback
 import warnings
 from concurrent.futures import as_completed
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -29,7 +29,7 @@ from ..core.store import Store, store_key
 from ..results.result import Result
 from ..embedders.providers import shown_subject, without_secrets
 from ..vectors.case import CASES
-from .subjects import default_subjects, fingerprint, kind_of, open_subject, origin, state_of
+from .subjects import close_subject, default_subjects, fingerprint, kind_of, open_subject, origin, state_of
 from .measures import MEASURES, Measure, choose_units, find_measures, unit_name
 from .progress import Progress, usual_progress
 from .readings import LOWER_CASE, MISSING_WORDS
@@ -98,7 +98,10 @@ def _reason(error):
 
 def _failed(error, advice=''):
     "The outcome of a unit that raised this error, without the secrets that its text may have."
-    return _Outcome(None, f'{type(error).__name__}: {without_secrets(error)}{advice}', _reason(error))
+    text = f'{type(error).__name__}: {error}'
+    for note in getattr(error, '__notes__', ()):                # such as how many texts of a server are stored
+        text = f'{text.rstrip(".")}. {note[:1].upper()}{note[1:]}.'
+    return _Outcome(None, f'{without_secrets(text)}{advice}', _reason(error))
 
 
 _last_opened: dict = {} # the subject that this process opened last: most units have the same one
@@ -175,6 +178,11 @@ class _Opened(NamedTuple):
     facts: _Facts
     subject: Any # the object
     for_workers: Any # what a worker gets: the string that opens it, or the object
+
+    def close(self):
+        "Close what the audit has opened, but not an object that it was given."
+        if isinstance(self.for_workers, str):
+            close_subject(self.subject)
 
 
 def _open(subject):
@@ -525,24 +533,26 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
             units.progress.expect(place, _expected_units(rows, chosen, subject))
         for place, subject in enumerate(subjects):
             opened = None                        # frees the memory of the subject before
-            try:
-                facts_key = _facts_key(subject)
-                known = units.kept.facts(facts_key)
-                plan = planned(known) if known else None
-                if plan is None or not units.take(place, plan.units):
-                    units.progress.begin(f'the opening of {_label(subject)}')
-                    opened = _open(subject)
-                    if facts_key and facts_key == _facts_key(subject):         # its files did not change meanwhile
-                        units.kept.put_facts(facts_key, opened.facts)
-                    plan = planned(opened.facts)
-                    units.take(place, plan.units)
-            except Exception as e:               # the error of one subject must not stop the others
-                units.progress.expect(place, 0)
-                plans.append(_Plan(_label(subject), [], {}, _failed(e).error))
-                continue
-            plans.append(plan)
-            about[plan.subject] = plan.about
-            units.start(plan.units, opened)
+            with ExitStack() as at_the_end:
+                try:
+                    facts_key = _facts_key(subject)
+                    known = units.kept.facts(facts_key)
+                    plan = planned(known) if known else None
+                    if plan is None or not units.take(place, plan.units):
+                        units.progress.begin(f'the opening of {_label(subject)}')
+                        opened = _open(subject)
+                        at_the_end.callback(opened.close)
+                        if facts_key and facts_key == _facts_key(subject):         # its files did not change meanwhile
+                            units.kept.put_facts(facts_key, opened.facts)
+                        plan = planned(opened.facts)
+                        units.take(place, plan.units)
+                except Exception as e:           # the error of one subject must not stop the others
+                    units.progress.expect(place, 0)
+                    plans.append(_Plan(_label(subject), [], {}, _failed(e).error))
+                    continue
+                plans.append(plan)
+                about[plan.subject] = plan.about
+                units.start(plan.units, opened)
     asked = _Asked(subjects, measures, study, with_builtin, patterns, options, limits)
     facts = {'versions': {**_code_versions(), 'python': platform.python_version()}, 'command': _command(asked, rows),
              'options': options._asdict(), 'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in rows}, 'subjects': about}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from .config import CASES, with_options
+from .config import CASES, with_key_env, with_options
 
 EXAMPLE_KINDS = ('words', 'sentences', 'embedder', 'all') # as in biasbook.stimuli.study, which is imported when it is needed
 
@@ -97,9 +97,11 @@ def _kinds_of(subjects):
 @click.option('--case', default='auto', show_default=True, type=click.Choice(CASES), help='In which case words are looked up in '
               'word vectors, as for audit.')
 @click.option('--time/--no-time', 'with_time', default=True, show_default=True,
-              help='Estimate how long an audit will take, from a short trial with each SUBJECT. A provider gets no request.')
+              help='Estimate how long an audit will take, from a short trial with each SUBJECT. A provider gets no request, and a '
+              'server of a language model only those that check it.')
+@click.option('--key-env', metavar='NAME', help='The environment variable that holds the key of the models behind servers.')
 @click.pass_context
-def check_command(ctx, file, subjects, case, with_time):
+def check_command(ctx, file, subjects, case, with_time, key_env):
     """Check the study FILE, list the words that each SUBJECT lacks, and say how long an audit of it will take.
 
     Tests for other kinds of subject are skipped. A limit on tests that no SUBJECT can take is reported, because an audit
@@ -124,6 +126,10 @@ def check_command(ctx, file, subjects, case, with_time):
         study = read_study(file)
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
+    try:
+        subjects = [with_key_env(subject, key_env) for subject in subjects]
+    except ValueError as e:
+        raise click.BadParameter(str(e), ctx, param_hint='--key-env') from e
     limits_can_be_decided = _check_limits(ctx, study, subjects)
     for part in STUDY_PARTS:
         names = [test.name for test in getattr(study, part.key)]
@@ -134,7 +140,8 @@ def check_command(ctx, file, subjects, case, with_time):
     from time import process_time
     from biasbook.auditing.cost import estimate_work
     from biasbook.auditing.own_tests import check_study
-    from biasbook.auditing.subjects import open_subject
+    from biasbook.auditing.subjects import close_subject, open_subject
+    from biasbook.core.requests import ProviderError
     stops = not limits_can_be_decided
     for subject in subjects:
         estimate = None
@@ -144,8 +151,9 @@ def check_command(ctx, file, subjects, case, with_time):
             seconds_to_open = process_time() - start
             findings = check_study(study, opened, case)
             if with_time:
-                estimate = estimate_work(study, opened, seconds_to_open=seconds_to_open)
-        except (ValueError, TypeError, OSError, ImportError) as e:
+                estimate = estimate_work(study, opened, case=case, seconds_to_open=seconds_to_open)
+            close_subject(opened)
+        except (ValueError, TypeError, OSError, ImportError, ProviderError) as e:
             from biasbook.embedders.providers import without_secrets
             raise click.UsageError(printable(without_secrets(str(e))), ctx) from e
         for finding in findings:

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['OPENERS', 'SUBJECTS', 'model_names', 'scheme_of', 'Needs', 'default_subjects', 'files_of', 'kind_of', 'open_subject',
-           'fingerprint', 'state_of', 'origin']
+           'close_subject', 'fingerprint', 'state_of', 'origin']
 
 # %% ../../nbs/auditing/00_subjects.ipynb #592d4eed
 import os
@@ -12,14 +12,17 @@ from functools import partial, singledispatch
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Callable, NamedTuple
+from typing import Any, Callable, NamedTuple
 
+from ..core.addresses import SERVERS
 from ..core.checks import UnknownName, check_path, did_you_mean, shown
 from ..core.inputs import writable
-from ..core.registry import data_path, located, registry_entries
+from ..core.registry import bundled_yaml, data_path, located, registry_entries
+from ..core.store import Store
 from ..models.checkpoints import bundled_models, stated_kind
 from ..models.load import load_model
 from ..models.scorer import Scorer
+from ..models.served import ServedScorer
 from ..vectors.files import cache_entry, matrix_format
 from ..vectors.opening import split_member
 from ..vectors.wordvectors import WordVectors, as_vectors, load_vectors
@@ -36,9 +39,21 @@ def _open_model(name):
         return _open_embedder('hf', name)
     return load_model(name)
 
+def _open_served(scheme, name):
+    "A language model behind a server. Its scores are kept in the store of biasbook, which `close_subject` closes."
+    store = Store()
+    try:
+        model: Any = load_model(f'{scheme}:{name}', store=store)
+    except BaseException:
+        store.close()
+        raise
+    model.closes_store = True
+    return model
+
 OPENERS: dict[str, Callable] = {           # scheme: how to open the name after its colon
     'vectors': load_vectors,
     'hf': _open_model,
+    **{scheme: partial(_open_served, scheme) for scheme in SERVERS},
     **{scheme: partial(_open_embedder, scheme) for scheme in (*PROVIDERS, 'st')}}
 
 # %% ../../nbs/auditing/00_subjects.ipynb #60a5c7cf
@@ -132,6 +147,8 @@ def kind_of(subject:str, # as in open_subject
            )->str|None: # "vectors", "masked", "causal", "seq2seq" or "embedder"; None if only opening it can tell
     "The kind of a subject, without opening it. ValueError for a config.json that is not a configuration."
     scheme, name = scheme_of(subject)
+    if scheme in SERVERS:
+        return 'causal'
     if scheme != 'hf':
         return 'vectors' if scheme == 'vectors' else 'embedder'
     if '?pooling=' in name:
@@ -154,6 +171,12 @@ def open_subject(subject, # a string as above, word vectors, or what load_model 
     if isinstance(opened, Scorer) or _is_embedder(opened):
         return opened.kind, opened
     return 'vectors', as_vectors(opened)
+
+def close_subject(subject, # that open_subject has opened from a string
+                 )->None:
+    "Close the store of a language model behind a server. Other subjects have nothing to close."
+    if isinstance(subject, ServedScorer):
+        subject.close()
 
 def _is_embedder(subject):
     return getattr(subject, 'kind', '') == 'embedder'
@@ -209,14 +232,13 @@ def state_of(subject:str, # as in open_subject
 def origin(subject, # a string as in open_subject; of an object nothing is recorded
           )->dict: # url, sha256, licence, citation or source, where they are known
     "Where a bundled or registered subject came from; empty for other subjects."
-    import yaml
     if not isinstance(subject, str):
         return {}
     _, name = scheme_of(subject)
     registered = registry_entries()
     notes = _notes_on(name)
     if notes:
-        entry = yaml.safe_load(data_path(notes).read_text(encoding='utf-8'))
+        entry = bundled_yaml(notes)
     else:
         entry = registered.get(name) or registered.get(f'{name}/model.safetensors') or {}
     return {key: entry[key] for key in ('url', 'sha256', 'licence', 'source', 'citation') if entry.get(key)}

@@ -124,7 +124,7 @@ def _fisher(a, b, n, m):
 
 # %% ../../nbs/02d_disco.ipynb #11a9bc9c
 class _Shuffled(NamedTuple):
-    "What shuffles of gender over terms give."
+    "The results of shuffling gender over terms."
     by_chance: Estimate # DisCo of the shuffles
     test: HypothesisTest # of the observed DisCo
 
@@ -188,7 +188,7 @@ def _fill_frame(keys, names, a, b, n, m, alpha):
                       'toward': np.select([a * m > b * n, b * n > a * m], names, '')})
 
 def _other_counts(details, n_templates, alpha):
-    "The count by Fisher's test, and with each template by itself."
+    "DisCo with Fisher's exact test, and with a correction within each template."
     by_fisher = (details['p_fisher'] * len(details) <= alpha).sum()
     tests = details.groupby('template')['p'].transform('size')
     within = (details['p'] * tests <= alpha).sum()

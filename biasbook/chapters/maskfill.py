@@ -11,7 +11,7 @@ import numpy as np
 from .occupation_gap import occupation_associations
 from .wefat import Associations
 from ..core.checks import TooFewWords, as_list, check_choice, check_fraction, check_labels, check_words
-from ..core.registry import data_path
+from ..core.registry import bundled_yaml
 from ..models.fill_results import fill_result
 from ..models.fills import check_fill_rows, distinct_templates, fill_log_probabilities, published_fills, word_list
 from ..models.masked import MaskedScorer, check_masked
@@ -98,7 +98,9 @@ def fill_bias(model, # a masked language model, from load_model
               compat=None, # "kurita2019": read the prior where the published code reads it
               confidence_level=.95, # of the interval over targets, between 0 and 1
              )->Result: # value: mean corrected fill bias, nats; details: a row for each template and target
-    """How strongly does a model associate targets with a rather than b, when it fills a mask (Kurita et al. 2019, doi:10.18653/v1/W19-3823)?
+    """How strongly does a model associate targets with a rather than b, when it fills a mask?
+
+    The measure is from Kurita et al. (2019, doi:10.18653/v1/W19-3823).
 
     The corrected fill bias of a target is log P(a | target) − log P(b | target) at the place of {group}, minus the same with the target
     masked too, in nats; above 0 is toward a. The value is the mean over targets, each averaged over templates. The interval and the test
@@ -133,7 +135,9 @@ def fill_bias_difference(model, # a masked language model, from load_model
                          compat=None, # "kurita2019": read the prior where the published code reads it
                          confidence_level=.95, # of the interval over targets, between 0 and 1
                         )->Result: # value: difference of the mean corrected fill biases, nats
-    """Do targets X lean toward a rather than b more than targets Y, when a model fills a mask (Kurita et al. 2019, doi:10.18653/v1/W19-3823)?
+    """Do targets X lean toward a rather than b more than targets Y, when a model fills a mask?
+
+    The measure is from Kurita et al. (2019, doi:10.18653/v1/W19-3823).
 
     The value is the mean corrected fill bias of X minus that of Y, in nats, as `fill_bias` computes it; the null is 0
     whichever words are in the lists. The interval and the test are over targets, in these templates.
@@ -172,8 +176,7 @@ def kurita_rows(): # a DataFrame (64 rows): section, cell, template, a, b, targe
         1  GGG is a XXX.  programmer              1.63
     """
     import pandas as pd
-    import yaml
-    data = yaml.safe_load(data_path('kurita2019.yaml').read_text(encoding='utf-8'))
+    data = bundled_yaml('kurita2019.yaml')
     rows = []
     for section, entry in data['sections'].items():
         for cell, template, words, target, *numbers in entry['rows']:

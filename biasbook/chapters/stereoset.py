@@ -26,7 +26,7 @@ from ..stats.preferences import mean_margin, preference_ratio
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..models.scorer import Scorer
-from ..models.tokens import pieces
+from ..models.tokens import encode, pieces
 
 # %% ../../nbs/03b_stereoset.ipynb #858ef324
 def _word_scores(model, rows):
@@ -180,6 +180,9 @@ def _scored(model, d, compat):
         rows: list = []
         for option in STEREOSET_OPTIONS:
             rows += zip(contexts, d.loc[here, option])
+        if score is _word_scores:
+            examples = list(d[here].itertuples())
+            model.check_comparable([[_whole_text(example, option) for option in STEREOSET_OPTIONS] for example in examples])
         total, counts = score(model, rows)
         for name, its_total, its_counts in zip(_SHORT, np.split(total, 3), np.split(counts, 3)):
             d.loc[here, f'score_{name}'] = its_total
@@ -211,10 +214,10 @@ def _readable(model, d, unreadable):
     if model.kind == 'causal':
         limit -= 1                                                      # for the start token
     faults = []                                                         # one for each text, empty for a text without a fault
-    for ids in model.tokenizer(texts, verbose=False)['input_ids']:
-        if model.tokenizer.unk_token_id in ids:
+    for e in encode(model.tokenizer, texts, special=model.kind != 'causal', unknown='keep'):
+        if model.tokenizer.unk_token_id in [e.ids[place] for place in e.own]:
             faults.append('unknown characters')
-        elif len(ids) > limit:
+        elif len(e.ids) > limit:
             faults.append('too long')
         else:
             faults.append('')
@@ -323,7 +326,9 @@ def stereoset(model, # from load_model, masked or causal
               unreadable='refuse', # "refuse": raise an error for examples that the model cannot read; or "leave out" these examples
               confidence_level=.95, # of the intervals over targets
              )->Result: # value: SS in percent; details: a row an example, scores in nats
-    """In what percentage of examples is the stereotype preferred to the antistereotype (Nadeem et al. 2021, doi:10.18653/v1/2021.acl-long.416)?
+    """In what percentage of examples is the stereotype preferred to the antistereotype?
+
+    The measure is from Nadeem et al. (2021, doi:10.18653/v1/2021.acl-long.416).
 
     An example is a context with three options: a stereotype, an antistereotype and something unrelated. The value is SS, 0 to 100,
     where 50 means no preference; `also` has LMS, the percentage of comparisons that a meaningful option wins against the unrelated one,

@@ -153,7 +153,9 @@ def weat_arrays(X, # vectors of the first target words, one row a word
 
 # %% ../../nbs/00_weat.ipynb #bd66994e
 def _partners(query, missing):
-    "The partners of missing words: the words at the same place in the other set of X and Y, or of A and B. ValueError if the two sets differ in size."
+    """The partners of missing words: the words at the same place in the other set of X and Y, or of A and B.
+
+    ValueError if the two sets differ in size."""
     partners = []
     for first, second in (('X', 'Y'), ('A', 'B')):
         words = getattr(query, first)
@@ -438,8 +440,8 @@ def _placebo_estimate(resolved, side, d, alternative, ddof):
     test = HypothesisTest(name=_TESTS[side], pvalue=_share_with_query(reached), alternative=alternative,
                           n_resamples=len(reached), error=draws_error(reached, reference.draw),
                           units=Units(counts=topics.n_lists, name='topic lists'), n_draws=len(topics.draws), random_state=0)
-    notes = (topics.why_unmatched,) if topics.why_unmatched else ()
-    return Estimate(name=side, value=float(np.quantile(np.abs(reference.effect_sizes), .95)), test=test, notes=notes)
+    return Estimate(name=side, value=float(np.quantile(np.abs(reference.effect_sizes), .95)), test=test,
+                    notes=topics.caveats(test.pvalue))
 
 # %% ../../nbs/00_weat.ipynb #11dea6a7
 def weat_battery(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name

@@ -65,7 +65,7 @@ def _paired(before, after, column, other, names):
 
 # %% ../../nbs/02b_wordings.ipynb #de2e7468
 def _targets(n):
-    "So many targets, as units."
+    "The number of targets as `Units`."
     return Units(counts=(n,), name='targets')
 
 def _log_ratio(x, y, kept):

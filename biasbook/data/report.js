@@ -1,6 +1,5 @@
 'use strict';
-// Tables are plain without this script. It makes their heads sort and their rows filter, says what scrolls, and opens what is folded
-// before printing.
+// Tables are plain without this script. It makes their heads sort and their rows filter, and says what scrolls.
 function number(cell) { return cell.hasAttribute('data-value') ? parseFloat(cell.getAttribute('data-value')) : NaN; }
 
 function compare(a, b, column, numeric, sign) {
@@ -60,12 +59,3 @@ function measure() {
 measure();
 for (const event of ['load', 'resize']) addEventListener(event, measure);
 document.addEventListener('toggle', measure, true);          // what was folded had no width
-
-let opened = [];
-function unfold(printing) {
-  if (printing) for (const fold of document.querySelectorAll('details:not([open])')) { fold.open = true; opened.push(fold); }
-  else { for (const fold of opened) fold.open = false; opened = []; }
-}
-addEventListener('beforeprint', () => unfold(true));
-addEventListener('afterprint', () => unfold(false));
-matchMedia('print').addEventListener('change', event => unfold(event.matches));

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 
+from ..core.addresses import NUMBERS, split_options
 from ..core.checks import WrongKind, check_path, check_text, check_whole, did_you_mean, shown
 from ..core.store import Store, store_key
 from .cache import VectorStore, export_kept, import_kept
@@ -249,7 +250,9 @@ def from_callable(fn, # a function: a list of n strings -> an array (n, dimensio
     Example:
         >>> import biasbook as bb
         >>> import numpy as np
-        >>> vowels = bb.from_callable(lambda texts: np.array([[sum(map(text.count, 'aeiou')), len(text)] for text in texts], float), 'vowels')
+        >>> def counts(texts):
+        ...     return np.array([[sum(map(text.count, 'aeiou')), len(text)] for text in texts], float)
+        >>> vowels = bb.from_callable(counts, 'vowels')
         >>> print(vowels.embed(['nurse', 'engineer']))
         [[2. 5.]
          [4. 8.]]
@@ -268,6 +271,13 @@ def _open_compatible(address, options):
     """A client of a server that uses the format of OpenAI, from MODEL@BASE_URL; or from MODEL and the option base_url.
 
     The name of a model may have an @ too, so the URL begins after the last @ before "http"."""
+    address, query = split_options(f'openai-compatible:{address}')
+    address = address.removeprefix('openai-compatible:')
+    for name, value in parse_qsl(query.removeprefix('?')):
+        if name == 'key_env':
+            options.setdefault('key', value)
+        elif name in NUMBERS:
+            options.setdefault(name, int(value) if value.isdigit() else float(value))
     base_url = options.pop('base_url', None)
     model_and_url = re.fullmatch('(?is)(.+)@(http.*)', address)
     if base_url and model_and_url:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import shown
-from .checkpoints import Checkpoint, import_torch
+from .checkpoints import Checkpoint, import_torch, input_device
 from .scorer import Cost, Scored, Scorer, pair_with_prompts, split_scores, unique
 from .tokens import check_no_space, pieces
 
@@ -21,7 +21,7 @@ def _left_to_right(model):
     "Do the logits of four tokens stay the same when the fifth token changes?"
     torch, _ = import_torch()
     model.eval()
-    ids = torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 8, 10]], device=model.device)
+    ids = torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 8, 10]], device=input_device(model))
     ids %= model.get_input_embeddings().num_embeddings
     with torch.inference_mode():
         outputs = [model(input_ids=row[None], return_dict=True) for row in ids]
@@ -29,6 +29,29 @@ def _left_to_right(model):
     largest = float(before_fifth[0].abs().nan_to_num().max())
     relative = 1e-5 if model.dtype == torch.float32 else 1e-2
     return torch.allclose(*before_fifth, rtol=0, atol=relative * max(1e-9, largest), equal_nan=True)
+
+# %% ../../nbs/models/04_causal.ipynb #5fcc074c
+def check_completions(prompts, # a list of texts, or one string for all completions
+                      completions, # a list of texts, or one
+                     )->tuple[list[str], list[str]]: # two lists of one length
+    "The prompt of each completion, and the completions. ValueError for an empty completion."
+    prompts, completions = pair_with_prompts(prompts, completions)
+    for prompt, completion in zip(prompts, completions):
+        if not completion.strip():
+            raise ValueError(f'the completion of {shown(prompt, 60)} is empty')
+    return prompts, completions
+
+
+def first_tokens(encoded, # of each prompt with its completion
+                 prompts, completions, # two lists of one length
+                )->list[int]: # places in the encoded texts
+    "The place of the first token of each completion. ValueError for a completion that shares a token with its prompt."
+    firsts = []
+    for e, prompt, completion in zip(encoded, prompts, completions):
+        space = len(completion) - len(completion.lstrip())
+        span = len(prompt) + space, len(prompt) + len(completion.rstrip())
+        firsts.append(pieces(e, span)[0])
+    return firsts
 
 # %% ../../nbs/models/04_causal.ipynb #16140dc7
 class CausalScorer(Scorer):
@@ -71,18 +94,11 @@ class CausalScorer(Scorer):
 
         ValueError for a completion that is empty, ends with white space, or shares a token with its prompt."""
         start = self._start_ids(bos)
-        prompts, completions = pair_with_prompts(prompts, completions)
-        for prompt, completion in zip(prompts, completions):
-            if not completion.strip():
-                raise ValueError(f'the completion of {shown(prompt, 60)} is empty')
+        prompts, completions = check_completions(prompts, completions)
         texts = [prompt + completion for prompt, completion in zip(prompts, completions)]
         encoded = self.encode(texts, unknown, special=False, room=len(start))
         check_no_space(self.tokenizer, encoded, special=False, strip=str.rstrip)
-        firsts = []                             # the place of the first token of each completion
-        for e, prompt, completion in zip(encoded, prompts, completions):
-            space = len(completion) - len(completion.lstrip())
-            span = len(prompt) + space, len(prompt) + len(completion.rstrip())
-            firsts.append(pieces(e, span)[0])
+        firsts = first_tokens(encoded, prompts, completions)
         if not start and 0 in firsts:
             raise ValueError('a prompt is empty, and bos=None, so nothing comes before its completion')
         return self._terms(encoded, start, firsts)

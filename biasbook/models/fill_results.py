@@ -68,7 +68,9 @@ def _template_estimates(means, value, level):
 
 # %% ../../nbs/models/08_fill_results.ipynb #8ecb2b7d
 def _detectable(parts):
-    "The smallest difference of means that a test of these targets finds with 80 % power at level .05, nats. None without a test of two lists."
+    """The smallest difference of means that a test of these targets finds with 80 % power at level .05, in nats.
+
+    None without a test of two lists."""
     if len(parts) < 2 or _why_no_test(parts):
         return None
     n, m = map(len, parts)

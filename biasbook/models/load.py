@@ -10,11 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
+from ..core.checks import shown
 from ..core.store import Store
 from .causal import CausalScorer
+from .chat_formats import is_chat_name
 from .checkpoints import Checkpoint, load_checkpoint
 from .masked import MaskedScorer
 from .scorer import Cost, Scored, Scorer, pair_with_prompts, split_scores, unique
+from .served import ServedScorer, is_served_name, read_served_name
 from .tokens import check_no_space
 
 # %% ../../nbs/models/05_load.ipynb #d811de56
@@ -83,9 +86,15 @@ def load_model(name_or_path:str|Path, # a folder with a checkpoint, a model of t
                device:str='auto', # "cpu", "cuda" or "mps"; "auto": a GPU if there is one
                dtype:str='float32', # "float32", or "bfloat16": faster, and near-ties can flip
                revision:str|None=None, # branch, tag or commit, for the hub only
+               device_map:str|dict|None=None, # divide the model over GPUs, memory and disk: "auto", or a device for each layer; None: one device
+               max_memory:dict|None=None, # with device_map: the most memory of each device, such as {0: "20GB", "cpu": "60GB"}
+               offload_folder:str|Path|None=None, # with device_map: where layers go that fit nowhere else
                store:Store|None=None, # a Store: keep scores in it, and take them from there; None: keep no scores
                budget:int|None=None, # most tokens of a batch; by default 1024, on a GPU 32768
                progress:bool=False, # True: show a progress bar
+               tokenizer:str|None=None, # of a model behind a server: a folder, a model of the book or "hf:NAME"; None: the model's name on the hub
+               key_env:str|None=None, # of a model behind a server: the NAME of the environment variable that holds the key
+               **server, # of a model behind a server: timeout, workers, batch, tokens, retries, per_minute, backoff, dry_run, tolerance
               )->MaskedScorer|CausalScorer|Seq2SeqScorer: # by the kind of the model; scores in nats
     """Load a language model that scores text (scores as in Salazar et al. 2020, doi:10.18653/v1/2020.acl-main.240).
 
@@ -95,8 +104,17 @@ def load_model(name_or_path:str|Path, # a folder with a checkpoint, a model of t
     "novels-mini-causal" come with the package, in float16 on disk; "models/novels-mini-masked" and "models/novels-mini-causal" are the
     same models in float32, downloaded once.
 
+    With device_map="auto", the library accelerate divides a model that is too large for one GPU over all GPUs, the memory and the disk.
+    The scores are the same; layers that are not on a GPU make it slow.
+
+    A model behind a server of vLLM, SGLang or another one with /v1/completions is named vllm:NAME@http://host:8000/v1, or sglang: or
+    completions: in place of vllm:. Only its tokenizer is loaded here. The server is checked before the first score: a server that does
+    not return the log-probabilities of a text, or returns wrong ones, raises an error. Its scores agree with those of a model on this
+    machine to about .01 nats a token. `model.plan(measure)` counts the requests and tokens of a measure. Chat end points, such as
+    those of OpenAI, return no log-probabilities of a text; `load_chat` asks them questions.
+
     Raises: ValueError for a model that is not there, is damaged or has no head that predicts words; ConnectionError if it cannot be
-    downloaded; ImportError if torch or transformers is missing; TypeError for a store that is not a Store. Each says what to do.
+    downloaded; ImportError if torch, transformers or accelerate is missing; TypeError for a store that is not a Store. Each says what to do.
 
     Example:
         >>> import biasbook as bb
@@ -107,6 +125,32 @@ def load_model(name_or_path:str|Path, # a folder with a checkpoint, a model of t
     """
     if store is not None and not isinstance(store, Store):
         raise TypeError(f'store must be a Store, such as Store(path) returns, or None, but is {store!r}')
-    checkpoint = load_checkpoint(name_or_path, kind=kind, device=device, dtype=dtype, revision=revision)
+    if is_chat_name(name_or_path) and not is_served_name(name_or_path):
+        provider = str(name_or_path).partition(':')[0]
+        raise ValueError(f'{provider}: names a chat model, and chat end points return no log-probabilities of a text. To ask it questions, open it '
+                         'with load_chat; for log-probabilities take a model on this machine, or one behind vLLM or SGLang')
+    if is_served_name(name_or_path):
+        _check_no_local_options(kind, device, dtype, revision, budget, device_map, max_memory, offload_folder)
+        served = read_served_name(str(name_or_path))
+        served = served._replace(tokenizer=tokenizer or served.tokenizer, key_env=key_env or served.key_env)
+        return ServedScorer(served, store=store, progress=progress, **server)
+    for option, value in {'tokenizer': tokenizer, 'key_env': key_env, **server}.items():
+        if value is not None:
+            raise TypeError(f'{option} is an option of models behind a server, such as "vllm:NAME@http://localhost:8000/v1"; '
+                            f'leave it out for {shown(str(name_or_path), 60)}')
+    checkpoint = load_checkpoint(name_or_path, kind=kind, device=device, dtype=dtype, revision=revision, device_map=device_map,
+                                 max_memory=max_memory, offload_folder=offload_folder)
     scorers: dict[str, type] = {'masked': MaskedScorer, 'causal': CausalScorer, 'seq2seq': Seq2SeqScorer}
     return scorers[checkpoint.kind](checkpoint, store=store, budget=budget, progress=progress)
+
+
+def _check_no_local_options(kind, device, dtype, revision, budget, device_map, max_memory, offload_folder):
+    "ValueError for an option of a model on this machine that a server cannot follow."
+    if kind not in ('auto', 'causal'):
+        raise ValueError(f'kind={kind!r}: no server returns scores of masked models and encoder–decoders; '
+                         '/v1/completions has the log-probabilities of left-to-right models only. Load the model on this machine')
+    given = {'device': device != 'auto', 'dtype': dtype != 'float32', 'revision': revision is not None, 'budget': budget is not None,
+             'device_map': device_map is not None, 'max_memory': max_memory is not None, 'offload_folder': offload_folder is not None}
+    for option, is_given in given.items():
+        if is_given:
+            raise ValueError(f'{option} is for models on this machine; set it where you start the server')

@@ -164,6 +164,8 @@ def pair_scores(model, # from load_model, of any kind
     first = check_texts(first, 'first')
     second = check_texts(second, 'second')
     check_same_length(first=first, second=second)
+    if bos is not None:
+        model.check_comparable(list(zip(first, second)))
     if scoring == 'aul':
         scores, counts = _unweighted_means(model, first + second, unknown)
     elif scoring == 'aula':

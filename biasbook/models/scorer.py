@@ -134,7 +134,7 @@ import numpy as np
 
 from ..core.checks import check_same_length, check_texts, check_whole, shown
 from ..core.store import Store, store_key
-from .checkpoints import Checkpoint, import_torch
+from .checkpoints import Checkpoint, import_torch, input_device
 from .tokens import Encoded, check_no_mask, encode
 
 # %% ../../nbs/models/02_scorer.ipynb #89a7bdd2
@@ -184,7 +184,8 @@ def run_head_on_places(model:Any, # of transformers
                       ): # (k, V)
     "The logits at some places. A hook on `body` passes on the states of these places only, so the head gets no others."
     def keep_states_at_places(module, args, output):
-        states = output[0][places][None]
+        on_their_device = tuple(numbers.to(output[0].device) for numbers in places)          # of a model on several GPUs
+        states = output[0][on_their_device][None]
         if isinstance(output, tuple):
             return (states, *output[1:])
         return type(output)(last_hidden_state=states)
@@ -205,7 +206,7 @@ class _Trial(NamedTuple):
 def _make_trial(model, kind):
     "A trial for this kind of model."
     torch, _ = import_torch()
-    ids = torch.arange(5, 10, device=model.device)[None] % model.get_input_embeddings().num_embeddings
+    ids = torch.arange(5, 10, device=input_device(model))[None] % model.get_input_embeddings().num_embeddings
     inputs = {'input_ids': ids}
     if kind == 'seq2seq':
         inputs['decoder_input_ids'] = ids
@@ -279,7 +280,8 @@ def _find_last_matrix(model, body, kind):
     "The last matrix of a model, if the product of states and matrix gives the logits; else None."
     torch, _ = import_torch()
     last = model.get_output_embeddings()
-    if body is None or not isinstance(last, torch.nn.Linear):
+    is_divided = bool(getattr(model, 'hf_device_map', None))    # then the matrix may be elsewhere until it is needed
+    if body is None or is_divided or not isinstance(last, torch.nn.Linear):
         return None
     trial = _make_trial(model, kind)
     whole = run_head_on_places(model, body, trial.places, trial.inputs)
@@ -452,6 +454,11 @@ class Scorer:
                               'or take dtype="bfloat16", another device or a smaller model') from e
 
     # for subclasses and measures
+
+    def check_comparable(self,
+                         groups, # lists of texts, whose scores are compared within each list
+                        )->None:
+        "ValueError for texts whose scores this model cannot compare. Models on this machine can compare all texts."
 
     def logits_at(self,
                   rows, columns, # of the states: k places

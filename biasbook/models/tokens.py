@@ -38,6 +38,7 @@ def encode(tokenizer:Any, # a tokenizer of transformers
         return []
     out = tokenizer(texts, add_special_tokens=special, return_special_tokens_mask=True, verbose=False,
                     return_attention_mask=False, return_offsets_mapping=tokenizer.is_fast)
+    unknown_id = tokenizer.unk_token_id         # once, since transformers looks it up by its name each time
     encoded = []
     for i, text in enumerate(texts):
         added = out['special_tokens_mask'][i]
@@ -45,19 +46,19 @@ def encode(tokenizer:Any, # a tokenizer of transformers
         chars = tuple(map(tuple, out['offset_mapping'][i])) if tokenizer.is_fast else None
         words = tuple(out.word_ids(i)) if tokenizer.is_fast else None
         e = Encoded(text, tuple(out['input_ids'][i]), own, chars, words)
-        _check_encoded(e, tokenizer, limit, unknown)
+        _check_encoded(e, tokenizer, unknown_id, limit, unknown)
         encoded.append(e)
     return encoded
 
 # %% ../../nbs/models/01_tokens.ipynb #9e8212dc
-def _check_encoded(e, tokenizer, limit, unknown):
+def _check_encoded(e, tokenizer, unknown_id, limit, unknown):
     "ValueError for a text with no tokens, with too many, or with unknown tokens."
     text = shown(e.text, 60)
     if not e.own:
         raise ValueError(f'{text} has no token of its own; there is nothing to score in it')
     if limit and len(e.ids) > limit:
         raise ValueError(f'{text} has {len(e.ids)} tokens, but the model takes {limit}; shorten it')
-    lost = [i for i in e.own if e.ids[i] == tokenizer.unk_token_id]
+    lost = [i for i in e.own if e.ids[i] == unknown_id]
     if not lost or unknown == 'keep':
         return
     parts = 'a word'

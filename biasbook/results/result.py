@@ -17,7 +17,7 @@ from typing import Any
 
 from ..core.checks import ALTERNATIVES, WrongKind, check_choice, check_fraction, check_text, check_whole, is_number, shown
 from ..core.inputs import parse_json, writable
-from .sentences import Comparison, comparison_text, interval_text, subject_result_text, test_text, units_text
+from .sentences import Comparison, comparison_text, interval_text, null_text, subject_result_text, test_text, units_text
 from .tables import printed_results
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Note, Units, format_test_p
 
@@ -459,7 +459,7 @@ def placebo_figure(r, # a Result
     return forest_plot([r.label, *(f'placebos: {PLACEBOS[e.name]}' for e in placebos)], [r.value, *no_ends],
                        low=[r.low, *no_ends], high=[r.high, *no_ends],
                        low2=[None, *(r.null - distance for distance in reach)], high2=[None, *(r.null + distance for distance in reach)],
-                       null=r.null, notes=notes, xlabel=xlabel, title=title, ax=ax)
+                       null=r.null, null_name=null_text(r.comparison), notes=notes, xlabel=xlabel, title=title, ax=ax)
 
 
 def _own_figure(r):
@@ -511,10 +511,10 @@ def _adjust_families(rows):
 # %% ../../nbs/results/00_result.ipynb #fe96174b
 def results_table(results, # Results, of any measures and subjects, or one
                  ): # a DataFrame with a row a result: value, low and high in the unit of its measure
-    """A tidy table with a row for each result, in which p is adjusted within each subject × battery (Benjamini & Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x).
+    """A tidy table with a row for each result, in which p is adjusted within each subject × battery.
 
-    `p_holm` is Holm's adjustment, `p_bh` Benjamini and Hochberg's, and `family` names the tests that were adjusted together; a placebo
-    p-value is adjusted over the placebo p-values of the same family. `p_error` is the Monte Carlo error of a drawn p-value, and
+    `p_holm` is Holm's adjustment, `p_bh` is Benjamini and Hochberg's (1995, doi:10.1111/j.2517-6161.1995.tb02031.x), and `family`
+    names the tests that were adjusted together; a placebo p-value is adjusted over the placebo p-values of the same family. `p_error` is the Monte Carlo error of a drawn p-value, and
     `p_is_bound` says that p is only an upper bound. A query that was tried and left out is not part of the adjustment.
 
     Raises: TypeError for anything but a Result.
@@ -623,7 +623,7 @@ def results_plot(results, # a list of Results of one measure
     return forest_plot([r.label for r in results], [r.value for r in results],
                        low=[e.low for e in narrow], high=[e.high for e in narrow],
                        low2=[r.low for r in results], high2=[r.high for r in results],
-                       null=results[0].null, notes=[_p_values(r) for r in results], xlabel=xlabel, title=title, ax=ax)
+                       null=results[0].null, null_name=null_text(results[0].comparison), notes=[_p_values(r) for r in results], xlabel=xlabel, title=title, ax=ax)
 
 
 def _estimate_or_empty(r, name):

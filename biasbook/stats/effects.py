@@ -190,7 +190,7 @@ def minimum_detectable_d(
     A permutation test detects about the same, except in lists that are too short for it, such as three words a side.
     Raises ValueError on `alpha` or `power` outside 0 to 1, `power` not above `alpha`, fewer than 3 words or an
     unknown alternative."""
-    from scipy import stats
+    from scipy.special import stdtrit
     _check_power(alpha, power)
     check_choice(alternative, 'alternative', ALTERNATIVES)
     n, m = _check_sizes(n, m)
@@ -200,7 +200,7 @@ def minimum_detectable_d(
     df = n + m - 2
     two_sided = alternative == 'two-sided'
     upper_tail = alpha / 2 if two_sided else alpha
-    edge = float(stats.t.isf(upper_tail, df)) # as critical_value, but exact for a tiny alpha too, where 1 - alpha is 1
+    edge = -float(stdtrit(df, upper_tail)) # as critical_value, but exact for a tiny alpha too, where 1 - alpha is 1
 
     def missed_too_often(nc): # P(not significant) for this noncentrality, less what `power` allows
         not_above = _nct_cdf(edge, df, nc)

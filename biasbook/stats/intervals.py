@@ -72,7 +72,9 @@ def wilson_interval(share, # between 0 and 1
                     n, # the number of units; an effective number need not be whole
                     t, # standard errors to either side, as `critical_value` gives: 1.96 for 95 % of independent units
                    )->tuple: # (low, high)
-    "Wilson's interval of a share; ValueError on NaN, a share outside 0 to 1 and an `n` of 0; Wilson (1927, doi:10.1080/01621459.1927.10502953)"
+    """Wilson's interval of a share; Wilson (1927, doi:10.1080/01621459.1927.10502953).
+
+    Raises: ValueError on NaN, a share outside 0 to 1 and an `n` of 0."""
     if not (0 <= share <= 1 and n > 0 and t >= 0):
         raise ValueError(f'share must be from 0 to 1, n above 0 and t 0 or more, but share is {share}, n {n} and t {t}')
     middle = share + t * t / (2 * n)
@@ -144,7 +146,9 @@ def jackknife_interval(theta, # the estimate, on a scale without bounds
                        bound=1., # the interval is for bound * tanh(theta)
                        confidence_level=.95, # of the interval
                       )->tuple: # (low, high); NaN where the estimate or a replicate is infinite
-    "Jackknife interval of an estimate that lies within ±bound; Efron & Stein (1981, doi:10.1214/aos/1176345462), Satterthwaite (1946, doi:10.2307/3002019)."
+    """Jackknife interval of an estimate that lies within ±bound.
+
+    References: Efron & Stein (1981, doi:10.1214/aos/1176345462), Satterthwaite (1946, doi:10.2307/3002019)."""
     if not np.isfinite(np.concatenate([[theta], *sets])).all():
         return math.nan, math.nan
     variance, df = satterthwaite([jackknife_variance(s) for s in sets], [len(s) - 1 for s in sets])
@@ -222,7 +226,9 @@ def correlation_intervals(r, # the correlation of x and y
                           confidence_level=.95, # of the intervals
                           over=('words', 'words and attributes'), # what varies in each, as sentences say it
                          )->list: # two Estimates of r: the words vary; the other units vary too, if each set has 4 or more
-    "Jackknife intervals of Pearson's r over words; Efron & Stein (1981, doi:10.1214/aos/1176345462), Satterthwaite (1946, doi:10.2307/3002019)."
+    """Jackknife intervals of Pearson's r over words.
+
+    References: Efron & Stein (1981, doi:10.1214/aos/1176345462), Satterthwaite (1946, doi:10.2307/3002019)."""
     without_words = np.array([pearson(np.delete(x, i), np.delete(y, i)) for i in range(len(x))])
     z = float(_fisher_z(r))
     z_words = _fisher_z(without_words)
@@ -413,7 +419,9 @@ def correlation_change(x, # one number a word, the same before and after
                        after, # the other number in the other vectors
                        confidence_level=.95, # of the interval
                       )->Estimate:
-    """Change of Pearson's r over words, with a jackknife interval (Efron & Stein 1981, doi:10.1214/aos/1176345462) and a test of sign flips.
+    """Change of Pearson's r over words, with a jackknife interval and a test of sign flips.
+
+    The jackknife is from Efron & Stein (1981, doi:10.1214/aos/1176345462).
 
     Raises ValueError for unequal lengths, NaN, fewer than 4 words and a constant column."""
     check_fraction(confidence_level)

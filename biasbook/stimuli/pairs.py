@@ -17,7 +17,7 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from ..core.checks import check_path, clipped, listed, shown
-from ..core.registry import data_path
+from ..core.registry import bundled_yaml
 from .sentence_pairs import (column_of_sentences, ends_like_a_sentence, is_of_sentences, load_sentence_pairs,
                                              read_pair_table, sentence_pairs)
 from .templates import Template, as_template
@@ -124,8 +124,7 @@ def _checked(table):
 @cache
 def bundled_pairs():
     "The bundled file of pairs, read once."
-    import yaml
-    return yaml.safe_load(data_path('stereotype_pairs.yaml').read_text(encoding='utf-8'))
+    return bundled_yaml('stereotype_pairs.yaml')
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #468a6d11
 def load_pairs(path=None, # a CSV file or a DataFrame of terms or of sentences, or a list of tuples of two sentences; None: the bundled pairs

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..core.checks import UnknownName, check_path, did_you_mean, listed, shown
 from ..core.inputs import file_text
-from ..core.registry import data_path, fetch
+from ..core.registry import bundled_yaml, fetch
 
 # %% ../../nbs/stimuli/07_questions.ipynb #49e88500
 def _question(row, where):
@@ -64,8 +64,7 @@ _FILES = {'google': 'benchmarks/questions-words.txt', 'msr': 'benchmarks/MSR-syn
 @cache
 def _bundled_sections():
     "The bundled file of word pairs, read once."
-    import yaml
-    return yaml.safe_load(data_path('analogies.yaml').read_text(encoding='utf-8'))['sections']
+    return bundled_yaml('analogies.yaml')['sections']
 
 
 def _questions_of_pairs(pairs):

@@ -16,7 +16,7 @@ from pathlib import Path
 from ..core.checks import (TooFewWords, UnknownName, WrongKind, check_choice, check_disjoint, check_labels, check_path,
                                   check_words, clipped, did_you_mean, errors_at, is_whole, joined, listed, shown)
 from ..core.inputs import csv_rows, file_text, parse_json, parse_yaml, unique_keys
-from ..core.registry import data_path
+from ..core.registry import bundled_yaml
 
 SETS = 'X', 'Y', 'A', 'B' # the fields of a query that are sets of words
 
@@ -109,8 +109,7 @@ class Query:
 @cache
 def _weat():
     "The bundled file of the ten tests, read once."
-    import yaml
-    return yaml.safe_load(data_path('weat.yaml').read_text(encoding='utf-8'))
+    return bundled_yaml('weat.yaml')
 
 # %% ../../nbs/stimuli/00_words.ipynb #1b33b623
 def _weat_words(test, field, lists):
@@ -208,8 +207,7 @@ def as_query(query, # a Query, or "weat1" to "weat10"
 @cache
 def bolukbasi_lists(): # a mapping: definitional_pairs, equalize_pairs, professions, gendered, …
     "The bundled lists of Bolukbasi et al. (2016; doi:10.48550/arXiv.1607.06520), read once."
-    import yaml
-    return yaml.safe_load(data_path('bolukbasi.yaml').read_text(encoding='utf-8'))
+    return bundled_yaml('bolukbasi.yaml')
 
 # %% ../../nbs/stimuli/00_words.ipynb #f2a9791b
 def _check_suffix(path):

@@ -236,6 +236,9 @@ def _payload(content, fault):
     return payload
 
 # %% ../../nbs/testing/00_fake_server.ipynb #62300bee
+_KEY_HEADERS = ('authorization', 'x-api-key', 'x-goog-api-key') # of OpenAI and most others, of Anthropic, of Google
+
+
 class _Handler(BaseHTTPRequestHandler):
     "Reads a request, and answers it or breaks off as the fault says."
     protocol_version = 'HTTP/1.1'
@@ -248,7 +251,9 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):
-        self._send(404, b'{"detail": "Not Found"}')
+        "Answer a question about the server itself."
+        response = self.fake_server.respond_to_get(_read_address(self.path))
+        self._send(response.status, json.dumps(response.content).encode())
 
     def do_POST(self):
         "Answer one request, and log it."
@@ -263,7 +268,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = json.loads(data)
             entry = {'provider': address.provider, 'path': address.path, 'fault': fault, 'body': body,
                      'headers': self._headers_without_key()}
-            response = fake_server._respond(address, fault, body, self._key())
+            response = fake_server.respond(address, fault, body, self._key())
         except Exception as e:                  # the function that gives the vectors may raise anything
             response = Response(500, make_error(address.provider, f'{type(e).__name__}: {e}'))
         payload = _payload(response.content, fault)
@@ -272,13 +277,18 @@ class _Handler(BaseHTTPRequestHandler):
             fake_server.log.append({**entry, 'status': response.status if is_answered else 0})
         self._send(response.status, payload, fault)
 
+    def _header_with_key(self):
+        "The header that has the key, as it came; empty if none has one."
+        found = [self.headers[name] for name in _KEY_HEADERS if self.headers.get(name)]
+        return found[0] if found else ''
+
     def _key(self):
         "The key that came with the request; empty if none did."
-        return self.headers.get('Authorization', '').removeprefix('Bearer ')
+        return self._header_with_key().removeprefix('Bearer ')
 
     def _headers_without_key(self):
         "The headers of the request for the log."
-        return {name: '***' if name.lower() == 'authorization' else value for name, value in self.headers.items()}
+        return {name: '***' if name.lower() in _KEY_HEADERS else value for name, value in self.headers.items()}
 
     def _send(self, status, payload, fault=''):
         "Send a response, or break off as the fault says."
@@ -313,9 +323,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header('Retry-After', self.fake_server.retry_after)
         if 300 <= status < 400:
             self.send_header('Location', 'https://elsewhere.example/')
-        authorization = self.headers.get('Authorization')
-        if fault == 'bad-key' and authorization:
-            self.send_header('X-Echo', authorization)
+        with_key = self._header_with_key()
+        if fault == 'bad-key' and with_key:
+            self.send_header('X-Echo', with_key)
 
 # %% ../../nbs/testing/00_fake_server.ipynb #96874749
 class _Server(ThreadingHTTPServer):
@@ -414,7 +424,7 @@ class FakeServer:
             return np.asarray(self.vectors(texts), np.float32)
         return hash_vectors(texts, self.dimensions)
 
-    def _compute(self, texts):
+    def compute(self, texts):
         "Wait until these texts are computed. The server computes them even if the client closes its connection."
         with self._lock:
             now = time.monotonic()
@@ -430,7 +440,11 @@ class FakeServer:
         earlier = self.log[:]                   # a copy, since other threads write to the log
         return not any(entry.get('provider') == provider and entry.get('fault') == fault for entry in earlier)
 
-    def _respond(self, address, fault, body, key):
+    def respond_to_get(self, address):
+        "The Response to a GET request."
+        return Response(404, {'detail': 'Not Found'})
+
+    def respond(self, address, fault, body, key):
         "The Response to a request."
         provider = address.provider
         if address.path != _PATHS.get(provider):
@@ -448,7 +462,7 @@ class FakeServer:
             not_recorded = [t for t in texts if t not in self.vectors]
             if not_recorded:
                 return Response(400, make_error(provider, f'not recorded: {not_recorded[0]!r}'))
-        self._compute(texts)
+        self.compute(texts)
         vectors = self._vectors_of(texts)
         dimensions = body.get('dimensions') or body.get('output_dimension')
         if dimensions:

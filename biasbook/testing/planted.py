@@ -16,15 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.checks import UnknownName, as_list
-from ..core.registry import data_path
+from ..core.registry import bundled_yaml
 from ..models.tokens import MASK
 
 # %% ../../nbs/testing/01_planted.ipynb #aa41b657
 @cache
 def _spec():
     "The bundled file, read once."
-    import yaml
-    return yaml.safe_load(data_path('grammar.yaml').read_text(encoding='utf-8'))
+    return bundled_yaml('grammar.yaml')
 
 
 def _plain(word):

@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['DRAWS', 'MOST_DRAWS', 'MOST_LISTS', 'LEAST_LISTS', 'LEAST_PAIRS', 'LEAST_WORDS', 'BAND_RATIO', 'BAND_WIDTHS',
-           'BAND_STEP', 'WIDEST_BAND', 'MOST_POOLS', 'TOLERANCES', 'LEAST_CORRELATION', 'LEAST_TAIL', 'TopicPool',
-           'TopicList', 'topic_lists', 'unrelated', 'unrelated_pairs', 'frequency_order_note', 'alphabetical_tail',
-           'FrequencyBand', 'frequency_band', 'given_list', 'TopicDraw', 'MatchedDraws', 'matched_draws', 'draws_error',
-           'draws_for_p', 'save_topic_lists']
+           'BAND_STEP', 'WIDEST_BAND', 'MOST_POOLS', 'FEW_WORDS', 'OPEN_RANGE', 'TOLERANCES', 'LEAST_CORRELATION',
+           'LEAST_TAIL', 'TopicPool', 'TopicList', 'topic_lists', 'unrelated', 'unrelated_pairs',
+           'frequency_order_note', 'alphabetical_tail', 'FrequencyBand', 'frequency_band', 'given_list', 'TopicDraw',
+           'MatchedDraws', 'matched_draws', 'draws_error', 'draws_for_p', 'save_topic_lists']
 
 # %% ../../nbs/vectors/02_topics.ipynb #4c41057b
 import json
@@ -351,18 +351,27 @@ BAND_WIDTHS = (2000, 4000, 8000) # least words in a band: the first that gives e
 BAND_STEP = 500 # a band has a multiple of so many words
 WIDEST_BAND = 10_000 # words that are chosen from a wider band
 MOST_POOLS = 16 # bands whose neighbours are kept in memory
+FEW_WORDS = 10_000 # with fewer words in the pool, there are few topics that do not depend on each other
+OPEN_RANGE = (.02, .10) # a p-value from topics in this range decides nothing if there are few of them
 TOLERANCES = (.05, .10) # how far the coherence of a topic list may be from the coherence of the list that it replaces
 
 # %% ../../nbs/vectors/02_topics.ipynb #48cc8030
+def _ranks(values):
+    "The rank of each value, from 1 up; equal values get the mean of their ranks. (Importing scipy.stats takes .5 s.)"
+    in_order = np.sort(values)
+    n_smaller = np.searchsorted(in_order, values, side='left')
+    n_smaller_or_equal = np.searchsorted(in_order, values, side='right')
+    return (n_smaller + 1 + n_smaller_or_equal) / 2
+
+
 LEAST_CORRELATION = .05 # of the place of a word in the file with its length, if the file is in order of frequency
 
 def frequency_order_note(words, # the words of some vectors, in the order of the file
                         )->Note | None: # None if the words seem to be in order of frequency
     "Why the order of these words does not tell how frequent they are."
-    from scipy.stats import rankdata
     if _is_alphabetical(words[:1000]):
         return note('words in alphabetical order')
-    lengths = rankdata([len(word) for word in words])
+    lengths = _ranks(np.array([len(word) for word in words]))
     places = np.arange(len(words))
     r = float(np.corrcoef(places, lengths)[0, 1]) if np.ptp(lengths) else 0.
     standard_error = 1 / math.sqrt(len(words) - 1)             # of the correlation in a random order
@@ -458,6 +467,7 @@ class _Lexicon:
     n_ordered: int # how many of `rows` are in order of frequency: all but an alphabetical tail
     pools: dict = field(default_factory=dict) # FrequencyBand: its TopicPool
     drawn: dict = field(default_factory=dict) # _Request: the numbers of the words of its lists
+    draws: dict = field(default_factory=dict) # what `_Search.draw` returned lately, so that a repeated test is fast
 
     @property
     def background(self):
@@ -548,6 +558,7 @@ def _attempts(vectors, own, match_frequency):
 
 
 MOST_DRAWN = 4000 # requests whose lists are kept in memory: up to 10 MB
+MOST_DRAWS_KEPT = 40 # draws that are kept with the vectors of their lists: about 1 MB each for lists of eight words
 
 
 class _Search:
@@ -584,6 +595,19 @@ class _Search:
 
     def draw(self, seed):
         "The `TopicDraw` of a seed, or the Note that says of what there are too few."
+        lists = tuple((tuple(topic.words), topic.coherence) for topic in (*self.own, *self.fixed))
+        key = (lists, self.exclude, self.attempt, seed)
+        kept = self.lexicon.draws.get(key)
+        if kept is not None:
+            return kept
+        found = self._new_draw(seed)
+        if len(self.lexicon.draws) >= MOST_DRAWS_KEPT:
+            self.lexicon.draws.clear()
+        self.lexicon.draws[key] = found
+        return found
+
+    def _new_draw(self, seed):
+        "As `draw`, without a look at earlier draws."
         first = self.lists(seed, 0)
         second = self.lists(seed, 1)
         for topic, lists in zip(self.own, (first, second)):
@@ -613,6 +637,7 @@ class MatchedDraws:
     band_width: int | None = None # the lists are from so many words that are about as frequent; None: not matched in frequency
     why_unmatched: Note | None = None # why they are not matched in frequency; None if they are
     why_none: Note | None = None # why there are no draws; None with draws
+    n_words: int = 0 # how many words the vectors have for topics, at most 10 000
 
     @property
     def n_pairs(self):
@@ -635,6 +660,16 @@ class MatchedDraws:
         first = [topic.coherence for draw in self.draws for topic in draw.first]
         second = [topic.coherence for draw in self.draws for topic in draw.second]
         return float(np.mean(first)), float(np.mean(second))
+
+    def caveats(self, pvalue):
+        "Notes on a p-value from these topics: what was not matched, and that few topics leave a p-value in `OPEN_RANGE` open."
+        notes = []
+        if self.why_unmatched is not None:
+            notes.append(self.why_unmatched)
+        least, most = OPEN_RANGE
+        if self.n_words < FEW_WORDS and least <= pvalue <= most:
+            notes.append(note('few topics', n=self.n_words))
+        return tuple(notes)
 
 
 def matched_draws(vectors, # WordVectors
@@ -663,7 +698,8 @@ def matched_draws(vectors, # WordVectors
             if attempt.band_width is None:
                 why_unmatched = _why_not_in_bands(vectors, own, match_frequency) or note('too few topic lists of like frequency')
             return MatchedDraws(draws=tuple(draws), wanted=tuple(topic.coherence for topic in own), tolerance=attempt.tolerance,
-                                band_width=attempt.band_width, why_unmatched=why_unmatched)
+                                band_width=attempt.band_width, why_unmatched=why_unmatched,
+                                n_words=len(lexicon.common))
     return MatchedDraws(why_none=draw)
 
 # %% ../../nbs/vectors/02_topics.ipynb #32f3003a
