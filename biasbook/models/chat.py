@@ -658,6 +658,9 @@ def load_chat(name_or_path:str|Path, # "openai:MODEL", "anthropic:MODEL", "googl
               device:str='auto', # of a model on this machine: "cpu", "cuda" or "mps"; "auto": a GPU if there is one
               dtype:str='float32', # of a model on this machine: "float32" or "bfloat16"
               revision:str|None=None, # of a model of the hub: branch, tag or commit
+              device_map:str|dict|None=None, # of a model on this machine: divide it over GPUs, memory and disk, as for load_model
+              max_memory:dict|None=None, # with device_map: the most memory of each device, such as {0: "20GB", "cpu": "60GB"}
+              offload_folder:str|Path|None=None, # with device_map: where layers go that fit nowhere else
               top:int|None=None, # of a model behind a server: how many of the most probable tokens to ask for; None: 20
               base_url:str|None=None, # of a model behind a server: an address in place of the provider's own
               key_env:str|None=None, # of a model behind a server: the NAME of the environment variable that holds the key
@@ -687,7 +690,8 @@ def load_chat(name_or_path:str|Path, # "openai:MODEL", "anthropic:MODEL", "googl
     """
     if store is not None and not isinstance(store, Store):
         raise TypeError(f'store must be a Store, such as Store(path) returns, or None, but is {store!r}')
-    local = {'template': template is not None, 'device': device != 'auto', 'dtype': dtype != 'float32', 'revision': revision is not None}
+    local = {'template': template is not None, 'device': device != 'auto', 'dtype': dtype != 'float32', 'revision': revision is not None,
+             'device_map': device_map is not None, 'max_memory': max_memory is not None, 'offload_folder': offload_folder is not None}
     remote = {'top': top is not None, 'base_url': base_url is not None, 'key_env': key_env is not None, **dict.fromkeys(server, True)}
     is_path = isinstance(name_or_path, Path) or os.path.isdir(str(name_or_path))
     if not is_path and is_chat_name(name_or_path):
@@ -698,7 +702,8 @@ def load_chat(name_or_path:str|Path, # "openai:MODEL", "anthropic:MODEL", "googl
     _check_known(name_or_path, is_path)
     _check_not_given(remote, 'a model behind a server, such as "vllm:NAME@http://localhost:8000/v1"; leave it out')
     path = name_or_path if is_path else str(name_or_path).removeprefix('hf:')
-    scorer = load_model(path, device=device, dtype=dtype, revision=revision, store=store, progress=progress)
+    scorer = load_model(path, device=device, dtype=dtype, revision=revision, device_map=device_map, max_memory=max_memory,
+                        offload_folder=offload_folder, store=store, progress=progress)
     return LocalChat(scorer, template=template, system=system, extra=extra)         # type: ignore[arg-type]
 
 
