@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__
-from ..core.checks import WrongKind, as_list, check_path, did_you_mean, is_number, is_whole, plural, shown
+from ..core.checks import WrongKind, as_list, check_path, did_you_mean, is_number, is_whole, joined, plural, shown
 from ..core.checks import UnknownName
 from ..core.registry import available, registry_entries
 from .causal import check_completions, first_tokens
@@ -469,14 +469,36 @@ prefers the stereotype. It is no score to be maximised: 0.5 is no preference, an
 """
 
 
-def _readme(tables, folder, relative):
-    "The text of README.md."
-    rows = '\n'.join(f'| {PREFIX}{table.name} | {len(table.rows)} | `{table.facts["equals"]}` | {table.facts["licence"]} |' for table in tables)
-    sources = '\n'.join(f'- {PREFIX}{table.name}: {table.facts["what"]}. {table.facts["source"]}' for table in tables)
-    paths = 'The data files are named with their whole path. After moving this folder, write the tasks anew.'
-    if relative:
-        paths = 'Start lm-eval inside this folder: the data files are named without their path, and lm-eval looks them up where it is started.'
-    return _README.format(version=__version__, rows=rows, command=run_command(folder, relative), paths=paths, sources=sources)
+def has_whole_path(config:dict, # of a task
+                  )->bool:
+    "Is the data file of a task named with its whole path?"
+    return Path(config['dataset_kwargs']['data_files']['test']).is_absolute()
+
+
+def _sentence_on_paths(configs):
+    "What README.md says of the places of data files."
+    whole = [config['task'] for config in configs if has_whole_path(config)]
+    if len(whole) == len(configs):
+        return 'The data files are named with their whole path. After moving this folder, write the tasks anew.'
+    inside = 'Start lm-eval inside this folder: the data files are named without their path, and lm-eval looks them up where it is started.'
+    if whole:
+        inside += f' Those of {joined(whole)} are named with their whole path; after moving this folder, write these tasks anew.'
+    return inside
+
+
+def _readme(configs, changed, folder):
+    "The text of README.md: about the tasks of a folder. `changed` are the YAML files that were changed after they were written."
+    rows = []
+    sources = []
+    for config in configs:
+        facts = config['metadata']
+        rows.append(f'| {config["task"]} | {facts["pairs"]} | `{facts["equals"]}` | {facts["licence"]} |')
+        sources.append(f'- {config["task"]}: {facts["what"]}. {facts["source"]}')
+    if changed:
+        rows.append(f'\nNot described here, because they were changed after biasbook wrote them: {joined(changed)}.')
+    relative = not all(map(has_whole_path, configs))
+    return _README.format(version=__version__, rows='\n'.join(rows), command=run_command(folder, relative), paths=_sentence_on_paths(configs),
+                          sources='\n'.join(sources))
 
 
 def run_command(folder, # of the tasks
@@ -487,25 +509,6 @@ def run_command(folder, # of the tasks
     return f'lm_eval --model hf --model_args pretrained=NAME,dtype=float32,add_bos_token=True --tasks biasbook --include_path {include}'
 
 
-def _task_files(tables, folder, relative):
-    "The files of tasks: name -> content."
-    import yaml
-    files = {}
-    for table in tables:
-        lines = [json.dumps(row, ensure_ascii=False) for row in table.rows]
-        data = '\n'.join([*lines, '']).encode('utf-8')
-        data_name = f'{PREFIX}{table.name}.jsonl'
-        data_path = data_name if relative else str(folder / data_name)
-        config = task_config(table, data_path, hashlib.sha256(data).hexdigest())
-        in_one_line = ' '.join(table.facts['equals'].split())           # a line break would end the comment
-        header = _HEADER.format(version=__version__, equals=in_one_line)
-        text = header + yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=110)
-        files[data_name] = data
-        files[f'{PREFIX}{table.name}.yaml'] = text.encode('utf-8')
-    files['README.md'] = _readme(tables, folder, relative).encode('utf-8')
-    return files
-
-# %% ../../nbs/models/11_lm_eval.ipynb #5e3ef94b
 _WRITTEN = 'biasbook-tasks.json' # the checksums of the files that were written
 
 
@@ -527,6 +530,50 @@ def _checksums(path):
     return dict(known)
 
 
+class _Earlier(NamedTuple):
+    "The tasks that an earlier export wrote into a folder, and that are still there."
+    configs: list # of the unchanged ones, plain data
+    changed: list # names of YAML files that were changed since
+
+
+def _earlier_tasks(folder, rewritten):
+    "The tasks of a folder, apart from those of the files that are written now."
+    import yaml
+    earlier = _Earlier([], [])
+    for name, checksum in sorted(_checksums(folder / _WRITTEN).items()):
+        path = folder / name
+        if not name.endswith('.yaml') or name in rewritten or not path.is_file():
+            continue
+        if _sha256(path) == checksum:
+            earlier.configs.append(yaml.safe_load(path.read_text(encoding='utf-8')))
+        else:
+            earlier.changed.append(name)
+    return earlier
+
+
+def _task_files(tables, folder, relative):
+    "The files of tasks: name -> content. README.md describes all tasks of the folder, those of earlier exports too."
+    import yaml
+    files = {}
+    configs = []
+    for table in tables:
+        lines = [json.dumps(row, ensure_ascii=False) for row in table.rows]
+        data = '\n'.join([*lines, '']).encode('utf-8')
+        data_name = f'{PREFIX}{table.name}.jsonl'
+        data_path = data_name if relative else str(folder / data_name)
+        config = task_config(table, data_path, hashlib.sha256(data).hexdigest())
+        in_one_line = ' '.join(table.facts['equals'].split())           # a line break would end the comment
+        header = _HEADER.format(version=__version__, equals=in_one_line)
+        text = header + yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=110)
+        files[data_name] = data
+        files[f'{PREFIX}{table.name}.yaml'] = text.encode('utf-8')
+        configs.append(config)
+    earlier = _earlier_tasks(folder, files)
+    by_name = sorted([*configs, *earlier.configs], key=lambda config: config['task'])
+    files['README.md'] = _readme(by_name, earlier.changed, folder).encode('utf-8')
+    return files
+
+# %% ../../nbs/models/11_lm_eval.ipynb #5e3ef94b
 def _write_tasks(folder, files):
     "Write files. ValueError, before anything is written, for an existing file that biasbook did not write."
     known = _checksums(folder / _WRITTEN)
@@ -572,8 +619,8 @@ def export_tasks(folder, # where the tasks are written; made if it is not there
 
     The accuracy of a task there is the ratio of stereotypes that are preferred here: of sas_pairs (the bundled pairs), crows_pairs
     (the published pairs, or sentences of your own) and stereoset (stereoset_intrasentence, stereoset_intersentence). A tie counts as a
-    loss. CrowS-Pairs and StereoSet are written if they are on this machine; if `only` names them, they are downloaded. README.md says
-    how to run the tasks. The tag biasbook names all of them.
+    loss. CrowS-Pairs and StereoSet are written if they are on this machine; if `only` names them, they are downloaded. README.md
+    describes the tasks of the folder, those of earlier exports too, and says how to run them. The tag biasbook names all of them.
 
     Raises: UnknownName for a table that does not exist; ValueError for bad pairs, and for a folder with files that biasbook did not
     write; OSError if the folder cannot be written.
@@ -608,9 +655,11 @@ def export_tasks(folder, # where the tasks are written; made if it is not there
             left_out = [f'{name} is left out: to download it, biasbook data fetch {PACKAGE_TABLES[name]}' for name in names if _is_missing(name)]
             names = [name for name in names if not _is_missing(name)]
         tables = [_package_table(name) for name in names]
-    _write_tasks(given, _task_files(tables, whole, relative))
+    files = _task_files(tables, whole, relative)
+    inside = relative or not all(map(has_whole_path, _earlier_tasks(whole, files).configs))      # also for tasks that are there already
+    _write_tasks(given, files)
     tasks = {f'{PREFIX}{table.name}': len(table.rows) for table in tables}
-    return ExportedTasks(given, tasks, left_out, run_command(given, relative))
+    return ExportedTasks(given, tasks, left_out, run_command(given, inside))
 
 
 def _is_missing(name):
