@@ -832,7 +832,7 @@ class ServedScorer(CausalScorer):
                                  'open it without dry_run')
             if todo:
                 self._fetch(todo, values)
-        return [values[ids][first - 1:] for ids, first in items]
+        return [values[ids] if first == 1 else values[ids][first - 1:] for ids, first in items]
 
     def _fetch(self, todo, values):
         "Fetch the values of prompts into `values`, and store each answer."
