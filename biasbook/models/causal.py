@@ -145,7 +145,7 @@ class CausalScorer(Scorer):
             for first_of_item in range(first, len(ids), self.most_reads):
                 end = min(first_of_item + self.most_reads, len(ids))
                 items.append((ids[:end], first_of_item))
-        values = np.concatenate(self.score(items)) if items else []
+        values = np.concatenate(self.score(items)) if items else np.array([])
         return split_scores(values, lengths)
 
     # what Scorer needs
