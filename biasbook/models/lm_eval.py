@@ -542,7 +542,8 @@ def _earlier_tasks(folder, rewritten):
     earlier = _Earlier([], [])
     for name, checksum in sorted(_checksums(folder / _WRITTEN).items()):
         path = folder / name
-        if not name.endswith('.yaml') or name in rewritten or not path.is_file():
+        is_in_folder = path.parent == folder    # a manifest that somebody else wrote could name any file
+        if not name.endswith('.yaml') or name in rewritten or not is_in_folder or not path.is_file():
             continue
         if _sha256(path) == checksum:
             earlier.configs.append(yaml.safe_load(path.read_text(encoding='utf-8')))
