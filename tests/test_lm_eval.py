@@ -121,10 +121,17 @@ import pandas as pd
 lm = HFLM(pretrained=folder, dtype='float32', device='cpu', batch_size=16, add_bos_token=True)
 model = bb.from_lm_eval(lm)
 found = [bb.sas_pairs(model), bb.crows_pairs(model, [tuple(pair) for pair in sentences]), bb.stereoset(model, pd.DataFrame(table))]
+
+def audited():
+    both = bb.audit([model, folder], 'sas_pairs', resume=False)
+    assert not both.failures, both.failures
+    return [r.value for r in both.results]
+
 print(json.dumps({'values': [r.value for r in found], 'meta': found[0].meta['checkpoint'], 'bos': found[0].meta['bos'],
                   'totals': model.log_probability([text for pair in sentences for text in pair]).total.tolist(),
                   'counts': model.log_probability([text for pair in sentences for text in pair]).counts.tolist(),
-                  'margins': [r.details['margin'].tolist() for r in found], 'compared': bb.compare_models({'a': model}).failures}))
+                  'margins': [r.details['margin'].tolist() for r in found], 'compared': bb.compare_models({'a': model}).failures,
+                  'audited': audited()}))
 """
 
 
@@ -143,6 +150,7 @@ def test_its_model_gives_our_scores(name, examples, tmp_path):
     scored = model.log_probability([text for pair in SENTENCES for text in pair])
     assert np.abs(np.array(found['totals']) - scored.total).max() < 1e-4 and found['counts'] == scored.counts.tolist()
     assert found['bos'] == model.start() and found['compared'] == []
+    assert found['audited'] == [ours[0].value, ours[0].value]            # the model of lm-eval, and the folder beside it
     meta = found['meta']
     assert (meta['lm_class'], meta['lm_eval'], meta['model']) == ('lm_eval.models.huggingface.HFLM', '0.4.13', name)
     assert (meta['dtype'], meta['device'], meta['revision'], meta['tokenizer']) == ('float32', 'cpu', 'main', name)

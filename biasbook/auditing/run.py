@@ -29,7 +29,7 @@ from ..core.store import Store, store_key
 from ..results.result import Result
 from ..embedders.providers import shown_subject, without_secrets
 from ..vectors.case import CASES
-from .subjects import close_subject, default_subjects, fingerprint, kind_of, open_subject, origin, state_of
+from .subjects import close_subject, default_subjects, fingerprint, has_fingerprint, kind_of, open_subject, origin, state_of
 from .measures import MEASURES, Measure, choose_units, find_measures, unit_name
 from .progress import Progress, usual_progress
 from .readings import LOWER_CASE, MISSING_WORDS
@@ -155,6 +155,7 @@ class _Unit(NamedTuple):
     spec: Any # its specification
     applied: dict # options of its run function that differ from the defaults
     key: str # of its result in the store
+    is_lasting: bool # may the store keep its result, because the subject has a fingerprint?
 
 
 class _Plan(NamedTuple):
@@ -169,7 +170,7 @@ class _Facts(NamedTuple):
     "What an audit knows about a subject."
     name: str
     kind: str
-    checksum: str # its fingerprint
+    checksum: str # its fingerprint; '' for a subject without one
     about: dict # for the saved audit, plain data
 
 
@@ -190,8 +191,10 @@ def _open(subject):
     if isinstance(subject, Path):
         subject = str(subject)
     kind, opened = open_subject(subject)
-    checksum = fingerprint(opened)
-    about = {'subject': _label(subject), 'kind': kind, 'fingerprint': checksum}
+    checksum = fingerprint(opened) if has_fingerprint(opened) else ''
+    about = {'subject': _label(subject), 'kind': kind}
+    if checksum:
+        about['fingerprint'] = checksum
     if kind == 'vectors':
         about['size'] = len(opened)
     about.update({**opened.meta, **origin(subject)})
@@ -223,22 +226,23 @@ def _applied(measure, kind, options):
     return {name: getattr(options, name) for name in measure.options if getattr(options, name) != getattr(_DEFAULTS, name)}
 
 
-def _units(measures, chosen, facts, options):
-    "The chosen units of the measures that take this kind of subject. ValueError for none."
+def _units(measures, chosen, facts, options, name):
+    "The chosen units of the measures that take this kind of subject. ValueError for none. `name` is that of the subject in this audit."
     fitting = [m for m in measures if facts.kind in m.kinds and m.name in chosen]
     if not fitting:
         names = [m.name for m in measures if m.name in chosen]
         raise ValueError(f'none of the chosen measures takes {facts.kind}: {", ".join(names)}')
+    # without a fingerprint, the name tells the subjects of this audit apart
+    content = facts.checksum or {'without a fingerprint': name}
     units = []
     for m in fitting:
         applied = _applied(m, facts.kind, options)
         different: dict = {'options': applied} if applied else {}
         if options.threads != 1 and facts.kind != 'vectors':
             different['threads'] = options.threads
-        for name, spec in chosen[m.name].items():
-            key = store_key(work='audit unit', measure=m.name, unit=name, spec=spec, subject=facts.checksum, **different,
-                            **_code_versions())
-            units.append(_Unit(m, name, spec, applied, key))
+        for unit, spec in chosen[m.name].items():
+            key = store_key(work='audit unit', measure=m.name, unit=unit, spec=spec, subject=content, **different, **_code_versions())
+            units.append(_Unit(m, unit, spec, applied, key, is_lasting=bool(facts.checksum)))
     return units
 
 
@@ -342,6 +346,7 @@ class _Units:
         self.kept = _Kept(resume)
         self.done: dict[str, _Outcome] = {} # by the key of the unit
         self.futures: dict[str, Any] = {} # key of a unit -> its future, for units that the executor has or had
+        self.lasting: set[str] = set() # keys of units whose results the store may keep
         self.first_subject: dict[str, int] = {} # key of a unit -> the place of the first subject that has it
         self.progress = _as_progress(progress)
         self.progress.keeps = self.kept.store is not None
@@ -355,7 +360,8 @@ class _Units:
             self.first_subject.setdefault(unit.key, place)
         mine = {unit.key for unit in units if self.first_subject[unit.key] == place}
         self.progress.expect(place, len(mine))
-        from_store = self.kept.get([unit.key for unit in units if unit.key not in self.done])
+        self.lasting.update(unit.key for unit in units if unit.is_lasting)
+        from_store = self.kept.get([unit.key for unit in units if unit.is_lasting and unit.key not in self.done])
         for key, result in from_store.items():
             self.done[key] = _Outcome(result)
         self.progress.reuse(len(from_store))
@@ -378,7 +384,7 @@ class _Units:
     def finish(self, key, outcome):
         "Note the outcome of a unit, and keep its result in the store."
         self.done[key] = outcome
-        is_kept = outcome.result is not None and self.kept.put(key, outcome.result)
+        is_kept = outcome.result is not None and key in self.lasting and self.kept.put(key, outcome.result)
         self.progress.finish(is_kept)
         self.bar.update()
 
@@ -526,7 +532,8 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
     about: dict[str, dict] = {}
 
     def planned(facts):
-        return _Plan(_unused_name(facts.name, about), _units(rows, chosen, facts, options), facts.about)
+        name = _unused_name(facts.name, about)
+        return _Plan(name, _units(rows, chosen, facts, options, name), facts.about)
 
     with _Units(executor, resume, progress, threads=options.threads) as units:
         for place, subject in enumerate(subjects):

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['OPENERS', 'SUBJECTS', 'model_names', 'scheme_of', 'Needs', 'default_subjects', 'files_of', 'kind_of', 'open_subject',
-           'close_subject', 'fingerprint', 'state_of', 'origin']
+           'close_subject', 'fingerprint', 'has_fingerprint', 'state_of', 'origin']
 
 # %% ../../nbs/auditing/00_subjects.ipynb #592d4eed
 import os
@@ -20,6 +20,7 @@ from ..core.inputs import writable
 from ..core.registry import bundled_yaml, data_path, located, registry_entries
 from ..core.store import Store
 from ..models.checkpoints import bundled_models, stated_kind
+from ..models.lm_eval import LmEvalScorer
 from ..models.load import load_model
 from ..models.scorer import Scorer
 from ..models.served import ServedScorer
@@ -200,6 +201,15 @@ def _(subject: Scorer):
         raise ValueError(f'the weights of {subject.name} were changed after loading, so that its file no '
                          'longer says what it is; save the model and load that')
     return subject.fingerprint
+
+@fingerprint.register
+def _(subject: LmEvalScorer):
+    return subject.fingerprint                  # ValueError: there is none
+
+def has_fingerprint(subject, # an opened subject
+                   )->bool: # False for a model of lm-evaluation-harness
+    "Does anything tell whether this subject is still the same? Results of one without a fingerprint cannot be kept in a store."
+    return not isinstance(subject, LmEvalScorer)
 
 # %% ../../nbs/auditing/00_subjects.ipynb #2ff15e3d
 _LIBRARIES = ('torch', 'transformers', 'tokenizers', 'safetensors', 'sentence-transformers') # that open models

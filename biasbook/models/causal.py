@@ -74,14 +74,14 @@ class CausalScorer(Scorer):
                        )->Scored:
         "Log-probability of each text, with a term for each token. The end of the text is not scored."
         start = self._start_ids(bos)
-        encoded = self.encode(sentences, unknown, special=False, room=len(start))
-        check_no_space(self.tokenizer, encoded, special=False)
-        for e in encoded:
+        rows = []                               # only the numbers of the tokens are kept
+        for e in self.encode_each(sentences, unknown, special=False, room=len(start)):
+            check_no_space(self.tokenizer, [e], special=False)
             if len(e.ids) + len(start) < 2:
                 raise ValueError(f'{shown(e.text, 60)} has one token, and bos=None leaves the first token unscored, so '
                                  'there is nothing to score')
-        first = 0 if start else 1
-        return self._terms(encoded, start, [first] * len(encoded))
+            rows.append((*start, *e.ids))
+        return self._terms(rows, [1] * len(rows))
 
     def continuation(self,
                      prompts, # a list of texts, or one string for all completions
@@ -96,12 +96,16 @@ class CausalScorer(Scorer):
         start = self._start_ids(bos)
         prompts, completions = check_completions(prompts, completions)
         texts = [prompt + completion for prompt, completion in zip(prompts, completions)]
-        encoded = self.encode(texts, unknown, special=False, room=len(start))
-        check_no_space(self.tokenizer, encoded, special=False, strip=str.rstrip)
-        firsts = first_tokens(encoded, prompts, completions)
-        if not start and 0 in firsts:
+        rows = []
+        firsts = []
+        for e, prompt, completion in zip(self.encode_each(texts, unknown, special=False, room=len(start)), prompts, completions):
+            check_no_space(self.tokenizer, [e], special=False, strip=str.rstrip)
+            [first] = first_tokens([e], [prompt], [completion])
+            rows.append((*start, *e.ids))
+            firsts.append(len(start) + first)
+        if 0 in firsts:
             raise ValueError('a prompt is empty, and bos=None, so nothing comes before its completion')
-        return self._terms(encoded, start, firsts)
+        return self._terms(rows, firsts)
 
     def start(self,
               bos='auto', # the token that the tokenizer itself puts first, else its BOS; or a token by name; or None
@@ -132,19 +136,17 @@ class CausalScorer(Scorer):
         token = self.start(bos)
         return () if token is None else (self.tokenizer.convert_tokens_to_ids(token),)
 
-    def _terms(self, encoded, start, firsts):
+    def _terms(self, rows, firsts):
         "Log-probabilities of each text's tokens from its place in `firsts` on. A long text takes several items."
         items = []
         lengths = []
-        for e, first_of_text in zip(encoded, firsts):
-            ids = (*start, *e.ids)
-            first = first_of_text + len(start)
+        for ids, first in zip(rows, firsts):
             lengths.append(len(ids) - first)
             for first_of_item in range(first, len(ids), self.most_reads):
                 end = min(first_of_item + self.most_reads, len(ids))
                 items.append((ids[:end], first_of_item))
-        values = self.score(items)
-        return split_scores(np.concatenate(values) if values else [], lengths)
+        values = np.concatenate(self.score(items)) if items else np.array([])
+        return split_scores(values, lengths)
 
     # what Scorer needs
 

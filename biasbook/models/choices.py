@@ -172,6 +172,9 @@ def average_orders(question:str, # as asked
     masses = np.array([math.fsum(by_order[:, option]) for option in range(n)]) / len(placed)
     places = np.array([math.fsum(one.masses[place] for one in placed) for place in range(n)]) / len(placed)
     with_label = math.fsum(masses)
+    none = 1 - with_label
+    if none < 1e-12:                            # a rounding error
+        none = 0.
     probabilities = masses / with_label if with_label > 0 else np.full(n, np.nan)
     counts = None
     answers = sum(one.answers for one in placed)
@@ -182,7 +185,7 @@ def average_orders(question:str, # as asked
                 counts_of_options[option] += (one.counts or (0,) * n)[place]
         counts = tuple(counts_of_options)
     unparsed = 0 if counts is None else answers - sum(counts)
-    return Choice(question=question, options=tuple(options), probabilities=probabilities, masses=masses, none=max(0., 1 - with_label),
+    return Choice(question=question, options=tuple(options), probabilities=probabilities, masses=masses, none=none,
                   by_order=by_order, places=places, orders=len(placed), counts=counts, answers=answers, unparsed=unparsed,
                   refused=sum(one.refused for one in placed), unseen=sum(one.unseen for one in placed),
                   most_unseen=max(one.most_unseen for one in placed))

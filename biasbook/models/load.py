@@ -110,7 +110,7 @@ def load_model(name_or_path:str|Path, # a folder with a checkpoint, a model of t
     A model behind a server of vLLM, SGLang or another one with /v1/completions is named vllm:NAME@http://host:8000/v1, or sglang: or
     completions: in place of vllm:. Only its tokenizer is loaded here. The server is checked before the first score: a server that does
     not return the log-probabilities of a text, or returns wrong ones, raises an error. Its scores agree with those of a model on this
-    machine to about .01 nats a token. `model.plan(measure)` counts the requests and tokens of a measure. Chat end points, such as
+    machine to about .01 nats a token. `model.plan(measure)` counts the requests and tokens of a measure. Chat endpoints, such as
     those of OpenAI, return no log-probabilities of a text; `load_chat` asks them questions.
 
     Raises: ValueError for a model that is not there, is damaged or has no head that predicts words; ConnectionError if it cannot be
@@ -127,7 +127,7 @@ def load_model(name_or_path:str|Path, # a folder with a checkpoint, a model of t
         raise TypeError(f'store must be a Store, such as Store(path) returns, or None, but is {store!r}')
     if is_chat_name(name_or_path) and not is_served_name(name_or_path):
         provider = str(name_or_path).partition(':')[0]
-        raise ValueError(f'{provider}: names a chat model, and chat end points return no log-probabilities of a text. To ask it questions, open it '
+        raise ValueError(f'{provider}: names a chat model, and chat endpoints return no log-probabilities of a text. To ask it questions, open it '
                          'with load_chat; for log-probabilities take a model on this machine, or one behind vLLM or SGLang')
     if is_served_name(name_or_path):
         _check_no_local_options(kind, device, dtype, revision, budget, device_map, max_memory, offload_folder)

@@ -127,6 +127,7 @@ def _run_until_full(batches, items, forward, results, sizes, bar):
     return len(batches)
 
 # %% ../../nbs/models/02_scorer.ipynb #bb83ac86
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -135,7 +136,7 @@ import numpy as np
 from ..core.checks import check_same_length, check_texts, check_whole, shown
 from ..core.store import Store, store_key
 from .checkpoints import Checkpoint, import_torch, input_device
-from .tokens import Encoded, check_no_mask, encode
+from .tokens import Encoded, check_no_mask, encode_each
 
 # %% ../../nbs/models/02_scorer.ipynb #89a7bdd2
 class Scored(NamedTuple):
@@ -506,10 +507,20 @@ class Scorer:
                room=0, # how many tokens the caller will add to each text
               )->list[Encoded]:
         "Texts as the token numbers that this model sees. ValueError for texts that it cannot score."
+        return list(self.encode_each(texts, unknown, special=special, room=room))
+
+    def encode_each(self,
+                    texts, # as for encode, like all others
+                    unknown='refuse',
+                    *,
+                    special=True,
+                    room=0,
+                   )->Iterator[Encoded]:
+        "The same, one text after another, for callers that keep only a part of it."
         texts = check_texts(texts)
         for text in texts:
             check_no_mask(self.tokenizer, text, self.kind, self.name)
         limit = None
         if self.checkpoint.limit:
             limit = self.checkpoint.limit - room
-        return encode(self.tokenizer, texts, special=special, limit=limit, unknown=unknown)
+        return encode_each(self.tokenizer, texts, special=special, limit=limit, unknown=unknown)

@@ -547,7 +547,7 @@ def _find_way(client, tokenizer, start, facts):
         try:
             reply = client.ask(_echo_body(client, [prompt], way), final=(400, 422, 500, 501))
         except ProviderError as e:
-            _check_end_point(client, e, facts)
+            _check_endpoint(client, e, facts)
             if e.status not in (400, 422, 500, 501):
                 raise
             problems.append(f'{way.name}: {e}')
@@ -563,11 +563,11 @@ def _find_way(client, tokenizer, start, facts):
     raise _cannot(client, 'it takes prompts in no way whose tokens can be told apart. ' + '. '.join(problems))
 
 
-def _check_end_point(client, error, facts):
+def _check_endpoint(client, error, facts):
     "ServerRefused for a server without /completions, or that forbids the log-probabilities of prompts."
     if error.status in (404, 405) and client.served.model in facts.models:
-        raise _cannot(client, f'it has no {client.base_url}/completions. A chat end point returns log-probabilities of its own '
-                      f'answers only, not of a text. {_HAVE_IT}. To ask a chat end point questions, open it with load_chat') from None
+        raise _cannot(client, f'it has no {client.base_url}/completions. A chat endpoint returns log-probabilities of its own '
+                      f'answers only, not of a text. {_HAVE_IT}. To ask a chat endpoint questions, open it with load_chat') from None
     if error.status == 400 and 'echo' in str(error) and 'logprobs' in str(error):
         raise _cannot(client, f'it does not allow "echo" together with "logprobs" ({error}). {_HAVE_IT}') from None
 
@@ -832,7 +832,7 @@ class ServedScorer(CausalScorer):
                                  'open it without dry_run')
             if todo:
                 self._fetch(todo, values)
-        return [values[ids][first - 1:] for ids, first in items]
+        return [values[ids] if first == 1 else values[ids][first - 1:] for ids, first in items]
 
     def _fetch(self, todo, values):
         "Fetch the values of prompts into `values`, and store each answer."
