@@ -39,14 +39,14 @@ from ..stimuli.study import Study, read_study
 # %% ../../nbs/models/11_lm_eval.ipynb #df4b763e
 @dataclass(frozen=True, eq=False)
 class Sums:
-    "Log-probabilities of texts, in nats: their sums, without the terms."
+    "Log-probabilities of texts, in nats: one sum for each text, without the values of its tokens."
     total: np.ndarray # (n,) nats
     counts: np.ndarray # (n,) how many tokens each text has, by the tokenizer
     model: str # its name, for messages
 
     @property
     def parts(self):
-        "ValueError, because there are no terms."
+        "ValueError, because there are no values of single tokens."
         raise ValueError(f'{self.model} is a model of lm-evaluation-harness, which gives one sum for a text, and no log-probability of a '
                          'single token; for these open the model with load_model')
 

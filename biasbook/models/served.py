@@ -410,7 +410,7 @@ def _batches(prompts, client, way):
 
 # %% ../../nbs/models/09_served.ipynb #76c2e7bb
 class ServerFacts(NamedTuple):
-    "What a server tells of itself."
+    "What a server says about itself."
     version: str|None # of the software
     revision: str|None # of the model: a path, a name or a commit
     limit: int|None # the most tokens of a prompt
