@@ -183,6 +183,7 @@ INTERVAL_METHODS = { # method of an Interval -> its words
     'random effects': 'random-effects interval',
     'Hartung–Knapp': 'Hartung–Knapp interval',
     'prediction': 'prediction interval',
+    'percentiles of samples': 'percentiles of d',
     'noncentral t': 'noncentral t interval for normal scores',
     'Fisher z': 'Fisher z interval',
     'Bonett & Wright': 'variance (1 + ρ²/2) / (n − 3) of atanh ρ, Bonett & Wright 2000',
@@ -566,7 +567,8 @@ ESTIMATES = { # name of an Estimate -> what it is
     'd of mean associations': 'd of the associations of words, each the mean over its sentences',
     'contexts as studies': 'the value, with the interval and the test that take samples of contexts as independent studies, as published',
     'Hartung–Knapp': 'the value, with the interval and the test of Hartung and Knapp (2001), which take samples of contexts as independent studies',
-    'prediction interval': 'the value, with an interval for d in one further sample of contexts of the same words',
+    'prediction interval': 'the value, with an interval for the true d of one further sample of contexts of the same words',
+    'single samples': 'mean of d in single samples of contexts, with the interval that holds the middle of them',
     'Q': "Cochran's Q of samples of contexts",
     'tau²': 'variance of d between samples of contexts, beyond that within them',
 }
