@@ -38,7 +38,7 @@ from ..stats.studentized import spread_notes, studentized_permutation_pvalue
 from ..stimuli.words import as_query
 from ..vectors.wordvectors import one_thread, unit_rows
 
-# %% ../../nbs/06b_ceat.ipynb #f15d0d58
+# %% ../../nbs/06b_ceat.ipynb #4f97dcf9
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*") # letters, with apostrophes and hyphens inside
 
 
@@ -56,9 +56,9 @@ def _spans(sentence, words, phrases):
             spans.setdefault(match[0], match.span())
     for phrase in phrases:
         if phrase in sentence:
-            match = re.search(rf'(?<!\w){re.escape(phrase)}(?!\w)', sentence)
-            if match:
-                spans[phrase] = match.span()
+            found = re.search(rf'(?<!\w){re.escape(phrase)}(?!\w)', sentence)
+            if found:
+                spans[phrase] = found.span()
     return spans
 
 
@@ -142,7 +142,7 @@ def draw_contexts(n_contexts, # how many contexts a word has
     n_rounds = -(-n_samples // n_contexts)
     return np.concatenate([rng.permutation(n_contexts) for _ in range(n_rounds)])[:n_samples]
 
-# %% ../../nbs/06b_ceat.ipynb #958fe9c5
+# %% ../../nbs/06b_ceat.ipynb #1450b0bd
 class RandomEffects(NamedTuple):
     "The mean of several studies under a random-effects model. Each field is a number, or an array of the axes after the first."
     mean: Any # the combined effect size
@@ -156,7 +156,7 @@ class RandomEffects(NamedTuple):
 def random_effects(effects, # one number a study, or an array with the studies along the first axis
                    variances, # the variance within each study, in the same shape; all above 0
                   )->RandomEffects:
-    """Combine studies by a random-effects model (DerSimonian & Laird 1986, doi:10.1016/0197-2456(86)90046-2).
+    """Combine studies by a random-effects model (DerSimonian & Laird 1986, doi:10.1016/0197-2456%2886%2990046-2).
 
     Raises ValueError for shapes that differ, fewer than two studies, NaN, and a variance that is not above 0."""
     effects, variances = np.asarray(effects, float), np.asarray(variances, float)
@@ -201,7 +201,7 @@ def weat_d_variance(d, # effect sizes: a number, or an array
     variance_of_cohen_d = N / (n * m) + squared_cohen_d / (2 * N)
     return (N - ddof) / (N - 2) * u ** 3 * variance_of_cohen_d
 
-# %% ../../nbs/06b_ceat.ipynb #2e23139e
+# %% ../../nbs/06b_ceat.ipynb #6928522d
 class _Effects(NamedTuple):
     "The d of samples, and their variances within, one row a sample."
     d: np.ndarray
@@ -251,6 +251,11 @@ class _Samples(NamedTuple):
     without: dict # letter -> the combined effect size without each word of the set; an empty array where a set has too few words
 
 
+def _stacked(words, drawn, part):
+    "The vectors of the words of a set in some samples: (samples, words, dimensions)."
+    return np.stack([rows[numbers[part]] for rows, numbers in zip(words, drawn)], axis=1)
+
+
 def _sample(sets, n_samples, ddof, compat, seed):
     "Draw the samples and combine them. `sets` has for each letter a list of arrays, the unit vectors of a word's contexts."
     rng = np.random.default_rng(seed)
@@ -262,8 +267,8 @@ def _sample(sets, n_samples, ddof, compat, seed):
     chunks = []
     for start in range(0, n_samples, at_a_time):
         part = slice(start, start + at_a_time)
-        arrays = [np.stack([rows[numbers[part]] for rows, numbers in zip(sets[letter], drawn[letter])], axis=1) for letter in 'XYAB']
-        chunks.append(_chunk_effects(*arrays, ddof, compat))
+        x, y, a, b = (_stacked(sets[letter], drawn[letter], part) for letter in 'XYAB')
+        chunks.append(_chunk_effects(x, y, a, b, ddof, compat))
     combined = _combined([whole for whole, _ in chunks])
     without = {}
     for letter, words in sets.items():
@@ -276,7 +281,7 @@ def _combined(effects):
     "The random-effects mean of the samples of several chunks."
     return random_effects(np.concatenate([e.d for e in effects]), np.concatenate([e.variance for e in effects]))
 
-# %% ../../nbs/06b_ceat.ipynb #211687fe
+# %% ../../nbs/06b_ceat.ipynb #95111dc0
 def _word_intervals(value, sets, without, ddof, confidence_level):
     "The jackknife intervals of the combined effect size: targets vary; targets and attributes vary. None where there is none."
     n, m = len(sets['X']), len(sets['Y'])
@@ -288,7 +293,7 @@ def _word_intervals(value, sets, without, ddof, confidence_level):
         theta = float(np.arctanh(value / bound))
         replicates = {letter: np.arctanh(np.round(without[letter] / bounds[letter], 12)) for letter in 'XYAB'}
     about: dict = {'method': 'jackknife of atanh(d / bound)', 'confidence_level': confidence_level}
-    intervals = []
+    intervals: list = []
     for letters, varies in zip(('XY', 'XYAB'), WHAT_VARIES):
         counts = tuple(len(sets[letter]) for letter in letters)
         if min(counts) < LEAST_FOR_JACKKNIFE:
@@ -309,7 +314,7 @@ def _interval_notes(over_targets, over_both, n, m):
         return (note('too few target words', n=min(n, m), needed=LEAST_FOR_JACKKNIFE),)
     return (note('d at its bound without a word'),)
 
-# %% ../../nbs/06b_ceat.ipynb #38c01862
+# %% ../../nbs/06b_ceat.ipynb #30afc39b
 class _MeanAssociations(NamedTuple):
     "What is left of the contexts when they are averaged: mean cosines of words, and the associations that they give."
     cosines: list # of X with A, X with B, Y with A, Y with B
@@ -328,7 +333,8 @@ def _mean_associations(sets):
 def _d_of_means(means, ddof, confidence_level):
     "The d of the mean associations, with its interval over words."
     d = weat_effect_size(means.s_x, means.s_y, ddof)
-    over_targets, over_both = jackknife_intervals(*means.cosines, ddof, confidence_level)
+    xa, xb, ya, yb = means.cosines
+    over_targets, over_both = jackknife_intervals(xa, xb, ya, yb, ddof, confidence_level)
     varies = 0 if math.isnan(over_both[0]) else 1
     interval = Interval.between(*(over_targets, over_both)[varies], method='jackknife of atanh(d / bound)', over=WHAT_VARIES[varies],
                                 confidence_level=confidence_level)
@@ -466,7 +472,7 @@ def _load_corpus(corpus):
         raise ValueError(f'the corpus ({name}) has no sentences; give one a line')
     return _Corpus(sentences, name, hashlib.sha256('\n'.join(sentences).encode()).hexdigest())
 
-# %% ../../nbs/06b_ceat.ipynb #00c1cbb4
+# %% ../../nbs/06b_ceat.ipynb #81696e8b
 class _WordsWithContexts:
     "The words that have contexts, in the form of `WordVectors.missing`, as `select_query` needs it."
     def __init__(self, contexts, name):
@@ -510,7 +516,8 @@ def _choose(model, contexts, n_contexts, rng):
         return _Chosen(drawn, 0)
     texts = list(dict.fromkeys(context.text for of_word in drawn.values() for context in of_word))
     encoded = dict(zip(texts, encode(model.tokenizer, texts, unknown='keep')))
-    chosen, unusable = {}, set()
+    chosen: dict = {}
+    unusable: set = set()
     for word, of_word in drawn.items():
         chosen[word] = [context for context in of_word if _can_read(model, encoded[context.text], context.span)]
         unusable.update(context.text for context in of_word if context not in chosen[word])
@@ -550,7 +557,7 @@ def _as_model(model):
                         'its sentence, which load_model and load_embedder can give, and a served, chat or seq2seq model cannot')
     return model
 
-# %% ../../nbs/06b_ceat.ipynb #24d7e855
+# %% ../../nbs/06b_ceat.ipynb #b8df2935
 def ceat(model, # a masked or causal model from load_model, an Embedder, or the name of one: "novels-mini-masked", "st:all-MiniLM-L6-v2"
          query, # a Query, or the name of a published test, "weat1" … "weat10"
          *,
@@ -611,12 +618,13 @@ def ceat(model, # a masked or causal model from load_model, an Embedder, or the 
     details.insert(0, 'word', [word for letter in 'XYAB' for word in selected.sets[letter]])
     details['set'] = details['set'].map(names)
     n_asked = len(query.X) + len(query.Y)
-    units = replace(result.units, asked=n_asked)
+    units = Units(counts=(len(selected.sets['X']), len(selected.sets['Y'])), name='target words', asked=n_asked)
+    test = None if result.test is None else replace(result.test, units=units)
     is_embedder = isinstance(model, Embedder)
     meta = {**result.meta, 'name': query.name, 'battery': 'CEAT', 'source': query.source, 'names': list(query.names),
             'layer': None if is_embedder else layer_number(model, layer), 'pooling': 'sentence' if is_embedder else pooling,
             'n_contexts': n_contexts, 'corpus': loaded.name, 'corpus_sha256': loaded.sha256,
             'embedder' if is_embedder else 'model': {**model.meta, 'fingerprint': model.fingerprint}}
-    return replace(result, subject=model.name, query=query.label, units=units, test=replace(result.test, units=units),
+    return replace(result, subject=model.name, query=query.label, units=units, test=test,
                    comparison=Comparison(kind='difference', groups=tuple(query.names[:2]), ideas=tuple(query.names[2:])), words=selected.words,
                    notes=(*result.notes, *selected.notes, *notes), details=details, meta=meta)
