@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from biasbook.chapters.associations import rnsb as rnsb
     from biasbook.chapters.associations import same as same
     from biasbook.chapters.cbs import cbs as cbs
+    from biasbook.chapters.ceat import ceat as ceat
     from biasbook.chapters.crows_pairs import crows_by_type as crows_by_type
     from biasbook.chapters.crows_pairs import crows_pairs as crows_pairs
     from biasbook.chapters.debias import compare_debiasing as compare_debiasing
@@ -135,6 +136,7 @@ _NAMES = {
     'auditing.run': 'audit',
     'chapters.associations': 'ect mac ripa rnd rnsb same',
     'chapters.cbs': 'cbs',
+    'chapters.ceat': 'ceat',
     'chapters.crows_pairs': 'crows_by_type crows_pairs',
     'chapters.debias': 'compare_debiasing hard_debias hard_debias_each inlp leace nearest_pairs shares_left what_is_left',
     'chapters.disco': 'disco',

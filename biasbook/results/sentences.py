@@ -73,6 +73,9 @@ TESTS = { # name of a HypothesisTest -> what it counts or draws, in the plural, 
     'two-way t': 't test of two-way clusters',
     "Welch's t": "Welch's t test",
     't of a correlation': 't test of a correlation',
+    'z of a random-effects mean': 'z test of samples of contexts',
+    'Hartung–Knapp': 'Hartung–Knapp t test of samples of contexts',
+    'χ² of heterogeneity': 'χ² test of samples of contexts',
     'unrelated topics': 'pairs of unrelated topics',
     'unrelated attributes': 'pairs of unrelated topics in place of the attributes',
     'random directions': 'directions of random pairs of words',
@@ -177,6 +180,10 @@ INTERVAL_METHODS = { # method of an Interval -> its words
     'jackknife of atanh(2 share - 1)': 'jackknife of atanh(2 share − 1)',
     'jackknife of the logarithm': 'jackknife of the logarithm',
     'Wilson': 'Wilson interval',
+    'random effects': 'random-effects interval',
+    'Hartung–Knapp': 'Hartung–Knapp interval',
+    'prediction': 'prediction interval',
+    'percentiles of samples': 'percentiles of d',
     'noncentral t': 'noncentral t interval for normal scores',
     'Fisher z': 'Fisher z interval',
     'Bonett & Wright': 'variance (1 + ρ²/2) / (n − 3) of atanh ρ, Bonett & Wright 2000',
@@ -557,6 +564,13 @@ ESTIMATES = { # name of an Estimate -> what it is
     'gender shuffled': 'what chance gives: the mean of the shuffles, and a band that holds 95 % of them',
     "Fisher's exact test": "Fisher's exact test in place of χ²",
     'corrected within templates': 'Bonferroni over the fills of a template',
+    'd of mean associations': 'd of the associations of words, each the mean over its sentences',
+    'contexts as studies': 'the value, with the interval and the test that take samples of contexts as independent studies, as published',
+    'Hartung–Knapp': 'the value, with the interval and the test of Hartung and Knapp (2001), which take samples of contexts as independent studies',
+    'prediction interval': 'the value, with an interval for the true d of one further sample of contexts of the same words',
+    'single samples': 'mean of d in single samples of contexts, with the interval that holds the middle of them',
+    'Q': "Cochran's Q of samples of contexts",
+    'tau²': 'variance of d between samples of contexts, beyond that within them',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #bd4f34b5
@@ -635,6 +649,11 @@ NOTES_OF_EMBEDDERS = { # of sentence embedders
     'sentences as units': 'over sentences, which are not independent, so that there is no p-value and no interval',
     'embedded anew': 'change of the raw difference if all vectors change as those of {n} sentences did when they were embedded anew',
     'sentences of one word': 'sentences of one word are counted as independent, which they are not',
+    'states of a layer': 'the vector of a word is the {pooling} of the states of its pieces at layer {layer} of {n_layers}, in {n} sentences of {corpus}',
+    'state of a layer': 'the vector of a word is the state of its {pooling} piece at layer {layer} of {n_layers}, in {n} sentences of {corpus}',
+    'vectors of whole sentences': 'an embedder gives no vectors of words, so the vector of a word is that of its whole sentence, in {n} sentences of {corpus}',
+    'few contexts': '{n} with fewer than {fewer} sentences: {words}',
+    'sentences that the model cannot read': '{n} left out: too long for the model, or with tokens that it does not know',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #07bc04e4
