@@ -209,9 +209,11 @@ def _named_subjects(subjects):
         named = {str(name): as_vectors(subject) for name, subject in subjects.items()}
     elif is_list:
         opened = [as_vectors(subject) for subject in subjects]
-        named = {subject.name: subject for subject in opened}
-        if len(named) < len(opened):
-            raise ValueError(f'several subjects have the name {listed([s.name for s in opened])}; give a mapping of names to subjects')
+        names = [subject.name for subject in opened]
+        named = dict(zip(names, opened))
+        repeated = [name for name in named if names.count(name) > 1]
+        if repeated:
+            raise ValueError(f'several subjects have the name {listed(repeated)}; give a mapping of names to subjects')
     else:
         single = as_vectors(subjects)
         named = {single.name: single}
