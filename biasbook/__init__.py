@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from biasbook.auditing.measures import occupation_gap as occupation_gap
     from biasbook.auditing.own_tests import check_study as check_study
     from biasbook.auditing.run import audit as audit
+    from biasbook.chapters.agreement import agreement as agreement
     from biasbook.chapters.associations import ect as ect
     from biasbook.chapters.associations import mac as mac
     from biasbook.chapters.associations import ripa as ripa
@@ -120,6 +121,7 @@ if TYPE_CHECKING:
     from biasbook.stimuli.words import load_words as load_words
     from biasbook.stimuli.words import weat_queries as weat_queries
     from biasbook.stimuli.words import weat_query as weat_query
+    from biasbook.testing.planted_vectors import planted_vectors as planted_vectors
     from biasbook.vectors.directions import bias_direction as bias_direction
     from biasbook.vectors.directions import gender_pairs as gender_pairs
     from biasbook.vectors.directions import professions as professions
@@ -134,6 +136,7 @@ _NAMES = {
     'auditing.measures': 'occupation_gap',
     'auditing.own_tests': 'check_study',
     'auditing.run': 'audit',
+    'chapters.agreement': 'agreement',
     'chapters.associations': 'ect mac ripa rnd rnsb same',
     'chapters.cbs': 'cbs',
     'chapters.ceat': 'ceat',
@@ -174,6 +177,7 @@ _NAMES = {
     'stimuli.study': 'Study example_study read_study study_schema',
     'stimuli.templates': 'Template',
     'stimuli.words': 'Query load_queries load_words weat_queries weat_query',
+    'testing.planted_vectors': 'planted_vectors',
     'vectors.directions': 'bias_direction gender_pairs professions',
     'vectors.wordvectors': 'WordVectors load_vectors',
 }
