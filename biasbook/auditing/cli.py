@@ -996,7 +996,7 @@ def _study_of(ctx, options):
     from biasbook.stimuli.study import read_study
     try:
         study = read_study(options['study'])
-        rows = measures_of_study(study, options['with_builtin'])
+        rows = measures_of_study(study, options['with_builtin'], options['measures'])
         names = [row.name for row in rows]
         unknown = [name for name in options['measures'] if name not in names]
         if unknown:

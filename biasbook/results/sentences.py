@@ -456,6 +456,7 @@ NOTES_OF_WORDS = { # of measures of word vectors
     'more than a fifth is missing': 'more than 20 % of the words are missing in {sets}, for which WEFE gives no number',
     'no value without a word': 'no interval: the value is at its bound, or is not defined without one of the words',
     'placebos need two target sets': 'topics can take the place of two target sets only, with at most two attribute sets',
+    'too few words for random pairs': 'the vectors have {n} words for random pairs, and {needed} are needed',
     'few topics': 'vectors with {n} words have few topics, so a share of 2 to 10 % decides nothing: in simulations, 4 to 9 % of unrelated '
                   'topics were below 5 %',
 }
