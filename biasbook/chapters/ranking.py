@@ -210,7 +210,7 @@ def _check_each_once(names, what, advice):
         raise ValueError(f'several {what} have the name {listed(repeated)}; {advice}')
 
 
-MEASURES_BY_NAME = {'weat': weat, **ASSOCIATIONS} # measures of word vectors and a query
+MEASURES_BY_NAME: dict[str, Callable] = {'weat': weat, **ASSOCIATIONS} # measures of word vectors and a query
 
 def _measure_name(measure):
     "The key of MEASURES_BY_NAME for a name, for one of these functions or for None; '' for a measure of your own."
