@@ -11,7 +11,7 @@ import shlex
 from importlib.util import find_spec
 from textwrap import shorten
 
-from ..core.checks import check_path, close_names, did_you_mean, shown
+from ..core.checks import check_path, close_names, did_you_mean, joined, shown
 from ..core.registry import bundled_yaml, located, registry_entries
 from ..models.checkpoints import bundled_models
 from ..embedders.providers import checked_subject
@@ -19,11 +19,11 @@ from .names import FORMS, KIND_WORDS, MEASURE_NAMES, plain_name
 from .subjects import OPENERS, SUBJECTS, kind_of, model_names, origin, scheme_of
 
 # %% ../../nbs/auditing/09_catalog.ipynb #4c196546
-def list_measures()->list[dict]: # name, kinds of subject, units, chapter, limits
+def list_measures()->list[dict]: # name, kinds of subject, units, by default (yes or no), chapter, limits, why it is off
     "A row for each measure of `biasbook audit`."
     from biasbook.auditing.measures import MEASURES       # all chapters, which the other lists do not need
-    return [{'name': m.name, 'kinds': ', '.join(m.kinds), 'units': len(m.units()), 'chapter': m.page,
-             'limits': m.limits} for m in MEASURES]
+    return [{'name': m.name, 'kinds': ', '.join(m.kinds), 'units': len(m.units()), 'default': 'no' if m.why_off else 'yes',
+             'chapter': m.page, 'limits': m.limits, 'why_off': m.why_off} for m in MEASURES]
 
 # %% ../../nbs/auditing/09_catalog.ipynb #923030f2
 def list_queries()->list[dict]: # name, measure, groups, words, source
@@ -87,7 +87,7 @@ def vector_names()->list[str]: # names that load_vectors takes
     return ['googlenews-mini', *registered]
 
 # %% ../../nbs/auditing/09_catalog.ipynb #06bed8c1
-_COLUMNS = {'measures': ['name', 'kinds', 'units', 'chapter'], 'queries': ['name', 'measure', 'words', 'groups'],
+_COLUMNS = {'measures': ['name', 'kinds', 'units', 'default', 'chapter'], 'queries': ['name', 'measure', 'words', 'groups'],
             'data': ['name', 'bytes', 'where', 'licence'], 'models': ['subject', 'where', 'what']}
 _NUMBERS = ('units', 'words', 'bytes') # columns that are aligned to the right
 
@@ -99,10 +99,18 @@ def _list_cell(column, x):
     return shorten(str(x), 80, placeholder=' …')
 
 
+def _about_measure(row):
+    "The limits of a measure, and why it is off by default if it is."
+    text = f'\n{row["name"]}: {row["limits"]}'
+    if not row['why_off']:
+        return text
+    return f'{text} Off by default: {row["why_off"]}. To run it: --measure {row["name"]}'
+
+
 def _notes_below(kind, rows):
     "The lines below the columns: the limits of each measure, the sources of the queries."
     if kind == 'measures':
-        return [f'\n{row["name"]}: {row["limits"]}' for row in rows]
+        return [_about_measure(row) for row in rows]
     if kind == 'queries':
         return ['', *(f'{source}.' for source in dict.fromkeys(row['source'] for row in rows))]
     return []
@@ -124,8 +132,10 @@ def overview_text()->str: # at most 40 lines of 100 characters
     from biasbook.results.tables import text_table
     forms = [[f'  {form.example}', form.about] for form in FORMS]
     measures = [[f'  {name}', ', '.join(row.kinds), row.about] for name, row in MEASURE_NAMES.items()]
+    off = [name for name, row in MEASURE_NAMES.items() if not row.is_default]
+    note = f'Only if named, as in --measure {off[0]}: {joined(off)} (why: biasbook list measures)'
     blocks = [text_table([['Subjects', 'opens'], *forms]),
-              text_table([['Measures', 'of', 'about'], *measures]),
+              '\n'.join([text_table([['Measures', 'of', 'about'], *measures]), note]),
               text_table([['Bundled subjects', 'kind', 'needs'], *_bundled_rows()]),
               'More: biasbook list measures, queries, data or models; biasbook audit --help']
     return '\n\n'.join(blocks)

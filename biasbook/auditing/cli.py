@@ -601,6 +601,8 @@ def _complete_vectors(ctx, param, incomplete):
 @click.option('--query', 'names', multiple=True, metavar='NAME', help='A published test, weat1 to weat10; may be repeated. Without '
               'queries, all ten.')
 @click.option('--queries', 'path', type=click.Path(path_type=Path), metavar='FILE', help='A file with queries of your own.')
+@click.option('--measure', default='weat', show_default=True, metavar='NAME', type=_Choice(['weat', 'rnd', 'ripa', 'ect', 'mac', 'rnsb', 'same']),
+              help='The measure: weat for WEAT d, or rnd, ripa, ect, mac, rnsb or same.')
 @click.option('--study', type=click.Path(path_type=Path), metavar='FILE', help='The queries of this study file; its other tests are not '
               'ranked.')
 @_case_option
@@ -611,8 +613,8 @@ def _complete_vectors(ctx, param, incomplete):
 @click.option('--out', type=click.Path(path_type=Path), callback=_check_ending, metavar='FILE',
               help='Write the ranking into this file as well: .pdf, .png or .svg for the figure, .csv, .json, .md or .tex for the table.')
 @click.pass_context
-def rank_command(ctx, subjects, names, path, study, case, by, own_words, out):
-    """Rank word vectors, each SUBJECT a file or a name, by their WEAT d.
+def rank_command(ctx, subjects, names, path, measure, study, case, by, own_words, out):
+    """Rank word vectors, each SUBJECT a file or a name, by their WEAT d or another measure.
 
     The last note lists the orders that hold in 95 % of resamples of the target words.
 
@@ -627,6 +629,7 @@ def rank_command(ctx, subjects, names, path, study, case, by, own_words, out):
     Examples:
       biasbook rank googlenews-mini vectors.txt --query weat7
       biasbook rank a.txt b.txt c.bin --study mine.yaml
+      biasbook rank a.txt b.txt --measure rnd --by distance
       biasbook rank a.txt b.txt c.bin --queries mine.csv --out ranks.tex"""
     if len(subjects) < 2:
         raise click.UsageError('rank compares two or more subjects; to audit one: biasbook audit SUBJECT', ctx)
@@ -639,7 +642,7 @@ def rank_command(ctx, subjects, names, path, study, case, by, own_words, out):
     from biasbook.results.saving import save
     from biasbook.results.tables import printable
     try:
-        ranking = rank(subjects, queries, by=by, common_words=not own_words, case=case)
+        ranking = rank(subjects, queries, by=by, common_words=not own_words, case=case, measure=measure)
         if out is not None:
             save(ranking, out)
     except UnknownName as e:
@@ -898,7 +901,7 @@ def _complete_measures(ctx, param, incomplete):
 @click.option('--out', type=click.Path(path_type=Path), show_default='biasbook-audit',
               help='Folder for report.html and results (json, csv, md, tex).')
 @click.option('--measure', 'measures', multiple=True, metavar='NAME', shell_complete=_complete_measures,
-              help='Only this measure; may be repeated.')
+              help='Only this measure; may be repeated. A measure that is off by default (see "biasbook list measures") runs only if it is named.')
 @click.option('--study', type=click.Path(path_type=Path), metavar='FILE',
               help='Measure the tests of this study file ("biasbook new" begins one) in place of the tests of the package.')
 @click.option('--with-builtin', is_flag=True, help='With --study: the tests of the package as well.')
@@ -996,7 +999,7 @@ def _study_of(ctx, options):
     from biasbook.stimuli.study import read_study
     try:
         study = read_study(options['study'])
-        rows = measures_of_study(study, options['with_builtin'])
+        rows = measures_of_study(study, options['with_builtin'], options['measures'])
         names = [row.name for row in rows]
         unknown = [name for name in options['measures'] if name not in names]
         if unknown:

@@ -8,6 +8,7 @@ __all__ = ['MEASURES', 'UnitDescription', 'default_description', 'Measure', 'fin
 # %% ../../nbs/auditing/01_measures.ipynb #864bb555
 from dataclasses import asdict, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Callable, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..stimuli.studies import load_study
 from ..stimuli.words import Query, weat_queries, weat_query
 from ..models.tokens import unknown_words
 from ..results.result import words_figure
+from ..chapters.associations import ASSOCIATIONS
 from ..chapters.embedding_api import CONTRASTS, embedding_bias
 from ..chapters.maskfill import fill_bias_difference
 from ..chapters.occupation_gap import occupation_gap, occupation_shares
@@ -54,6 +56,7 @@ class Measure(NamedTuple):
     figure: Callable | None = None # (`Result`) -> axes: the chapter's own figure of one result
     describe: Callable = default_description # specification -> `UnitDescription`
     options: tuple = () # the options of an audit that `run` takes as keyword arguments for word vectors: "placebo", "case"
+    why_off: str = '' # why an audit runs it only if it is named; '' for a measure that runs by default
 
 # %% ../../nbs/auditing/01_measures.ipynb #df153020
 def _source_of(name):
@@ -238,6 +241,59 @@ def _bias_describe(spec):
     attributes = sum(len(study.attributes[group]) for group in spec['contrast'])
     return UnitDescription(f'{"/".join(spec["sides"])} × {"/".join(spec["contrast"])}', targets + attributes, study.source)
 
+# %% ../../nbs/auditing/01_measures.ipynb #d1a70c62
+def _association_units(name, tests):
+    "Published tests for a measure beside WEAT: the words of weat7 are the test rnd7. p-values of each measure are adjusted by themselves."
+    units = {}
+    for number in tests:
+        query = weat_query(f'weat{number}')
+        unit = f'{name}{number}'
+        units[unit] = {**asdict(query), 'name': unit, 'battery': f'{query.battery}, {name.upper()}'}
+    return units
+
+def _association_run(name, vectors, spec, **options):
+    return ASSOCIATIONS[name](vectors, Query(**spec), on_missing='drop', **options)
+
+class _Association(NamedTuple):
+    "A row for a measure beside WEAT, without what all of them share."
+    name: str
+    tests: tuple # numbers of published tests
+    limits: str
+    why_off: str
+
+_ALL_TESTS = tuple(range(1, 11))
+_WITH_PAIRS = (7, 8) # tests whose attribute words are pairs, such as he and she
+_WITH_FEELINGS = (1, 2, 3, 4, 5, 10) # tests with pleasant and unpleasant words
+_ASSOCIATION_ROWS = [
+    _Association('rnd', _ALL_TESTS,
+                 limits='It measures nearly what WEAT measures, in other units, so the two are not two findings.',
+                 why_off='on the bundled vectors it has p below .05 for the same eight of ten tests as weat, with the same directions'),
+    _Association('ripa', _WITH_PAIRS,
+                 limits='The value depends on the pairs, here the attribute words at the same place. It measures nearly what WEAT '
+                        'measures, so the two are not two findings.',
+                 why_off='on the bundled vectors it agrees with weat, and only two of the ten tests have pairs of attribute words'),
+    _Association('ect', _ALL_TESTS,
+                 limits='Two lists about two topics order other words differently, whatever the topics are; the placebo p shows how much.',
+                 why_off='on the bundled vectors it has p below .05 for nine of ten tests, and in none of them do unrelated topics agree more, '
+                         'after adjustment'),
+    _Association('mac', _ALL_TESTS,
+                 limits='It has no direction and does not compare the target sets. Random words have a positive mean cosine, too, so its '
+                        'p-value is nearly always small.',
+                 why_off='it has p below .05 for nearly any words, also for random ones'),
+    _Association('rnsb', _WITH_FEELINGS,
+                 limits='The value depends on the words that the classifier learned from, and grows with fewer target words. Compare values only '
+                        'between lists of the same sizes.',
+                 why_off='it trains 500 classifiers for each test, and on the bundled vectors shows no test that unrelated topics do not'),
+    _Association('same', _ALL_TESTS,
+                 limits='It says how much, not in which direction, and does not compare the target sets. It grows with fewer attribute words, so '
+                        'compare values only between lists of the same sizes.',
+                 why_off='on the bundled vectors it has p below .05 for one of ten tests, and none after adjustment')]
+
+def _association_row(row):
+    return Measure(name=row.name, kinds=('vectors',), units=partial(_association_units, row.name, row.tests),
+                   run=partial(_association_run, row.name), page='06_associations', limits=row.limits, describe=_weat_describe,
+                   options=('placebo', 'case'), why_off=row.why_off)
+
 # %% ../../nbs/auditing/01_measures.ipynb #16a67eb4
 MEASURES = [
     Measure(name='weat', kinds=('vectors',),
@@ -285,20 +341,21 @@ MEASURES = [
             units=_bias_units, run=_bias_run, page='04_embedding_api',
             limits='A difference between words in these templates; other templates can reverse it. Its size in words '
                    'compares it with the spread of the words of one side; it is not a size of harm.',
-            figure=_weat_figure, describe=_bias_describe)]
+            figure=_weat_figure, describe=_bias_describe),
+    *map(_association_row, _ASSOCIATION_ROWS)]
 
 # %% ../../nbs/auditing/01_measures.ipynb #35414a92
-def find_measures(measures=None, # names or rows of the table, or one of them; None for all rows
+def find_measures(measures=None, # names or rows of the table, or one of them; None for the rows that are on by default
                  )->list[Measure]:
     "Rows of the table. ValueError for an empty list, UnknownName for a name that is not there."
     table = {m.name: m for m in MEASURES}
     if measures is None:
-        return list(MEASURES)
+        return [m for m in MEASURES if not m.why_off]
     if isinstance(measures, (str, Measure)):
         measures = [measures]
     chosen = list(measures) if hasattr(measures, '__iter__') else []
     if not chosen:
-        raise ValueError(f'measures is {shown(measures)}; name one or more, or leave it out for all')
+        raise ValueError(f'measures is {shown(measures)}; name one or more, or leave it out for the default ones')
     found = []
     for m in chosen:
         if isinstance(m, str) and plain_name(m) in table:

@@ -16,6 +16,7 @@ class MeasureName(NamedTuple):
     kinds: tuple # the kinds of subject that it takes
     page: str # its chapter, without its suffix
     about: str # what it measures, in a few words
+    is_default: bool = True # False: an audit runs it only if it is named
 
 MEASURE_NAMES = {
     'weat': MeasureName(('vectors',), '00_weat', 'do words X lean more toward A than words Y do?'),
@@ -26,7 +27,13 @@ MEASURE_NAMES = {
     'maskfill': MeasureName(('masked',), '02_maskfill', 'occupations with he or she in a blank'),
     'sas_pairs': MeasureName(('masked', 'causal', 'seq2seq'), '03_sas_pairs', 'stereotypes and their opposites, sentence by sentence'),
     'seat': MeasureName(('embedder',), '04b_seat', 'the tests of WEAT in bare sentences'),
-    'embedding_bias': MeasureName(('embedder',), '04_embedding_api', 'words of two groups in templates')}
+    'embedding_bias': MeasureName(('embedder',), '04_embedding_api', 'words of two groups in templates'),
+    'rnd': MeasureName(('vectors',), '06_associations', 'are words of A nearer to the mean of X or of Y?', False),
+    'ripa': MeasureName(('vectors',), '06_associations', 'do words X lie along pairs more than words Y?', False),
+    'ect': MeasureName(('vectors',), '06_associations', 'do X and Y rank the attribute words alike?', False),
+    'mac': MeasureName(('vectors',), '06_associations', 'how near are all targets to all attributes?', False),
+    'rnsb': MeasureName(('vectors',), '06_associations', 'are some target words more negative than others?', False),
+    'same': MeasureName(('vectors',), '06_associations', 'how far are words along mean A less mean B?', False)}
 
 # %% ../../nbs/auditing/00a_names.ipynb #add2cb41
 def plain_name(text:str, # as a user wrote it, such as "Occupation-Gap"

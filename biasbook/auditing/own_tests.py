@@ -7,10 +7,13 @@ __all__ = ['measures_of_study', 'StudyFinding', 'check_study']
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #1eab7475
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from typing import NamedTuple
 
-from .measures import MEASURES, Measure, UnitDescription
+from .measures import MEASURES, Measure, UnitDescription, unit_name
+from .names import plain_name
 from .subjects import open_subject
+from ..chapters.associations import ASSOCIATIONS
 from ..chapters.cbs import cbs
 from ..chapters.crows_pairs import crows_pairs
 from ..chapters.embedding_api import embedding_bias
@@ -48,6 +51,11 @@ def _seat_run(embedder, spec, **options):
     if not spec.get('templates'):
         return _OF_THE_BOOK['seat'].run(embedder, _query_of(spec), **options)
     return seat(embedder, Query(**_query_of(spec)), templates=spec['templates'], on_missing='drop', **options)
+
+
+def _association_run(name, vectors, spec, **options):
+    "A query in word vectors, by a measure beside WEAT."
+    return _OF_THE_BOOK[name].run(vectors, _query_of(spec), **options)
 
 
 def _known_words(model, words, what, least):
@@ -135,7 +143,8 @@ def _contrast_run(embedder, spec):
 # %% ../../nbs/auditing/01a_own_tests.ipynb #aa8ccaaf
 _OF_THE_BOOK = {m.name: m for m in MEASURES}
 _OWN = {                                        # part of a study: the rows that measure it, without their units
-    'queries': (_OF_THE_BOOK['weat']._replace(run=_weat_run), _OF_THE_BOOK['seat']._replace(run=_seat_run)),
+    'queries': (_OF_THE_BOOK['weat']._replace(run=_weat_run), _OF_THE_BOOK['seat']._replace(run=_seat_run),
+                *(_OF_THE_BOOK[name]._replace(run=partial(_association_run, name)) for name in ASSOCIATIONS)),
     'fills': (Measure(name='fills', kinds=('masked',), units=dict, run=_fill_run, page='02_maskfill', limits=_OF_THE_BOOK['maskfill'].limits),),
     'pairs': (Measure(name='pairs', kinds=('masked', 'causal'), units=dict, run=_pairs_run, page='03a_crows_pairs',
                       limits=_OF_THE_BOOK['sas_pairs'].limits),),
@@ -145,14 +154,19 @@ _OWN = {                                        # part of a study: the rows that
     'contrasts': (_OF_THE_BOOK['embedding_bias']._replace(name='contrasts', run=_contrast_run),)}
 
 
-def _units_of(study, part):
-    "name of each test of a part: its specification, plain data"
+def _units_of(study, part, measure):
+    """The tests of a part for a measure: name of each test -> its specification, plain data.
+
+    A measure beside WEAT takes the same queries. Its tests have its name before theirs, and its p-values are adjusted by themselves."""
     units = {}
     for test in getattr(study, part):
         spec = asdict(test)
         spec['battery'] = spec.get('battery') or study.name
         spec['source'] = spec.get('source') or study.source
-        units[test.name] = spec
+        if measure in ASSOCIATIONS:
+            spec['name'] = unit_name(measure, test.name)
+            spec['battery'] = f'{spec["battery"]}, {measure.upper()}'
+        units[spec['name']] = spec
     return units
 
 
@@ -164,20 +178,25 @@ def _describe(spec):
 # %% ../../nbs/auditing/01a_own_tests.ipynb #55e7c85f
 def measures_of_study(study, # a Study
                       with_builtin=False, # True: beside the tests of this book
+                      named=(), # names of measures; one that is off by default is among the rows only if it is named
                      )->list: # of rows like those of MEASURES
     "The measures of an audit of a study. ValueError if a test has the name of a test of this book, and both are wanted."
     own: dict = {}
+    wanted = {plain_name(name) for name in named if isinstance(name, str)}
     for part in STUDY_PARTS:
-        units = _units_of(study, part.key)
-        if not units:
-            continue
         for row in _OWN[part.key]:
+            units = _units_of(study, part.key, row.name)
+            is_off = row.why_off and row.name not in wanted
+            if not units or is_off:
+                continue
             describe = row.describe if part.key == 'queries' else _describe
             own[row.name] = row._replace(units=lambda units=units: units, describe=describe)
     if not with_builtin:
         return list(own.values())
     rows = []
     for row in MEASURES:
+        if row.why_off and row.name not in wanted:
+            continue
         if row.name not in own:
             rows.append(row)
             continue

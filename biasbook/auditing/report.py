@@ -84,14 +84,17 @@ def _word_sets(r):
     "The words that a result was measured with, by the name of their list."
     lists = r.words.used
     names = list(lists)
-    of_lists = [] if r.comparison is None else [*r.comparison.groups, *r.comparison.ideas]
+    of_comparison = [] if r.comparison is None else [*r.comparison.groups, *r.comparison.ideas]
+    is_query = names == ['X', 'Y', 'A', 'B'] and len(r.meta.get('names') or ()) == 4
+    of_lists = r.meta['names'] if is_query else of_comparison         # a comparison has its groups in the order that its sign needs
     if len(of_lists) == len(set(of_lists)) == len(lists):
         names = of_lists                        # math, arts, male and female in place of X, Y, A and B
     sets = dict(zip(names, lists.values()))
     if r.details is not None and 'word' in r.details:
         in_sets = {word for some in sets.values() for word in some}
-        if not set(r.details['word']) <= in_sets:
-            sets['words'] = r.details['word'].tolist()
+        others = [word for word in r.details['word'].tolist() if word not in in_sets]
+        if others:
+            sets['words'] = others
     return sets
 
 

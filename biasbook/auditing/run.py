@@ -442,7 +442,7 @@ def _command(asked, rows):
         return ''
     if asked.with_builtin:
         typed.append('--with-builtin')
-    if asked.measures is not None and rows != MEASURES:
+    if asked.measures is not None and rows != find_measures():
         typed += [f'--measure={row.name}' for row in rows]
     typed += [f'--only={pattern}' for pattern in asked.only or ()]
     if not asked.options.placebo:
@@ -476,16 +476,16 @@ def _rows_and_limits(measures, limits, study, with_builtin):
     from biasbook.stimuli.study import Study, read_study
     if not isinstance(study, Study):
         study = read_study(study)
-    rows = measures_of_study(study, with_builtin)
+    names = [measures] if isinstance(measures, str) else measures
+    rows = measures_of_study(study, with_builtin, names or ())
     if measures is not None:
         table = {row.name: row for row in rows}
-        names = [measures] if isinstance(measures, str) else measures
         rows = [look_up(table, name, 'measure of this study') for name in names]
     return _RowsAndLimits(rows, parse_limits(limits), parse_limits(study.limits, f'the study {study.name}'))
 
 # %% ../../nbs/auditing/02_run.ipynb #712ef620
 def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by default default_subjects()
-          measures=None, # a name such as "weat", or a list of names; all by default
+          measures=None, # a name such as "weat", or a list of names; by default all but those that list_measures says are off by default
           *,
           study=None, # a Study or the path of a study file: its tests in place of the tests of the package
           with_builtin=False, # with a study: True for the tests of the package as well

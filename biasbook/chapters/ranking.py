@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .associations import ASSOCIATIONS, resampled_values
 from .weat import weat
 from ..core.checks import (TooFewWords, WrongKind, check_choice, check_flag, check_fraction, check_seed, check_whole, kind_of,
-                                  listed)
+                                  listed, look_up)
 from ..results.result import Result, Words, plain_data
-from ..results.sentences import (DIFFERENT_WORDS, capitalized, common_words_text, interval_kind_text, number_text, order_text,
-                                        orders_text, resamples_text, used_of_asked_text)
+from ..results.sentences import (DIFFERENT_WORDS, capitalized, common_words_text, interval_kind_text, null_of_ranking_text, number_text,
+                                        order_text, orders_text, resamples_text, used_of_asked_text)
 from ..results.tables import Cell, Column, PrintedTable, TableNote
 from ..stimuli.study import Study, read_study
 from ..stimuli.words import Query, as_query, weat_queries
@@ -124,6 +125,15 @@ def _sets_of_words(results, statistic):
     return [sorted(words) for words in sets.values()]
 
 
+def _resampled_by_name(measure, measured, subjects, case, n_resamples, seed):
+    "The values of a measure of ASSOCIATIONS in each resample, one row a subject; None if a value is undefined."
+    if any(math.isnan(r.value) for r in measured.results):
+        return None
+    sets = [sorted({word for r in measured.results for word in r.words.used[letter]}) for letter in 'XY']
+    counts = _drawn_counts(sets, n_resamples, np.random.default_rng(seed))
+    return np.array([resampled_values(measure, subject, measured.query, counts, case) for subject in subjects])
+
+
 def _resampled(results, n_resamples, seed):
     "The values of each result in each resample, one row a result; None where they cannot be resampled."
     statistics = [_statistic_of(r) for r in results]
@@ -200,24 +210,40 @@ def _check_each_once(names, what, advice):
         raise ValueError(f'several {what} have the name {listed(repeated)}; {advice}')
 
 
-def _opened(subjects, measure):
+MEASURES_BY_NAME: dict[str, Callable] = {'weat': weat, **ASSOCIATIONS} # measures of word vectors and a query
+
+def _measure_name(measure):
+    "The key of MEASURES_BY_NAME for a name, for one of these functions or for None; '' for a measure of your own."
+    if measure is None:
+        return 'weat'
+    if isinstance(measure, str):
+        look_up(MEASURES_BY_NAME, measure.lower(), 'measure of a query in word vectors')
+        return measure.lower()
+    return next((name for name, function in MEASURES_BY_NAME.items() if function is measure), '')
+
+
+def _opened(subjects, name):
     "The subjects as word vectors; with a measure of your own, as they are."
-    return [as_vectors(subject) for subject in subjects] if measure is None else subjects
+    return [as_vectors(subject) for subject in subjects] if name else subjects
 
 
-def _query_of_words(query, subjects, measure):
+def _query_of_words(query, subjects, name):
     "The Query, which can be limited to words that all subjects have; None for a query that only a measure of your own understands."
     is_published = isinstance(query, str) and query in [q.name for q in weat_queries()]
-    if measure is None or is_published or isinstance(query, Query):
+    if name or is_published or isinstance(query, Query):
         found = as_query(query)
         return found if all(isinstance(subject, WordVectors) for subject in subjects) else None
     return None
 
 
-def _common_query(query, subjects, names, case):
-    "A query with the words that all subjects have. TooFewWords names the subjects that lack the others."
+def _common_query(query, subjects, names, case, is_of_pairs):
+    """A query with the words that all subjects have; for a measure of pairs, with the pairs of A and B that all subjects have.
+
+    TooFewWords names the subjects that lack the others."""
     lacking = {name: set(missing_in_case(subject, query.words, case)) for name, subject in zip(names, subjects)}
     lost = set().union(*lacking.values())
+    if is_of_pairs:
+        lost.update(word for pair in zip(query.A, query.B) for word in pair if lost & set(pair))
     common = {}
     for letter in 'XYAB':
         words = getattr(query, letter)
@@ -244,7 +270,7 @@ def _with_words_as_given(r, query):
         given_of.setdefault(word.lower(), word)
         given_of[word] = word
     used = {letter: [given_of[word] for word in words] for letter, words in r.words.used.items()}
-    details = r.details.assign(word=[given_of[word] for word in r.details['word']])
+    details = r.details.assign(word=[given_of.get(word, word) for word in r.details['word']])                   # RIPA has rows of pairs, too
     return replace(r, words=replace(r.words, used=used), details=details)
 
 
@@ -288,9 +314,10 @@ class Ranking:
         "A `PrintedTable`: within each query, the subjects from the largest value down."
         by_rank = self.table.sort_values('rank', kind='stable')
         cells = []
+        digits = _digits(self)
         for query in self.queries:
             of_query = by_rank[by_rank['query'] == query]
-            cells += [tuple(_cells(record)) for record in of_query.to_dict('records')]
+            cells += [tuple(_cells(record, digits)) for record in of_query.to_dict('records')]
         columns = [Column('query'), Column('subject', is_long=True), Column('n', is_number=True), Column('missing', is_number=True),
                    Column(_metric(self), is_number=True), Column(_interval_title(self), is_number=True), Column('rank', is_number=True),
                    Column(f'in {100 * self.level:g} %', is_number=True), Column('above', is_long=True)]
@@ -333,8 +360,13 @@ def _interval_title(ranking):
     return 'interval' if level is None else f'{100 * level:g} % interval'
 
 
-def _ends(record):
-    return '–' if math.isnan(record['low']) else f'[{number_text(record["low"])}, {number_text(record["high"])}]'
+def _digits(ranking):
+    "How many digits its values have after the point."
+    return max(r.meta.get('digits', 2) for r in ranking.results.values())
+
+
+def _ends(record, digits):
+    return '–' if math.isnan(record['low']) else f'[{number_text(record["low"], digits)}, {number_text(record["high"], digits)}]'
 
 
 def _range_text(record):
@@ -345,14 +377,14 @@ def _range_text(record):
     return f'{low}' if low == high else f'{low}–{high}'
 
 
-def _cells(record):
+def _cells(record, digits):
     "The cells of one subject and query."
     asked = None if math.isnan(record['n_asked']) else int(record['n_asked'])
     n = None if math.isnan(record['n']) else int(record['n'])
     mark = '†' if record['different_words'] else ''
     rank = '–' if math.isnan(record['rank']) else f'{int(record["rank"])}'
     return [Cell(record['query'], mark), Cell(record['subject']), Cell(used_of_asked_text(n, asked)), Cell(f'{len(record["missing"])}'),
-            Cell(number_text(record['value'])), Cell(_ends(record)), Cell(rank), Cell(_range_text(record)),
+            Cell(number_text(record['value'], digits)), Cell(_ends(record, digits)), Cell(rank), Cell(_range_text(record)),
             Cell('; '.join(record['above']) or '–')]
 
 
@@ -366,6 +398,9 @@ def _notes(ranking):
     if ranking.common_words:
         texts.append(common_words_text(ranking.lost))
     texts.append(resamples_text(ranking.n_resamples, ranking.level, ranking.by))
+    nulls = {r.null for r in ranking.results.values()}
+    if ranking.by == 'value' and nulls == {1.}:
+        texts.append(null_of_ranking_text(_metric(ranking)))
     held = ranking.orders[ranking.orders['holds']]
     sentences = [order_text(order.query, order.above, order.below, order.share) for order in held.itertuples()]
     texts.append(orders_text(sentences, int(ranking.orders['share'].notna().sum()), ranking.level))
@@ -382,20 +417,21 @@ def rank(subjects, # two or more word vectors, by file, by name or opened; or a 
          by='value', # "value": from the largest value down; "distance": from the largest distance from no association down
          common_words=True, # measure all subjects with the words that all of them have; False: each with its own words, with a mark in the table
          study=None, # a Study or the path of a study file; its queries follow the other `queries`
-         case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"; for WEAT d only
-         measure=None, # a function of a subject and a query that returns a Result; by default WEAT d
+         case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"; not for a function
+         measure='weat', # "weat" for WEAT d, "rnd", "ripa", "ect", "mac", "rnsb" or "same"; or a function of a subject and a query that returns a Result
          n_resamples=9999, # number of resamples of target words
          level=.95, # share of resamples in which an order has to hold, and of the ranks in a range
          random_state=0, # seed of the resamples
         )->Ranking: # has table (a row a query and subject), orders (a row a query and two subjects) and plot(), which draws a heat map
     """Rank word vectors by their values for each query, and count in how many resamples their orders hold.
 
-    By default the value is the WEAT effect size d (Caliskan et al. 2017, doi:10.1126/science.aal4230). Each resample draws the target
+    By default the value is the WEAT effect size d (Caliskan et al. 2017, doi:10.1126/science.aal4230). The other measures by name are
+    bb.rnd, bb.ripa, bb.ect, bb.mac, bb.rnsb and bb.same; for ECT and MAC, 1 is no association. Each resample draws the target
     words anew, the same words for all subjects. An order that holds in 95 % of resamples is not a test at 5 %; for two subjects
     bb.compare_weat has a p-value. Without queries, tests of the ten that lose too many words are left out, with a note.
 
     Raises: TooFewWords for a query that loses too many words; MissingWords as bb.weat does; ValueError for fewer than two subjects,
-    for two of one name, and for a measure that does not measure all subjects with the same words.
+    for two of one name, UnknownName (a ValueError) for an unknown measure, and ValueError for a measure that does not measure all subjects with the same words.
 
     Example:
         >>> import biasbook as bb
@@ -415,28 +451,34 @@ def rank(subjects, # two or more word vectors, by file, by name or opened; or a 
     check_whole(n_resamples, 'n_resamples', least=100)
     check_fraction(level, 'level')
     seed = check_seed(random_state, 'random_state')
-    opened = _opened(given, measure)
+    measure_name = _measure_name(measure)
+    opened = _opened(given, measure_name)
     query_list = _query_list(queries, study)
     if names is None:
         names = _names_of(given, opened)
     _check_each_once(names, 'subjects', 'give a mapping of names to subjects')
-    results, lost, not_measured = {}, {}, {}
-    query_names = []
+    found: list[_Measured] = []
+    not_measured = {}
     for query in query_list:
         try:
-            measured = _measure_all(query, opened, names, measure, common_words, case)
+            found.append(_measure_all(query, opened, names, measure, measure_name, common_words, case))
         except TooFewWords as e:
             if queries is not None or study is not None:         # without queries, each of the ten tests that can be measured is ranked
                 raise
             not_measured[query.name] = str(e)
-            continue
-        query_names.append(measured.name)
-        lost[measured.name] = measured.lost
-        results.update({(measured.name, name): r for name, r in zip(names, measured.results)})
-    if not query_names:
+    if not found:
         raise ValueError(f'none of the ten tests can be measured; {next(iter(not_measured.values()))}')
+    query_names = [measured.name for measured in found]
     _check_each_once(query_names, 'queries', 'give each query once, and each its own name')
-    table, orders = _compare(results, names, query_names, by, n_resamples, level, seed)
+    resampled = []
+    for number, measured in enumerate(found):
+        if measure_name in ASSOCIATIONS:
+            resampled.append(_resampled_by_name(measure_name, measured, opened, case, n_resamples, [seed, number]))
+        else:
+            resampled.append(_resampled(measured.results, n_resamples, [seed, number]))
+    table, orders = _compare(found, resampled, names, by, level)
+    results = {(measured.name, name): r for measured in found for name, r in zip(names, measured.results)}
+    lost = {measured.name: measured.lost for measured in found}
     return Ranking(subjects=tuple(names), queries=tuple(query_names), results=results, table=table, orders=orders, lost=lost, by=by,
                    not_measured=not_measured, common_words=bool(common_words), n_resamples=n_resamples, level=level)
 
@@ -444,21 +486,24 @@ def rank(subjects, # two or more word vectors, by file, by name or opened; or a 
 class _Measured(NamedTuple):
     "A query measured in all subjects."
     name: str # of the query
+    query: Any # as it was measured: a Query with the words that all subjects have, or what a measure of your own understands
     results: list # one a subject
     lost: list # words that were left out of all subjects
 
 
-def _measure_all(query, subjects, names, measure, common_words, case):
+def _measure_all(query, subjects, names, measure, measure_name, common_words, case):
     "A query in each subject, with common words if they are asked for."
-    of_words = _query_of_words(query, subjects, measure)
+    of_words = _query_of_words(query, subjects, measure_name)
     query = of_words or query
-    if measure is not None:                     # a measure of your own looks words up itself
+    if not measure_name:                        # a measure of your own looks words up itself
         case = 'keep'
-    used = _common_query(of_words, subjects, names, case) if of_words and common_words else query
+    used = query
+    if of_words and common_words:
+        used = _common_query(of_words, subjects, names, case, is_of_pairs=measure_name == 'ripa')
     results = []
     for subject, name in zip(subjects, names):
-        if measure is None:
-            r = weat(subject, used, on_missing='drop', case=case, placebo=False)
+        if measure_name:
+            r = MEASURES_BY_NAME[measure_name](subject, used, on_missing='drop', case=case, placebo=False)
             r = _with_lost_words(_with_words_as_given(r, query), query)
         else:
             r = measure(subject, used)
@@ -470,7 +515,7 @@ def _measure_all(query, subjects, names, measure, common_words, case):
         raise ValueError(f'{label}: the subjects were measured with different words; give them queries with words that all of them have, or '
                          'pass common_words=False')
     lost = [word for word in of_words.words if word not in used.words] if of_words and common_words else []
-    return _Measured(label, results, lost)
+    return _Measured(label, used, results, lost)
 
 
 def _has_different_words(results):
@@ -485,18 +530,17 @@ class _Comparison(NamedTuple):
     orders: Any # a DataFrame with a row for each query and two subjects
 
 
-def _compare(results, names, query_names, by, n_resamples, level, seed):
-    "The ranks and the orders of all subjects, for each query."
+def _compare(found, resampled, names, by, level):
+    "The ranks and the orders of all subjects, for each `_Measured` and its values in the resamples, which may be None."
     import pandas as pd
     rows, orders = [], []
-    for number, query in enumerate(query_names):
-        of_query = [results[query, name] for name in names]
+    for measured, in_resamples in zip(found, resampled):
+        query, of_query = measured.name, measured.results
         values = _compared_by(by, np.array([r.value for r in of_query]), of_query[0].null)
-        resampled = _resampled(of_query, n_resamples, [seed, number])
-        if resampled is not None:
-            resampled = _compared_by(by, resampled, of_query[0].null)
-        ranks = None if resampled is None else _ranks(resampled)
-        query_orders = _orders_of(query, names, values, resampled, level)
+        if in_resamples is not None:
+            in_resamples = _compared_by(by, in_resamples, of_query[0].null)
+        ranks = None if in_resamples is None else _ranks(in_resamples)
+        query_orders = _orders_of(query, names, values, in_resamples, level)
         orders += query_orders
         for k, r in enumerate(of_query):
             place = _RankRange(math.nan, math.nan) if ranks is None else _rank_range(ranks[k], level)
@@ -540,6 +584,7 @@ def rank_plot(ranking, # a Ranking
     farthest = np.nanmax(np.abs(values - null), initial=1e-9)
     colors = LinearSegmentedColormap.from_list('association', ['#56B4E9', '#FFFFFF', '#E69F00'])
     n_queries, n_subjects = values.shape
+    digits = _digits(ranking)
     with style():
         if ax is None:
             _, ax = plt.subplots(figsize=(max(5.2, 1.1 + 1.35 * n_subjects), 1.1 + .75 * n_queries))
@@ -548,7 +593,7 @@ def rank_plot(ranking, # a Ranking
         for i, query in enumerate(ranking.queries):
             for j, subject in enumerate(ranking.subjects):
                 record = records.loc[(query, subject)].to_dict()
-                ax.text(j, i, _cell_text(record), ha='center', va='center', fontsize=9.5, parse_math=False)
+                ax.text(j, i, _cell_text(record, digits), ha='center', va='center', fontsize=9.5, parse_math=False)
         heads = ['\n'.join(wrap(clip_middle(name, 44), 18)) for name in ranking.subjects]
         rows = ['\n'.join(wrap(clip_middle(name, 36), 14)) for name in ranking.queries]
         ax.set_xticks(range(n_subjects), heads, parse_math=False, fontsize=9.5)
@@ -566,8 +611,8 @@ def rank_plot(ranking, # a Ranking
     return ax
 
 
-def _cell_text(record):
+def _cell_text(record, digits):
     "The text of a cell: its value, its interval and its rank."
     mark = ' †' if record['different_words'] else ''
     rank = '–' if math.isnan(record['rank']) else f'{int(record["rank"])}'
-    return f'{number_text(record["value"])}{mark}\n{_ends(record)}\nrank {rank} ({_range_text(record)})'
+    return f'{number_text(record["value"], digits)}{mark}\n{_ends(record, digits)}\nrank {rank} ({_range_text(record)})'

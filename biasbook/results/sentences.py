@@ -14,8 +14,8 @@ __all__ = ['TESTS', 'SIDEDNESS', 'INTERVAL_METHODS', 'NULL_BANDS', 'NULLS', 'NOT
            'moved_text', 'adjusted_changes_text', 'lost_text', 'new_text', 'changes_text', 'is_reversed', 'left_text',
            'before_after_text', 'interval_kind_text', 'used_of_asked_text', 'units_note_text', 'sides_text',
            'families_text', 'placebo_columns_text', 'caption_text', 'order_text', 'orders_text', 'resamples_text',
-           'common_words_text', 'limit_facts_text', 'limit_advice_text', 'unbounded_text', 'limit_text',
-           'little_data_text', 'not_found_text', 'no_subject_text', 'limits_text']
+           'null_of_ranking_text', 'common_words_text', 'limit_facts_text', 'limit_advice_text', 'unbounded_text',
+           'limit_text', 'little_data_text', 'not_found_text', 'no_subject_text', 'limits_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
 import math
@@ -463,6 +463,7 @@ NOTES_OF_WORDS = { # of measures of word vectors
     'more than a fifth is missing': 'more than 20 % of the words are missing in {sets}, for which WEFE gives no number',
     'no value without a word': 'no interval: the value is at its bound, or is not defined without one of the words',
     'placebos need two target sets': 'topics can take the place of two target sets only, with at most two attribute sets',
+    'too few words for random pairs': 'the vectors have {n} words for random pairs, and {needed} are needed',
     'few topics': 'vectors with {n} words have few topics, so a share of 2 to 10 % decides nothing: in simulations, 4 to 9 % of unrelated '
                   'topics were below 5 %',
 }
@@ -1179,6 +1180,12 @@ def resamples_text(n_resamples, # how many there are
     return (f'ranks are from the largest {what} down, with their range in {100 * level:g} % of {format_count(n_resamples)} resamples of '
             'target words, in which all subjects have the same words; “above” names the subjects with a larger rank number in '
             f'{100 * level:g} % of them')
+
+
+def null_of_ranking_text(metric, # such as "MAC", whose value without association is 1
+                        )->str:
+    "What rank 1 means for a measure that is 1 without association."
+    return f'{metric} is 1 without association and smaller with it, so the last rank has the most association'
 
 
 def common_words_text(lost, # name of a query -> the words that it lost, in the order of the query

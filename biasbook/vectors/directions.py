@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['METHODS', 'gender_pairs', 'professions', 'principal_direction', 'mean_direction', 'Direction', 'bias_direction',
-           'as_direction', 'random_directions', 'placebo_values']
+           'as_direction', 'random_differences', 'random_directions', 'placebo_values']
 
 # %% ../../nbs/vectors/03_directions.ipynb #cd2d62e9
 import math
@@ -277,6 +277,21 @@ MOST_KEPT = 3 # sets of random directions that are kept for some vectors, since 
 _drawn: WeakKeyDictionary = WeakKeyDictionary() # WordVectors: {what the directions depend on: RandomDirections}, as long as the vectors are in use
 
 # %% ../../nbs/vectors/03_directions.ipynb #e5909c2b
+def random_differences(vectors, # WordVectors
+                       k, # how many pairs in a set
+                       n, # how many sets
+                       random_state=0, # seed
+                       exclude=(), # words that are not drawn
+                      ): # yields blocks of sets, each an array (sets, pairs, dimensions)
+    "Differences of random pairs of the 10 000 most frequent words, whose vectors have length 1. ValueError for too few words."
+    pool = _random_pool(vectors, k, exclude)
+    unit = unit_rows(vectors.vectors[pool])
+    rng = np.random.default_rng(random_state)
+    for start in range(0, n, 250):                                    # 6 MB of ten differences at a time
+        in_block = min(250, n - start)
+        yield np.array([_random_differences(vectors.name, unit, k, rng) for _ in range(in_block)])
+
+
 def random_directions(vectors, # anything that as_vectors takes
                       direction, # a Direction: as many pairs, by the same method
                       n=100, # how many directions
@@ -297,13 +312,8 @@ def random_directions(vectors, # anything that as_vectors takes
     random = kept.get(key)
     if random is not None:
         return random
-    pool = _random_pool(vectors, k, exclude)
-    unit = unit_rows(vectors.vectors[pool])
-    rng = np.random.default_rng(random_state)
     directions, shares = [], []
-    for start in range(0, n, 250):                                    # 6 MB of differences at a time
-        in_block = min(250, n - start)
-        D = np.array([_random_differences(vectors.name, unit, k, rng) for _ in range(in_block)])
+    for D in random_differences(vectors, k, n, random_state, exclude):
         principal, shares_of_variance = _principal_directions(D)           # the shares are wanted for every method
         if direction.method == 'pca':
             directions.append(principal)
