@@ -687,7 +687,7 @@ def _undefined(metric, found, null):
 
 
 def _placebo(found, values_of_draw, value, alternative, null=0.):
-    """How often two unrelated topics in place of the target sets reach the value.
+    """The placebo p-value: how often two unrelated topics in place of the target sets give a value as extreme.
 
     `values_of_draw` gives the value of each pair of a draw of topic lists, from the draw and the attribute rows at length 1."""
     if len(found.targets) != 2 or len(found.attributes) > 2:
@@ -706,7 +706,7 @@ def _placebo(found, values_of_draw, value, alternative, null=0.):
     all_values = np.concatenate(values)
     numbers = np.repeat(np.arange(len(values)), [len(of_draw) for of_draw in values])
     reached = is_as_extreme(all_values - null, value - null, alternative)
-    pvalue = (1 + np.count_nonzero(reached)) / (1 + len(reached))
+    pvalue = float((1 + np.count_nonzero(reached)) / (1 + len(reached)))
     test = HypothesisTest(name='unrelated topics', pvalue=pvalue, alternative=alternative, n_resamples=len(reached),
                           error=draws_error(reached, numbers), units=Units(counts=topics.n_lists, name='topic lists'),
                           n_draws=len(topics.draws), random_state=0)
@@ -737,10 +737,10 @@ def rnd(vectors, # WordVectors, or a dict, a gensim KeyedVectors, a (words, matr
        )->Result: # value: RND of A less RND of B, or RND of the only attribute set; details has one row for each word
     """Relative norm distance (Garg et al. 2018, doi:10.1073/pnas.1720347115).
 
-    Each target set is averaged. A word of an attribute set counts by its distance to the mean of X less its distance to the mean of Y,
-    so that it is above 0 for a word nearer to Y. RND is the mean over the words of a set. With two attribute sets the value is the
-    difference of their RNDs: above 0, Y leans more toward A than X does. 0 means no difference. The p-value is of other splits of the
-    target words.
+    Each target set is averaged. The score of an attribute word is its distance to the mean of X minus its distance to the mean of Y, so it
+    is above 0 for a word nearer to Y. RND is the mean score of an attribute set. With two attribute sets the value is the RND of A minus
+    the RND of B: above 0, Y leans more toward A than X does; 0 means no difference. The p-value is of a permutation test that splits the
+    target words anew.
 
     Raises: MissingWords and TooFewWords as bb.weat; ValueError for another number of sets, another distance, or a zero vector.
 
@@ -777,9 +777,9 @@ def mac(vectors, # anything that bb.weat takes
        )->Result: # value from 0 to 2, 1 for words at right angles; details has one row for each word
     """Mean average cosine distance (Manzini et al. 2019, doi:10.18653/v1/N19-1062).
 
-    For each target word and each attribute set, 1 less the mean cosine; MAC is the mean of these numbers. At 1 the words are at right
-    angles, below 1 they are nearer to each other. MAC does not tell the sets apart, so it has no direction. The p-value flips
-    the signs of the target words' numbers less 1.
+    For each target word and each attribute set, take 1 minus the mean cosine; MAC is the mean of these numbers. It is 1 for words at right
+    angles, and below 1 for words that are nearer to each other. MAC treats all sets alike, so it has no direction. The p-value is of a
+    sign-flip test on the mean cosines of the target words.
 
     Raises: MissingWords and TooFewWords as bb.weat; ValueError for a zero vector.
 
@@ -819,9 +819,9 @@ def ect(vectors, # anything that bb.weat takes
        )->Result: # value from -1 to 1; details has one row for each word
     """Embedding coherence test (Dev & Phillips 2019, doi:10.48550/arXiv.1901.07656).
 
-    Each target set is averaged. The attribute words are ranked by their cosine with one mean, and with the other; the value is Spearman's
-    correlation of the two rankings. At 1 both sets rank the attribute words alike. The p-value is the share of other splits of the
-    target words that agree as little.
+    Each target set is averaged. The attribute words are ranked by their cosine with each of the two means; the value is Spearman's
+    correlation of the two rankings. It is 1 if both rankings are the same. The p-value is the share of splits of the target words
+    with a correlation as small.
 
     Raises: MissingWords and TooFewWords as bb.weat; ValueError for another number of sets, fewer than 3 attribute words, or a zero vector.
 
@@ -917,10 +917,10 @@ def ripa(vectors, # anything that bb.weat takes
         )->Result: # value: mean RIPA of X less that of Y, or that of the only set; details has one row for each word, and for each pair
     """Relational inner product association (Ethayarajh et al. 2019, doi:10.18653/v1/P19-1166).
 
-    Each pair gives a direction: its first word less its second, at length 1. The RIPA of a word is its inner product with a direction,
-    averaged over all pairs. With two target sets the value is the difference of their means, and p is of other splits of the
-    target words; with one it is its mean, and p flips the pairs. Above 0 a word lies toward the first words. `spread over pairs` says
-    how much the value differs from pair to pair. There are two placebos: unrelated topics in place of the target words, and random
+    Each pair gives a direction: its first word minus its second, scaled to length 1. The RIPA of a word is its inner product with a
+    direction, averaged over all pairs. Above 0, a word lies toward the first words of the pairs. With two target sets the value is the
+    difference of their means, and the p-value is of a permutation test that splits the target words anew. With one target set the value
+    is its mean, and the p-value is of a sign-flip test over pairs. `spread over pairs` is the standard deviation of the value over pairs. There are two placebos: unrelated topics in place of the target words, and random
     pairs of frequent words in place of the pairs.
 
     Raises: MissingWords and TooFewWords as bb.weat; ValueError for sets that are no pairs, a pair of equal vectors, or a zero vector.
@@ -974,9 +974,9 @@ def rnsb(vectors, # anything that bb.weat takes
         )->Result: # value in nats, from 0 to the logarithm of the number of target words; details has one row for each word
     """Relative negative sentiment bias (Sweeney & Najafian 2019, doi:10.18653/v1/P19-1162).
 
-    A logistic regression learns to tell the negative words from the positive ones. The probability of the negative class of each
-    target word, divided by their sum, is compared with equal shares; the value is the Kullback-Leibler divergence. At 0 all target words
-    are equally negative. The classifier is trained on all attribute words; the estimate `seeds` has the mean over splits, as
+    A logistic regression learns to tell the negative words from the positive ones, and gives each target word a probability of being
+    negative. These probabilities are divided by their sum; the value is the Kullback-Leibler divergence from equal shares. It is 0 if all
+    target words are equally negative. The classifier is trained on all attribute words; the estimate `seeds` has the mean over splits, as
     published, and their range. The p-value shuffles the labels of the attribute words 499 times.
 
     Raises: MissingWords and TooFewWords as bb.weat; WrongKind for seeds that are no list; ValueError for another number of sets, or a zero vector.
@@ -1021,9 +1021,9 @@ def same(vectors, # anything that bb.weat takes
         )->Result: # value from 0 to 1; details has one row for each word
     """SAME, for two attribute sets (Schröder et al. 2022, doi:10.48550/arXiv.2203.14603).
 
-    The mean of the unit vectors of A less that of B is a direction. SAME is the mean of |cosine| of the target words with it. Two
-    parts are estimates of the result: `skew`, the mean of the cosines with their signs, and `stereotype`, their standard deviation. The
-    p-value is of other splits of the attribute words.
+    The mean of the unit vectors of A minus that of B is a direction. SAME is the mean absolute cosine of the target words with it. The
+    result has two more estimates: `skew`, the mean of the signed cosines, and `stereotype`, their standard deviation. The p-value is of a
+    permutation test that splits the attribute words anew.
 
     Raises: MissingWords and TooFewWords as bb.weat; ValueError for another number of sets, attribute sets of one mean, or a zero vector.
 
