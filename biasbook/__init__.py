@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from biasbook.chapters.associations import rnd as rnd
     from biasbook.chapters.associations import rnsb as rnsb
     from biasbook.chapters.associations import same as same
+    from biasbook.chapters.bbq import bbq_scores as bbq_scores
     from biasbook.chapters.cbs import cbs as cbs
     from biasbook.chapters.crows_pairs import crows_by_type as crows_by_type
     from biasbook.chapters.crows_pairs import crows_pairs as crows_pairs
@@ -103,6 +104,8 @@ if TYPE_CHECKING:
     from biasbook.results.result import results_table as results_table
     from biasbook.results.saving import save as save
     from biasbook.stats.estimate import Estimate as Estimate
+    from biasbook.stimuli.bbq_items import load_bbq as load_bbq
+    from biasbook.stimuli.bbq_items import load_bbq_answers as load_bbq_answers
     from biasbook.stimuli.benchmarks import load_crows_pairs as load_crows_pairs
     from biasbook.stimuli.benchmarks import load_stereoset as load_stereoset
     from biasbook.stimuli.pairs import load_pairs as load_pairs
@@ -134,6 +137,7 @@ _NAMES = {
     'auditing.own_tests': 'check_study',
     'auditing.run': 'audit',
     'chapters.associations': 'ect mac ripa rnd rnsb same',
+    'chapters.bbq': 'bbq_scores',
     'chapters.cbs': 'cbs',
     'chapters.crows_pairs': 'crows_by_type crows_pairs',
     'chapters.debias': 'compare_debiasing hard_debias hard_debias_each inlp leace nearest_pairs shares_left what_is_left',
@@ -165,6 +169,7 @@ _NAMES = {
     'results.result': 'Result paper_table results_plot results_table',
     'results.saving': 'save',
     'stats.estimate': 'Estimate',
+    'stimuli.bbq_items': 'load_bbq load_bbq_answers',
     'stimuli.benchmarks': 'load_crows_pairs load_stereoset',
     'stimuli.pairs': 'load_pairs pair_sentences',
     'stimuli.questions': 'analogy_questions',
