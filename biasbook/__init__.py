@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from biasbook.chapters.associations import rnd as rnd
     from biasbook.chapters.associations import rnsb as rnsb
     from biasbook.chapters.associations import same as same
+    from biasbook.chapters.bbq import bbq as bbq
     from biasbook.chapters.bbq import bbq_scores as bbq_scores
     from biasbook.chapters.cbs import cbs as cbs
     from biasbook.chapters.crows_pairs import crows_by_type as crows_by_type
@@ -137,7 +138,7 @@ _NAMES = {
     'auditing.own_tests': 'check_study',
     'auditing.run': 'audit',
     'chapters.associations': 'ect mac ripa rnd rnsb same',
-    'chapters.bbq': 'bbq_scores',
+    'chapters.bbq': 'bbq bbq_scores',
     'chapters.cbs': 'cbs',
     'chapters.crows_pairs': 'crows_by_type crows_pairs',
     'chapters.debias': 'compare_debiasing hard_debias hard_debias_each inlp leace nearest_pairs shares_left what_is_left',
