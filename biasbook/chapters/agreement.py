@@ -32,7 +32,7 @@ DECIMALS = 6 # of the values that are ranked: single precision has no more, and 
 class RankCorrelations(NamedTuple):
     "Rank correlations of measures, with one square matrix for each row of weights."
     spearman: np.ndarray # (n weights, m, m); NaN for a measure that gives all units the same value
-    kendall: np.ndarray # the same, τ-b
+    kendall: np.ndarray # the same for Kendall's τ-b
 
 
 def rank_correlations(values, # (n, m) one row a unit, such as a query, and one column a measure
@@ -487,14 +487,14 @@ def agreement(subjects, # word vectors, or a list of them, or a mapping of names
              )->Agreement: # has over_queries, over_subjects, clusters, values, and plot(), which draws a matrix with intervals
     """Do measures rank the same queries, and the same subjects, alike?
 
-    All measures get the same words, those that all subjects have. Two measures are compared by Spearman's and Kendall's rank
+    All measures get the same words: the words that all subjects have. Two measures are compared by Spearman's and Kendall's rank
     correlation: over queries, within each subject and as the mean over subjects, and over subjects, within each query and as the mean
     over queries. The intervals resample queries, not words. Clusters are from average linkage of 1 less Spearman's correlation. With
     fewer than eight queries there are no intervals and no clusters, and with fewer than five subjects no correlations over subjects;
     the notes say so. The measures are those of WEFE (Badilla et al. 2020, doi:10.24963/ijcai.2020/60), of bb.ripa and of bb.same.
 
-    Raises: UnknownName for an unknown measure; TooFewWords for a query of yours that loses too many words; ValueError for fewer than two
-    measures, for an amount with by="value", and for a query that a measure cannot measure, such as lists that make no pairs for RIPA.
+    Raises: UnknownName for an unknown measure; TooFewWords for a query given by you that loses too many words; ValueError for fewer than two
+    measures, for a measure without a direction if by="value", and for a query that does not suit a measure, such as unpaired lists for RIPA.
 
     Example:
         >>> import biasbook as bb

@@ -43,7 +43,7 @@ WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*") # letters, with apostrophes
 
 
 class Context(NamedTuple):
-    "A sentence that has a word."
+    "A sentence that contains a given word."
     text: str # the sentence
     span: tuple # the place of the word's first character, and the place after its last
 
@@ -65,7 +65,7 @@ def _spans(sentence, words, phrases):
 def find_contexts(words, # a list of words
                   sentences, # a list of sentences
                  )->dict: # word: its Contexts, in the order of the sentences; an empty list for a word that no sentence has
-    "The sentences that have each word, written exactly as the word is. ValueError for words or sentences that are not lists of texts."
+    "The sentences that contain each word, in its exact spelling. ValueError for words or sentences that are not lists of texts."
     words = check_words(words)
     phrases = [word for word in words if not WORD.fullmatch(word)]
     single = set(words).difference(phrases)
@@ -148,7 +148,7 @@ class RandomEffects(NamedTuple):
     mean: Any # the combined effect size
     se: Any # its standard error
     se_hartung_knapp: Any # its standard error by Hartung and Knapp (2001)
-    q: Any # Cochran's Q: the weighted squares around the mean of fixed effects
+    q: Any # Cochran's Q: the weighted sum of squares around the fixed-effect mean
     tau2: Any # the variance between studies
     n: int # studies
 
@@ -191,9 +191,9 @@ def weat_d_variance(d, # effect sizes: a number, or an array
                     m, # words in Y
                     ddof=1, # of the standard deviation in d
                    ): # as d
-    """The sampling variance of a WEAT d over words, for normal associations: that of Cohen's d (Hedges & Olkin 1985), carried over to d.
+    """The sampling variance of a WEAT d over words, for normal associations: the variance of Cohen's d (Hedges & Olkin 1985), converted.
 
-    At the largest d that there is, the formula gives 0; the variance is kept above it."""
+    At the largest possible d the formula gives 0; the variance is kept slightly above 0."""
     bound = effect_size_bound(n, m, ddof)
     N = n + m
     u = np.maximum(1 - (np.asarray(d, float) / bound) ** 2, 1e-6)
@@ -384,9 +384,9 @@ def _unit_contexts(words, letter):
 
 @one_thread
 def ceat_arrays(X, # a list of arrays, one a word of X, each with one row for each context of the word
-                Y, # the same of the words of Y
-                A, # of the words of A
-                B, # of the words of B
+                Y, # the same for the words of Y
+                A, # the same for the words of A
+                B, # the same for the words of B
                 *,
                 n_samples=1000, # how often one context is drawn for each word
                 alternative='two-sided', # of p over words: "two-sided", "greater" or "less"
@@ -578,11 +578,11 @@ def ceat(model, # a masked or causal model from load_model, an Embedder, or the 
 
     The test is from Guo & Caliskan (2021, doi:10.1145/3461702.3462536). A sample takes one sentence for each word and computes the d of
     a WEAT from the vectors of the words in these sentences. The value is the mean d of many samples, combined by a random-effects model;
-    0 means no difference. The published p-value counts samples as independent studies. They share their words, so it falls as their
-    number grows; it is in `estimate("contexts as studies")`. The p-value and the interval shown first are over words: each word's
-    association is averaged over its sentences, and the targets are dealt to X and Y in other ways (a permutation test).
+    0 means no difference. The published p-value counts samples as independent studies. They share their words, so it falls as
+    samples are added; it is in `estimate("contexts as studies")`. The p-value and the interval shown first are over words: each word's
+    association is averaged over its sentences, and a permutation test assigns the target words to X and Y in other ways.
 
-    An embedder gives no vectors of words, so the vector is that of the whole sentence.
+    An embedder gives no vectors of single words, so the vector of the whole sentence is used.
 
     Raises: MissingWords if no sentence has a word and `on_missing` is "raise"; TooFewWords if too few are left; ValueError for a layer,
     a corpus or vectors that cannot be used; TypeError for a model behind a server, a chat model or an encoder–decoder.

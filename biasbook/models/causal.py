@@ -75,7 +75,7 @@ class CausalScorer(Scorer):
         "Log-probability of each text, with a term for each token. The end of the text is not scored."
         start = self._start_ids(bos)
         rows = []                               # only the numbers of the tokens are kept
-        for e in self.encode_each(sentences, unknown, special=False, room=len(start)):
+        for e in self.encode_each(sentences, unknown, special=False, room=len(start), places=False):
             check_no_space(self.tokenizer, [e], special=False)
             if len(e.ids) + len(start) < 2:
                 raise ValueError(f'{shown(e.text, 60)} has one token, and bos=None leaves the first token unscored, so '

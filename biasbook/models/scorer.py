@@ -515,6 +515,7 @@ class Scorer:
                     *,
                     special=True,
                     room=0,
+                    places=True, # with the places of tokens in the text
                    )->Iterator[Encoded]:
         "The same, one text after another, for callers that keep only a part of it."
         texts = check_texts(texts)
@@ -523,4 +524,4 @@ class Scorer:
         limit = None
         if self.checkpoint.limit:
             limit = self.checkpoint.limit - room
-        return encode_each(self.tokenizer, texts, special=special, limit=limit, unknown=unknown)
+        return encode_each(self.tokenizer, texts, special=special, limit=limit, unknown=unknown, places=places)

@@ -42,6 +42,7 @@ def encode_each(tokenizer:Any, # as for encode, like all others
                 special=True,
                 limit=None,
                 unknown='refuse',
+                places=True, # with the places of tokens in the text, and the word of each; without them it takes less time
                )->Iterator[Encoded]:
     "The same, one after another: a million texts take little memory if you do not keep what comes out."
     check_choice(unknown, 'unknown', ('refuse', 'keep'))
@@ -50,18 +51,21 @@ def encode_each(tokenizer:Any, # as for encode, like all others
         if not text.strip():
             raise ValueError(f'text {i} is empty; there is nothing to score in it')
     unknown_id = tokenizer.unk_token_id         # once, since transformers looks it up by its name each time
+    has_places = places and tokenizer.is_fast
     numbers: dict[int, int] = {}                # one object for each number, which all texts share
     for start in range(0, len(texts), _TEXTS_AT_A_TIME):
         block = texts[start:start + _TEXTS_AT_A_TIME]
         out = tokenizer(block, add_special_tokens=special, return_special_tokens_mask=True, verbose=False,
-                        return_attention_mask=False, return_offsets_mapping=tokenizer.is_fast)
+                        return_attention_mask=False, return_offsets_mapping=has_places)
         for i, text in enumerate(block):
             ids = tuple(numbers.setdefault(number, number) for number in out['input_ids'][i])
             added = out['special_tokens_mask'][i]
             own = tuple(k for k in range(len(added)) if not added[k])
-            chars = tuple(map(tuple, out['offset_mapping'][i])) if tokenizer.is_fast else None
-            words = tuple(out.word_ids(i)) if tokenizer.is_fast else None
+            chars = tuple(map(tuple, out['offset_mapping'][i])) if has_places else None
+            words = tuple(out.word_ids(i)) if has_places else None
             e = Encoded(text, ids, own, chars, words)
+            if unknown == 'refuse' and unknown_id in ids and not places:
+                encode(tokenizer, [text], special=special, limit=limit)         # its error names the unknown part
             _check_encoded(e, tokenizer, unknown_id, limit, unknown)
             yield e
 

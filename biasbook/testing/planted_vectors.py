@@ -172,7 +172,7 @@ class PlantedVectors:
 # %% ../../nbs/testing/03_planted_vectors.ipynb #38d0df91
 def planted_vectors(dose=.1, # mean lean of X less that of Y along the direction of the association, from -1 to 1; or a list, one a query
                     *,
-                    coherence=.3, # share of its squared length that a word has along the topic of its list; 0: no topics
+                    coherence=.3, # share of a word's squared length along the topic of its list; 0: no topics
                     common=.1, # share that all words have in common; or a list, one a query
                     spread=.1, # standard deviation of the leans in each target list
                     n_words=8, # in each of the four lists: an even number from 4 up
@@ -181,7 +181,7 @@ def planted_vectors(dose=.1, # mean lean of X less that of Y along the direction
                    )->PlantedVectors: # has vectors, queries, sets and known, a table of the values of the measures
     """Word vectors in which seven measures have known values.
 
-    Each query has two target lists, whose mean leans differ by the dose, and two attribute lists. The values follow from these numbers
+    Each query has two target lists, whose mean leans differ by the dose, and two attribute lists. The values are computed from these numbers
     without any vectors. They are the values of bb.weat (Caliskan et al. 2017, doi:10.1126/science.aal4230), and of bb.rnd, bb.ripa,
     bb.ect, bb.rnsb, bb.mac and bb.same. bb.rnsb has fewer digits than the others, because its classifier stops early.
 
@@ -254,12 +254,12 @@ class RandomTopics(NamedTuple):
 
 def random_topics(random_state, # seed
                   *,
-                  coherence=.3, # share of its squared length that a word has along its topic, on average; 0: no topics
+                  coherence=.3, # share of a word's squared length along its topic, on average; 0: no topics
                   common=.1, # share that all words have in common
                   n_words=8, # in each list of the query, up to 16
                   dimensions=50, # of the vectors
                  )->RandomTopics: # has vectors and query
-    "Word vectors in 126 random topics that have nothing to do with each other, and a query of four topics. ValueError for shares above 1."
+    "Word vectors in 126 random topics that are independent of each other, and a query of four topics. ValueError for shares above 1."
     check_whole(n_words, 'n_words', least=4, most=TOPIC_SIZE)
     check_whole(dimensions, 'dimensions', least=2)
     check_number(coherence, 'coherence', least=0, most=1)

@@ -19,7 +19,7 @@ CLUSTER_METHODS = ('kmeans', 'pca-kmeans')
 def prepared(rows, # vectors, one row a word
              method='kmeans', # "kmeans", or "pca-kmeans": two principal components first
             )->np.ndarray:
-    "Rows at length 1, as they are or in two dimensions; ValueError: an unknown method, zero rows, NaN."
+    "Rows scaled to length 1, in all dimensions or in two. ValueError for an unknown method, zero rows or NaN."
     check_choice(method, 'method', CLUSTER_METHODS)
     return prepared_unit(unit_rows(rows, 'rows'), method)
 
@@ -36,7 +36,7 @@ def prepared_unit(unit, method):
 class RandomStarts(NamedTuple):
     "The random numbers with which k-means++ chooses two rows as the first centres, for each start."
     first: np.ndarray # (starts,) the number of the row that is the first centre
-    shares: np.ndarray # (starts, 2) where the two candidates for the second centre lie in the sum of all squared distances, from 0 to 1
+    shares: np.ndarray # (starts, 2) numbers from 0 to 1: the places of the two candidates for the second centre in the cumulative sum of squared distances
 
 
 def random_starts(n, n_init, random_state):
@@ -190,6 +190,6 @@ def two_clusters(X, # what prepared returns
                  random_state=0, # of the starting points
                  n_init=10, # how many starts, of which the tightest counts
                 )->np.ndarray: # 0 or 1 a row
-    "k-means with k = 2, in one thread: so few words gain nothing from more. ValueError: n_init below 1."
+    "k-means with k = 2, in one thread, because so few words gain nothing from more. ValueError for n_init below 1."
     check_whole(n_init, 'n_init', least=1)
     return tightest_clusters(X, random_starts(len(X), n_init, random_state))
