@@ -131,7 +131,7 @@ class Placed(NamedTuple):
     counts: tuple|None = None # answers that name the label at each place; None if probabilities were read
     answers: int = 0 # that were drawn
     refused: int = 0 # of them, refusals
-    unseen: int = 0 # labels of which no token was among those that the server returned
+    unseen: int = 0 # how many labels had no token among the tokens that the server returned
     most_unseen: float = 0. # the largest probability that a token can have that the server did not return
 
 
