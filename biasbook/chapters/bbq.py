@@ -215,7 +215,7 @@ def bbq_scores(items, # a DataFrame of load_bbq, or with its columns; `line` may
     the test flips the signs of whole templates, because items of one template are variants of each other; `estimate('as if independent')`
     has the naive interval and p. With low accuracy in disambiguated items, a score is about guesses.
 
-    Raises: ValueError that names the line for a missing answer, an answer that is no option, and an item without a biased answer.
+    Raises: ValueError that names the line for a missing answer, an answer that is not an option, and an item without a biased answer.
 
     Example:
         >>> import biasbook as bb
