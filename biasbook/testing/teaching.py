@@ -150,18 +150,23 @@ def predicted(model, # of transformers
               lessons:Lessons, # all of them
               rows, # the numbers of those that are read
               *,
-              cut:bool=False, # True: without the places after the last that any of these rows asks for
+              cut:bool=False, # True: without the places after the longest of these rows; not for an encoder–decoder
              )->tuple: # (m, vocabulary) log-probabilities, and the numbers of m distributions
     "Log-probabilities of all tokens at each distribution that these rows ask for."
     import torch
-    width = lessons.nodes.shape[1]
+    inputs = {name: ids[rows] for name, ids in lessons.inputs.items()}
+    nodes = lessons.nodes[rows]
     if cut:
-        tokens = next(iter(lessons.inputs.values()))
-        width = 1 + np.flatnonzero(((tokens[rows] != 0) | (lessons.nodes[rows] >= 0)).any(0)).max()
-    batch = {name: torch.tensor(ids[rows][:, :width]) for name, ids in lessons.inputs.items()}
+        used = nodes >= 0
+        for ids in inputs.values():
+            used = used | (ids != 0)
+        width = 1 + np.flatnonzero(used.any(0)).max()
+        inputs = {name: ids[:, :width] for name, ids in inputs.items()}
+        nodes = nodes[:, :width]
+    batch = {name: torch.tensor(ids) for name, ids in inputs.items()}
     if not hasattr(model, 'transformer'):
         batch['attention_mask'] = (batch['input_ids'] != 0).long()
-    at = torch.tensor(lessons.nodes[rows][:, :width])
+    at = torch.tensor(nodes)
     which, first = np.unique(at[at >= 0].numpy(), return_index=True)
     return model(**batch).logits[at >= 0][first].log_softmax(-1), which
 
