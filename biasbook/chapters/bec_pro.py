@@ -14,9 +14,9 @@ import numpy as np
 
 from .. import __version__
 from ..core.checks import (
-    MissingWords, TooFewWords, check_choice, check_columns, check_fraction, check_labels, listed, plural, shown)
+    MissingWords, TooFewWords, check_choice, check_columns, check_fraction, check_labels, listed, shown)
 from ..models.fill_results import fill_estimate
-from ..models.masked import MaskedScorer, check_masked
+from ..models.masked import check_masked
 from ..models.tokens import encode, unknown_words
 from ..results.result import Result, Words
 from ..results.sentences import Comparison

@@ -12,10 +12,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ..core.checks import (
-    WrongKind, as_list, check_choice, check_columns, check_labels, check_mapping, check_path, check_words, errors_at, listed, plural, shown)
+    WrongKind, as_list, check_choice, check_columns, check_mapping, check_path, check_words, errors_at, listed, plural, shown)
 from ..core.inputs import csv_rows, file_text, read_table
 from ..core.registry import bundled_yaml, file_sha256, registry_entries
-from .templates import Template, as_template
+from .templates import as_template
 
 # %% ../../nbs/stimuli/11_bec_pro_items.ipynb #4f7a38f7
 BEC_PRO_LANGUAGES = ('EN', 'DE')

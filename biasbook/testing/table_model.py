@@ -12,8 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..core.checks import WrongKind, check_text, is_number, shown
 from ..models.checkpoints import Checkpoint, import_torch, library_versions_here
 from ..models.masked import MaskedScorer
