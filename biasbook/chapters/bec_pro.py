@@ -81,15 +81,15 @@ def bec_pro_table(model, # a masked language model, from load_model
 
     Example:
         >>> import biasbook as bb
-        >>> items = bb.bec_pro_items({'female': ['nurse'], 'male': ['soldier']}, {'female': ['she'], 'male': ['he']},
+        >>> items = bb.bec_pro_items({'female': ['maid'], 'male': ['soldier']}, {'female': ['she'], 'male': ['he']},
         ...                          '{Person} was a {profession}.')
         >>> table = bb.bec_pro_table(bb.load_model('novels-mini-masked'), items)
         >>> print(table[['sentence', 'association']].round(1))
                      sentence  association
-        0    She was a nurse.          0.3
-        1     He was a nurse.         -0.3
-        2  She was a soldier.         -1.4
-        3   He was a soldier.          0.4
+        0     She was a maid.          1.4
+        1      He was a maid.         -0.2
+        2  She was a soldier.         -0.8
+        3   He was a soldier.          1.0
     """
     check_masked(model)
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
@@ -275,7 +275,7 @@ def bec_pro(model, # a masked language model, from load_model
         ...                          {'female': ['she'], 'male': ['he']}, '{Person} was a {profession}.')
         >>> r = bb.bec_pro(bb.load_model('novels-mini-masked'), items)
         >>> print(f'{r.value:.1f} nats, p = {r.pvalue:.2f}')
-        2.3 nats, p = 0.10
+        2.5 nats, p = 0.10
     """
     table = bec_pro_table(model, items, method=method, on_missing=on_missing)
     result = bec_pro_scores(table, groups=groups, subject=model.name, confidence_level=confidence_level)

@@ -134,7 +134,7 @@ def bec_pro_items(professions, # group -> list of professions: a word each, or (
         without_gender = [profession.name for profession in found if '' in profession.forms]
         if without_gender:
             raise ValueError(f'{listed(without_gender)}: no gender, so no article for the slot {{article}}; give (name, masculine form, feminine form)')
-    rows = []
+    rows: list[list] = []
     for group in dict.fromkeys(profession.group for profession in found):
         of_group = [profession for profession in found if profession.group == group]
         for frame in frames:

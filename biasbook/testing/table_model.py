@@ -56,7 +56,9 @@ def _network(rows, weights, size, mask):
         def __init__(self, logits):
             self.logits = logits
 
-    class Table(torch.nn.Module):
+    module: Any = torch.nn.Module
+
+    class Table(module):
         "Sentences with their probabilities."
         def __init__(self):
             super().__init__()
