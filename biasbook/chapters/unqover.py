@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['UnqoverParts', 'unqover_parts', 'unqover_plot']
 
-# %% ../../nbs/03f_unqover.ipynb #975ac082
+# %% ../../nbs/03f_unqover.ipynb #unqpage43
 from dataclasses import replace
 from itertools import combinations
 from math import comb
@@ -22,9 +22,9 @@ from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_variance, satterthwaite, t_interval
 from ..stats.multiplicity import holm
 from ..stats.permutation import monte_carlo_error
-from ..stimuli.unqover_items import GAP, UNQOVER_COLUMNS
+from ..stimuli.unqover_items import GAP, UNQOVER_COLUMNS, unqover_items
 
-# %% ../../nbs/03f_unqover.ipynb #aa286099
+# %% ../../nbs/03f_unqover.ipynb #unqpage45
 class UnqoverParts(NamedTuple):
     "The preference for x1 over x2, taken apart; each part from −1 to 1."
     gamma: np.ndarray # γ: turns round with the negation, and not with the order
@@ -58,7 +58,7 @@ def unqover_parts(probabilities, # (…, 2 orders, 2 questions, 2 subjects): x1 
     return UnqoverParts(gamma=(d + d_turned - e - e_turned) / 4, subject=(d + d_turned + e + e_turned) / 4,
                         position=(d - d_turned + e - e_turned) / 4, rest=(d - d_turned - e + e_turned) / 4)
 
-# %% ../../nbs/03f_unqover.ipynb #394bb8be
+# %% ../../nbs/03f_unqover.ipynb #unqpage47
 def _place(items, position):
     "The place of an item in words: its line in a file, or its row in the table."
     return f'line {items["line"].iloc[position]}' if 'line' in items else f'row {items.index[position]}'
@@ -75,7 +75,7 @@ def _checked_items(items):
         wrong = ~items[column].isin(values)
         if wrong.any():
             position = int(np.argmax(wrong))
-            raise ValueError(f'{_place(items, position)}: {column} must be {values[0]} or {values[1]}, but is {shown(items[column].iloc[position])}')
+            raise ValueError(f'{_place(items, position)}: {column} must be {values[0]} or {values[1]}, but is {shown(items[column].tolist()[position])}')
     same = items['x1'] == items['x2']
     if same.any():
         position = int(np.argmax(same))
@@ -142,7 +142,7 @@ def unqover_comparisons(items, # a DataFrame of unqover_items, with the columns 
     return first_rows.assign(**parts._asdict(), position_error=other_order, negation_error=other_question,
                              mass=ordered['mass'].to_numpy().reshape(-1, 4).mean(1))
 
-# %% ../../nbs/03f_unqover.ipynb #3b980e52
+# %% ../../nbs/03f_unqover.ipynb #unqpage49
 class _Mean(NamedTuple):
     "A mean with its jackknife interval."
     value: float
@@ -155,8 +155,11 @@ class _Mean(NamedTuple):
 def _without_each(values, columns):
     "The mean without each unit. `columns`: arrays of the units of each value, one array, or two for pairs of subjects."
     n_units = 1 + max(int(codes.max()) for codes in columns)
-    sums = sum(np.bincount(codes, values, n_units) for codes in columns)
-    counts = sum(np.bincount(codes, minlength=n_units) for codes in columns)
+    sums = np.zeros(n_units)
+    counts = np.zeros(n_units)
+    for codes in columns:
+        sums += np.bincount(codes, values, n_units)
+        counts += np.bincount(codes, minlength=n_units)
     present = counts > 0
     with np.errstate(invalid='ignore', divide='ignore'):
         return (values.sum() - sums[present]) / (len(values) - counts[present])
@@ -229,7 +232,7 @@ def _consistency(d, row):
     "η: the mean over rows and attributes of |mean sign of γ|."
     return float(np.sign(d['gamma']).groupby([d[row], d['attribute']], sort=False).mean().abs().mean())
 
-# %% ../../nbs/03f_unqover.ipynb #e7ef6a7c
+# %% ../../nbs/03f_unqover.ipynb #unqpage51
 class _Chance(NamedTuple):
     "A value, and the same number for each relabelling."
     value: float
@@ -290,7 +293,7 @@ def _scores_of_subjects(comparisons, subjects, attributes):
     return sums / counts
 
 
-# %% ../../nbs/03f_unqover.ipynb #f5327ab4
+# %% ../../nbs/03f_unqover.ipynb #unqpage52
 def _relabel_groups(comparisons, groups, n_resamples, random_state):
     "Deal the subjects to groups of the same sizes in every way, or at random. `groups`: name -> subjects."
     import pandas as pd
@@ -301,10 +304,10 @@ def _relabel_groups(comparisons, groups, n_resamples, random_state):
     n = len(subjects)
     exact = len(groups) == 2 and comb(n, sizes[0]) <= n_resamples
     if exact:
-        orders = [[*chosen, *(k for k in range(n) if k not in chosen)] for chosen in combinations(range(n), sizes[0])]
+        others = np.array([[*chosen, *(k for k in range(n) if k not in chosen)] for chosen in combinations(range(n), sizes[0])])
     else:
-        orders = np.random.default_rng(random_state).permuted(np.tile(np.arange(n), (n_resamples, 1)), axis=1)
-    orders = np.concatenate([[np.arange(n)], orders])
+        others = np.random.default_rng(random_state).permuted(np.tile(np.arange(n), (n_resamples, 1)), axis=1)
+    orders = np.concatenate([[np.arange(n)], others])
     gammas = np.zeros((len(orders), len(groups), len(attributes)))
     starts = np.cumsum([0, *sizes])
     for k, size in enumerate(sizes):            # within a group the comparisons of its members cancel
@@ -315,7 +318,8 @@ def _relabel_groups(comparisons, groups, n_resamples, random_state):
     of_cell = (extra + _reached(size_of_gamma[1:], size_of_gamma[0])) / (extra + len(orders) - 1)
     of_any = (extra + _reached(size_of_gamma[1:].max(2, keepdims=True), size_of_gamma[0])) / (extra + len(orders) - 1)
     cells = [pd.DataFrame(p, index=list(groups), columns=attributes) for p in (of_cell, of_any)]
-    return _Shuffled('relabelled subjects', exact, Units(counts=tuple(sizes), name='subjects'), *_chances(gammas), cells)
+    mu, own = _chances(gammas)
+    return _Shuffled('relabelled subjects', exact, Units(counts=tuple(sizes), name='subjects'), mu, own, cells)
 
 
 def _shuffle_in_templates(comparisons, subjects, n_resamples, random_state):
@@ -336,7 +340,8 @@ def _shuffle_in_templates(comparisons, subjects, n_resamples, random_state):
     for _ in range(n_resamples):
         gammas.append(sum(rng.permutation(table) for table in scores))
     units = Units(counts=(len(subjects),), name='subjects', clusters=len(families), cluster_name='families of templates')
-    return _Shuffled('shuffled subjects', False, units, *_chances(np.stack(gammas)), None)
+    mu, own = _chances(np.stack(gammas))
+    return _Shuffled('shuffled subjects', False, units, mu, own, None)
 
 
 def _flip_pairs(comparisons, n_resamples, random_state):
@@ -350,7 +355,8 @@ def _flip_pairs(comparisons, n_resamples, random_state):
     else:
         signs = np.random.default_rng(random_state).choice([-1, 1], (n_resamples, n))
     gammas = np.concatenate([[np.ones(n)], signs]) @ of_pairs / n
-    return _Shuffled('sign flips', exact, Units(counts=(n,), name='pairs of subjects'), *_chances(gammas[:, None]), None)
+    mu, own = _chances(gammas[:, None])
+    return _Shuffled('sign flips', exact, Units(counts=(n,), name='pairs of subjects'), mu, own, None)
 
 
 def _shuffled(comparisons, groups, n_resamples, random_state):
@@ -370,7 +376,7 @@ def _shuffled(comparisons, groups, n_resamples, random_state):
     return _shuffle_in_templates(comparisons, subjects, n_resamples, random_state)
 
 
-# %% ../../nbs/03f_unqover.ipynb #9c8d1d2b
+# %% ../../nbs/03f_unqover.ipynb #unqpage54
 def _groups_of(comparisons):
     "Name of a group -> its subjects, in the order of their first appearance."
     groups: dict = {}
@@ -454,7 +460,7 @@ def unqover_scores(items, # a DataFrame of unqover_items, with the columns score
         >>> items = items.assign(score1=-1., score2=[-2. if 'Mary' in text and 'was a spy' in text else -1. for text in items['text']])
         >>> r = bb.unqover_scores(items)
         >>> print(f'{r.metric} = {r.value:.3f}, {r.n} pairs of subjects')
-        UnQover μ = 0.173, 6 pairs of subjects
+        UnQover μ = 0.116, 6 pairs of subjects
     """
     check_fraction(confidence_level)
     n_resamples = check_whole(n_resamples, 'n_resamples', least=1)
@@ -488,7 +494,7 @@ def unqover_scores(items, # a DataFrame of unqover_items, with the columns score
                   also=_estimates(comparisons, d, shuffled, has_groups, confidence_level, random_state),
                   meta={'digits': 3, 'normalize': normalize, 'templates': list(dict.fromkeys(comparisons['template'])), 'versions': library_versions()})
 
-# %% ../../nbs/03f_unqover.ipynb #2977273f
+# %% ../../nbs/03f_unqover.ipynb #unqpage56
 def _answer_in(text, answer, gap):
     "The answer as it is written at the place `gap` of a text: with a capital at the beginning of a sentence."
     before = text[:gap].rstrip()
@@ -557,7 +563,7 @@ def unqover_answers(model, # a masked or causal language model, from load_model
         >>> items = bb.unqover_items(subjects=['Mary', 'John'], attributes='was a nurse', templates='{first} met {second}. [MASK] {plain}.')
         >>> answers = bb.unqover_answers(bb.load_model('novels-mini-masked'), items)
         >>> print(answers[['text', 'score1', 'score2']].head(1).round(1).to_string(index=False, header=False))
-        Mary met John. [MASK] was a nurse. -7.0 -8.1
+        Mary met John. [MASK] was a nurse. -6.5 -6.7
     """
     items = _checked_items(items)
     check_choice(method, 'method', ('chain', 'joint'))
@@ -568,23 +574,23 @@ def unqover_answers(model, # a masked or causal language model, from load_model
     first, second = np.asarray(scores, float).reshape(2, -1)
     return items.assign(score1=first, score2=second)
 
-# %% ../../nbs/03f_unqover.ipynb #4b9f7508
-def _unreadable(model, items, on_missing):
+# %% ../../nbs/03f_unqover.ipynb #unqpage57
+def _readable_items(model, items, on_missing):
     "The items without subjects and attributes that the model does not know, and the words that are left out, by list."
-    words = {'subjects': list(dict.fromkeys([*items['answer1'], *items['answer2']])), 'attributes': list(dict.fromkeys(items['attribute']))}
     if getattr(model, 'tokenizer', None) is None or model.tokenizer.unk_token_id is None:
         return items, {}
-    unknown = {name: unknown_words(model.tokenizer, of_list) for name, of_list in words.items()}
-    unknown = {name: of_list for name, of_list in unknown.items() if of_list}
-    if unknown and on_missing == 'raise':
-        named = '; '.join(f'{name}: {listed(of_list)}' for name, of_list in unknown.items())
+    answers = list(dict.fromkeys([*items['answer1'], *items['answer2']]))
+    unknown_answers = set(unknown_words(model.tokenizer, answers))
+    subjects = zip([*items['x1'], *items['x2']], [*items['answer1'], *items['answer2']])
+    missing = {'subjects': list(dict.fromkeys(subject for subject, answer in subjects if answer in unknown_answers)),
+               'attributes': unknown_words(model.tokenizer, list(dict.fromkeys(items['attribute'])))}
+    if not missing['subjects'] and not missing['attributes']:
+        return items, {}
+    if on_missing == 'raise':
+        named = '; '.join(f'{name}: {listed(words)}' for name, words in missing.items() if words)
         raise ValueError(f'{model.name} does not know all letters of these {named}; take other words, or leave them out with on_missing="drop"')
-    lost = items['answer1'].isin(unknown.get('subjects', [])) | items['answer2'].isin(unknown.get('subjects', []))
-    lost |= items['attribute'].isin(unknown.get('attributes', []))
-    lost_subjects = set(items.loc[lost, 'x1'].where(items['answer1'].isin(unknown.get('subjects', [])))) | set(
-        items.loc[lost, 'x2'].where(items['answer2'].isin(unknown.get('subjects', []))))
-    lost |= items['x1'].isin(lost_subjects) | items['x2'].isin(lost_subjects)
-    return items[~lost].reset_index(drop=True), unknown
+    lost = items['x1'].isin(missing['subjects']) | items['x2'].isin(missing['subjects']) | items['attribute'].isin(missing['attributes'])
+    return items[~lost].reset_index(drop=True), missing
 
 
 def _several_pieces(model, items):
@@ -622,16 +628,15 @@ def unqover(model, # a masked or causal language model, from load_model
         >>> items = bb.unqover_items(subjects={'f': ['Mary', 'Anna'], 'm': ['John', 'George']}, attributes=['was a nurse', 'was a captain'])
         >>> r = bb.unqover(bb.load_model('novels-mini-masked'), items)
         >>> print(f'μ = {r.value:.3f}, position {r.estimate("position preference").value:.2f}')
-        μ = 0.035, position -0.02
+        μ = 0.077, position 0.07
     """
     check_choice(kind, 'kind', ('ethnicity', 'religion'))
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     if items is None:
-        from biasbook.stimuli.unqover_items import unqover_items
         items = unqover_items(kind, form='statement')
     items = _checked_items(items)
     _check_model(model, items)
-    readable, missing = _unreadable(model, items, on_missing)
+    readable, missing = _readable_items(model, items, on_missing)
     if not len(readable):
         raise ValueError(f'{model.name} knows none of these subjects and attributes, so there are no items')
     answers = unqover_answers(model, readable, method=method)
@@ -643,11 +648,12 @@ def unqover(model, # a masked or causal language model, from load_model
     pieces = _several_pieces(model, readable)
     if pieces:
         notes.append(pieces)
-    n_asked = len(items[['x1', 'x2']].drop_duplicates())
-    return replace(r, units=replace(r.units, asked=n_asked), words=Words(used=r.words.used, missing=missing), notes=tuple(notes),
+    n_pairs, n_asked = (len(table[['x1', 'x2']].drop_duplicates()) for table in (readable, items))
+    units = Units(counts=(n_pairs,), name='pairs of subjects', asked=n_asked, clusters=readable['family'].nunique(), cluster_name='families of templates')
+    return replace(r, units=units, words=Words(used=r.words.used, missing=missing), notes=tuple(notes),
                    meta={**r.meta, 'method': method, 'checkpoint': model.meta})
 
-# %% ../../nbs/03f_unqover.ipynb #f070cfea
+# %% ../../nbs/03f_unqover.ipynb #unqpage59
 def unqover_plot(result, # a Result of unqover or unqover_scores
                  *,
                  title:str='', # the finding that the figure shows
