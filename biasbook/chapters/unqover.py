@@ -700,13 +700,16 @@ def unqover_plot(result, # a Result of unqover or unqover_scores
     colors = LinearSegmentedColormap.from_list('gamma', [COLORS['vermillion'], '#FFFFFF', COLORS['sky']])
     with style():
         if ax is None:
-            _, ax = plt.subplots(figsize=(max(WIDTH, 2.2 + .36 * len(columns)), 1.6 + .235 * len(attributes)))
+            _, ax = plt.subplots(figsize=(max(WIDTH, 1.5 + .29 * len(columns)), 1.7 + .235 * len(attributes)))
         image = ax.imshow(100 * values, cmap=colors, vmin=-100 * reach, vmax=100 * reach, aspect='auto')
         for (y, x), value in np.ndenumerate(values):
             if np.isfinite(value):
                 ax.text(x, y, f'{100 * value:z.0f}'.replace('-', '−'), ha='center', va='center', fontsize=10)
             if adjusted[y, x] < .05:
                 ax.add_patch(Rectangle((x - .47, y - .45), .94, .9, fill=False, lw=1.6, color=COLORS['black']))
+        for x in range(1, len(columns)):
+            if columns[x][0] == 'group' and has_subjects:
+                ax.axvline(x - .5, color='white', lw=5)
         ax.set_xticks(range(len(columns)), [label for _, _, label in columns], rotation=90, fontsize=10)
         ax.set_yticks(range(len(attributes)), attributes, fontsize=10)
         ax.tick_params(length=0)
