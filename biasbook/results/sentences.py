@@ -78,6 +78,7 @@ TESTS = { # name of a HypothesisTest -> what it counts or draws, in the plural, 
     'χ² of heterogeneity': 'χ² test of samples of contexts',
     'unrelated topics': 'pairs of unrelated topics',
     'unrelated attributes': 'pairs of unrelated topics in place of the attributes',
+    'other words': 'pairs of other words in place of the changed ones',
     'random directions': 'directions of random pairs of words',
     'shuffled attributes': 'shuffles of the attributes in each template',
     'shuffled groups': 'shuffles of the group of each term',
@@ -572,6 +573,12 @@ ESTIMATES = { # name of an Estimate -> what it is
     'single samples': 'mean of d in single samples of contexts, with the interval that holds the middle of them',
     'Q': "Cochran's Q of samples of contexts",
     'tau²': 'variance of d between samples of contexts, beyond that within them',
+    'documents that are not relevant': 'the value for the documents that do not answer the queries',
+    'absolute difference': 'mean of the differences without their signs',
+    'first document changes': 'share of queries whose first document among all is another one if all documents change their version',
+    'no version first': 'share of queries for which two versions tie for the first place',
+    'placebo words': '95 % point of the values of pairs of other words in place of the changed ones',
+    'absolute difference of placebo words': 'mean over pairs of other words of the differences without their signs',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #bd4f34b5
@@ -660,6 +667,10 @@ NOTES_OF_EMBEDDERS = { # of sentence embedders
     'state of a layer': 'the vector of a word is the state of its {pooling} piece at layer {layer} of {n_layers}, in {n} sentences of {corpus}',
     'vectors of whole sentences': 'an embedder gives no vectors of words, so the vector of a word is that of its whole sentence, in {n} sentences of {corpus}',
     'few contexts': '{n} with fewer than {fewer} sentences: {words}',
+    'a cosine moves': 'the cosine of a query and its document moves by {moved:.3f} on average',
+    'placebo words move a cosine': 'they move a cosine by {moved:.3f} on average',
+    'no placebo versions': 'there are no two placebo words',
+    'no neutral version': 'the items have no version {neutral}',
     'sentences that the model cannot read': '{n} left out: too long for the model, or with tokens that it does not know',
 }
 
@@ -726,6 +737,7 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
     'placebo attributes': 'Unrelated topics in place of the attribute words {reach} in {share} of cases.',
     'placebo directions': 'Directions of random pairs of words {reach} in {share} of cases.',
     'placebo spread': 'They spread the words as much in {share} of cases.',
+    'placebo words': 'Pairs of other words in place of the changed ones {differ} in {share} of cases.',
 }
 
 _REACH = { # alternative -> what a placebo does that is counted
