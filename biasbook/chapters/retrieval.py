@@ -6,7 +6,7 @@
 __all__ = ['RETRIEVAL_TEXTS', 'document_texts', 'query_cosines', 'first_version', 'first_documents', 'retrieval',
            'retrieval_topics']
 
-# %% ../../nbs/04d_retrieval.ipynb #a6364442
+# %% ../../nbs/04d_retrieval.ipynb #2df7e6f0
 import math
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from ..stats.permutation import sign_flip_pvalue
 from ..stimuli.retrieval_items import PLACEBO_WORDS, load_grepbiasir, load_retrieval_items, placebo_versions
 from ..vectors.wordvectors import unit_rows
 
-# %% ../../nbs/04d_retrieval.ipynb #7ed1af5e
+# %% ../../nbs/04d_retrieval.ipynb #9485145f
 RETRIEVAL_TEXTS = ('title and document', 'title', 'document') # what of a document is embedded
 
 
@@ -44,7 +44,7 @@ def document_texts(items, # of load_grepbiasir or load_retrieval_items
             texts.append(f'{title}{stop} {document}')
     return texts
 
-# %% ../../nbs/04d_retrieval.ipynb #f88733e9
+# %% ../../nbs/04d_retrieval.ipynb #3f6c3bc5
 def query_cosines(embedder, # an Embedder
                   items, # of load_grepbiasir or load_retrieval_items
                   text:str='title and document', # of a document that is embedded
@@ -58,7 +58,7 @@ def query_cosines(embedder, # an Embedder
     n = len(query_texts)
     return pd.DataFrame(rows[:n] @ rows[n:].T, index=queries['query_id'].tolist(), columns=range(len(items)))
 
-# %% ../../nbs/04d_retrieval.ipynb #a52df855
+# %% ../../nbs/04d_retrieval.ipynb #c7bcbf16
 _SAME = 1e-6 # cosines that differ by no more are ties: vectors have the precision of 32-bit floats
 
 
@@ -83,7 +83,7 @@ def _by_query(table, versions, order):
     means = complete.groupby(level='query_id').mean()
     return means.loc[[query_id for query_id in order if query_id in means.index]]
 
-# %% ../../nbs/04d_retrieval.ipynb #16ea7895
+# %% ../../nbs/04d_retrieval.ipynb #bb89e67b
 def _mean_estimate(name, differences, level, unit='cosine', tested=True):
     "The mean of differences over queries, with its t interval and the sign-flip test."
     n = len(differences)
@@ -113,7 +113,7 @@ def first_version(cosines, # of the versions of one document with its query, by 
     ties = [version for version in cosines if cosines[best] - cosines[version] <= _SAME]
     return best if len(ties) == 1 else ''
 
-# %% ../../nbs/04d_retrieval.ipynb #ff5474f0
+# %% ../../nbs/04d_retrieval.ipynb #37f01464
 def first_documents(items, # of load_grepbiasir or load_retrieval_items
                     cosines, # of query_cosines
                     versions, # two of them, such as ("male", "female")
@@ -135,13 +135,13 @@ def first_documents(items, # of load_grepbiasir or load_retrieval_items
         is_tie &= gap <= _SAME
     return pd.DataFrame({versions[0]: first, versions[1]: second, 'changes': (first != second) & ~is_tie}, index=cosines.index)
 
-# %% ../../nbs/04d_retrieval.ipynb #774da081
+# %% ../../nbs/04d_retrieval.ipynb #dcdd0468
 def _toward_stereotype(stereotypes, differences, groups):
     "The differences of queries whose answer is expected to be about one of the groups, with the sign that is positive toward it."
     sign = {groups[0]: 1, groups[1]: -1}
     return np.array([sign[stereotype] * difference for stereotype, difference in zip(stereotypes, differences) if stereotype in sign])
 
-# %% ../../nbs/04d_retrieval.ipynb #8f37b08f
+# %% ../../nbs/04d_retrieval.ipynb #37f67d2e
 class _Placebos(NamedTuple):
     "The values of pairs of placebo words."
     means: np.ndarray # mean difference of each pair
@@ -174,7 +174,7 @@ def _placebo_estimates(placebos, value):
                      notes=(note('placebo words move a cosine', moved=moved),)),
             Estimate(name='absolute difference of placebo words', value=moved, unit='cosine')]
 
-# %% ../../nbs/04d_retrieval.ipynb #1d478fb4
+# %% ../../nbs/04d_retrieval.ipynb #567b4b25
 def _checked_retrieval_items(items, groups):
     "The items as a table of load_retrieval_items. ValueError if no document has both versions."
     items = load_grepbiasir() if items is None else load_retrieval_items(items) if 'place' not in getattr(items, 'columns', ()) else items
@@ -241,7 +241,7 @@ def retrieval(embedder, # an Embedder, or a name that load_embedder takes
             'versions': {'biasbook': __version__}}
     return _retrieval_result(embedder.name, everything, cosines, groups, neutral, is_relevant, words, confidence_level, meta)
 
-# %% ../../nbs/04d_retrieval.ipynb #e7aaf038
+# %% ../../nbs/04d_retrieval.ipynb #8e3cad6d
 def _retrieval_result(subject, items, cosines, groups, neutral, is_relevant, placebo_words, level, meta):
     "The Result of the cosines of queries and documents."
     own = _own_cosines(items, cosines)
@@ -298,7 +298,7 @@ def _retrieval_result(subject, items, cosines, groups, neutral, is_relevant, pla
                   words=Words(used={'queries': details['query'].tolist()}, missing={'queries': missing}), notes=tuple(notes),
                   confidence_level=level, also=tuple(also), details=details, meta=meta)
 
-# %% ../../nbs/04d_retrieval.ipynb #3d13617c
+# %% ../../nbs/04d_retrieval.ipynb #e9c54d7b
 def retrieval_topics(result, # of retrieval
                      confidence_level:float=.95, # of the intervals over queries
                     ): # a DataFrame, a row for each topic
