@@ -70,7 +70,7 @@ def iat_prompt(words, # to be assigned, in the order in which they are listed
     return re.sub(r'\{(first|second|words|list)\}', lambda slot: parts[slot[1]], iat_wording(wording))
 
 # %% ../../nbs/stimuli/12_implicit_items.ipynb #5dc0cf36
-_MARKER = re.compile(r'\s*(?:[-*•]+\s+|\(?\d{1,3}[.):]\s*)')
+_MARKER = re.compile(r'\A\s*(?:[-*•]+\s+|\(?\d{1,3}[.):]\s*)')
 _SEPARATOR = re.compile(r'\s*(?:->|→|[-–—:=])\s*')
 _AROUND = ' \t\r\n.,;*_`"“”‘’\'[](){}<>'
 
