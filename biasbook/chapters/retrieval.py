@@ -7,13 +7,12 @@ __all__ = ['RETRIEVAL_TEXTS', 'document_texts', 'query_cosines', 'first_version'
            'retrieval_topics']
 
 # %% ../../nbs/04d_retrieval.ipynb #2df7e6f0
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from .. import __version__
-from ..core.checks import check_choice, check_flag, check_fraction, check_labels, check_text, check_words, plural, shown
+from ..core.checks import check_choice, check_flag, check_fraction, check_labels, check_words, plural, shown
 from ..embedders.load import as_embedder
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
