@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from biasbook.results.result import results_table as results_table
     from biasbook.results.saving import save as save
     from biasbook.stats.estimate import Estimate as Estimate
+    from biasbook.stats.multilevel import battery_summary as battery_summary
     from biasbook.stimuli.bbq_items import load_bbq as load_bbq
     from biasbook.stimuli.bbq_items import load_bbq_answers as load_bbq_answers
     from biasbook.stimuli.benchmarks import load_crows_pairs as load_crows_pairs
@@ -175,6 +176,7 @@ _NAMES = {
     'results.result': 'Result paper_table results_plot results_table',
     'results.saving': 'save',
     'stats.estimate': 'Estimate',
+    'stats.multilevel': 'battery_summary',
     'stimuli.bbq_items': 'load_bbq load_bbq_answers',
     'stimuli.benchmarks': 'load_crows_pairs load_stereoset',
     'stimuli.pairs': 'load_pairs pair_sentences',
