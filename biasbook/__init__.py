@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from biasbook.chapters.associations import same as same
     from biasbook.chapters.bbq import bbq as bbq
     from biasbook.chapters.bbq import bbq_scores as bbq_scores
+    from biasbook.chapters.bec_pro import bec_pro as bec_pro
+    from biasbook.chapters.bec_pro import bec_pro_table as bec_pro_table
     from biasbook.chapters.cbs import cbs as cbs
     from biasbook.chapters.ceat import ceat as ceat
     from biasbook.chapters.crows_pairs import crows_by_type as crows_by_type
@@ -109,8 +111,11 @@ if TYPE_CHECKING:
     from biasbook.results.result import results_table as results_table
     from biasbook.results.saving import save as save
     from biasbook.stats.estimate import Estimate as Estimate
+    from biasbook.stats.multilevel import battery_summary as battery_summary
     from biasbook.stimuli.bbq_items import load_bbq as load_bbq
     from biasbook.stimuli.bbq_items import load_bbq_answers as load_bbq_answers
+    from biasbook.stimuli.bec_pro_items import bec_pro_items as bec_pro_items
+    from biasbook.stimuli.bec_pro_items import load_bec_pro as load_bec_pro
     from biasbook.stimuli.benchmarks import load_crows_pairs as load_crows_pairs
     from biasbook.stimuli.benchmarks import load_stereoset as load_stereoset
     from biasbook.stimuli.pairs import load_pairs as load_pairs
@@ -145,6 +150,7 @@ _NAMES = {
     'chapters.agreement': 'agreement',
     'chapters.associations': 'Wefe association_values ect mac ripa rnd rnsb same',
     'chapters.bbq': 'bbq bbq_scores',
+    'chapters.bec_pro': 'bec_pro bec_pro_table',
     'chapters.cbs': 'cbs',
     'chapters.ceat': 'ceat',
     'chapters.crows_pairs': 'crows_by_type crows_pairs',
@@ -177,7 +183,9 @@ _NAMES = {
     'results.result': 'Result paper_table results_plot results_table',
     'results.saving': 'save',
     'stats.estimate': 'Estimate',
+    'stats.multilevel': 'battery_summary',
     'stimuli.bbq_items': 'load_bbq load_bbq_answers',
+    'stimuli.bec_pro_items': 'bec_pro_items load_bec_pro',
     'stimuli.benchmarks': 'load_crows_pairs load_stereoset',
     'stimuli.pairs': 'load_pairs pair_sentences',
     'stimuli.questions': 'analogy_questions',
