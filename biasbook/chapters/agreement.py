@@ -174,7 +174,7 @@ def _named_measures(measures, by):
         measures = list(_NULLS) if by == 'distance' else list(_SIGNS)
     if isinstance(measures, (str, bytes)) or not hasattr(measures, '__iter__'):
         raise WrongKind('measures', 'a list of two or more, or a mapping of names to functions', kind_of(measures), 'such as ["weat", "rnd"]')
-    found = {}
+    found: dict = {}
     for name in measures:
         function = measures[name] if isinstance(measures, dict) else None
         if function is None:

