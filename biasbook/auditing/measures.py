@@ -353,7 +353,7 @@ MEASURES = [
             units=partial(_association_units, 'ceat', _WITH_SENTENCES), run=_ceat_run, page='06b_ceat',
             limits='It describes vectors of words in sentences of old novels, not what the model predicts: cosines can differ where predictions '
                    'do not, and the other way round. The answer depends on the layer.',
-            figure=_weat_figure, describe=_weat_describe,
+            describe=_weat_describe,
             why_off='the last layer of a model that was trained to be biased shows nothing, and a layer of its unbiased twin shows a difference')]
 
 # %% ../../nbs/auditing/01_measures.ipynb #35414a92
