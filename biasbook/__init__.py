@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from biasbook.auditing.own_tests import check_study as check_study
     from biasbook.auditing.run import audit as audit
     from biasbook.chapters.agreement import agreement as agreement
+    from biasbook.chapters.associations import Wefe as Wefe
+    from biasbook.chapters.associations import association_values as association_values
     from biasbook.chapters.associations import ect as ect
     from biasbook.chapters.associations import mac as mac
     from biasbook.chapters.associations import ripa as ripa
@@ -162,7 +164,7 @@ _NAMES = {
     'auditing.own_tests': 'check_study',
     'auditing.run': 'audit',
     'chapters.agreement': 'agreement',
-    'chapters.associations': 'ect mac ripa rnd rnsb same',
+    'chapters.associations': 'Wefe association_values ect mac ripa rnd rnsb same',
     'chapters.bbq': 'bbq bbq_scores',
     'chapters.bec_pro': 'bec_pro bec_pro_table',
     'chapters.cbs': 'cbs',
