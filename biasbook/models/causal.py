@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import plural, shown
+from ..core.checks import shown
 from .checkpoints import Checkpoint, import_torch, input_device
 from .prefix_trees import Row, make_rows, visible
 from .scorer import Cost, Scored, Scorer, is_out_of_memory, make_batches, pair_with_prompts, split_scores, unique
