@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from biasbook.chapters.bbq import bbq_scores as bbq_scores
     from biasbook.chapters.cbs import cbs as cbs
     from biasbook.chapters.ceat import ceat as ceat
+    from biasbook.chapters.coreference import winobias as winobias
+    from biasbook.chapters.coreference import winobias_scores as winobias_scores
+    from biasbook.chapters.coreference import winogender as winogender
     from biasbook.chapters.crows_pairs import crows_by_type as crows_by_type
     from biasbook.chapters.crows_pairs import crows_pairs as crows_pairs
     from biasbook.chapters.debias import compare_debiasing as compare_debiasing
@@ -111,6 +114,8 @@ if TYPE_CHECKING:
     from biasbook.stimuli.bbq_items import load_bbq_answers as load_bbq_answers
     from biasbook.stimuli.benchmarks import load_crows_pairs as load_crows_pairs
     from biasbook.stimuli.benchmarks import load_stereoset as load_stereoset
+    from biasbook.stimuli.coreference_items import load_winobias as load_winobias
+    from biasbook.stimuli.coreference_items import load_winogender as load_winogender
     from biasbook.stimuli.pairs import load_pairs as load_pairs
     from biasbook.stimuli.pairs import pair_sentences as pair_sentences
     from biasbook.stimuli.questions import analogy_questions as analogy_questions
@@ -145,6 +150,7 @@ _NAMES = {
     'chapters.bbq': 'bbq bbq_scores',
     'chapters.cbs': 'cbs',
     'chapters.ceat': 'ceat',
+    'chapters.coreference': 'winobias winobias_scores winogender',
     'chapters.crows_pairs': 'crows_by_type crows_pairs',
     'chapters.debias': 'compare_debiasing hard_debias hard_debias_each inlp leace nearest_pairs shares_left what_is_left',
     'chapters.disco': 'disco',
@@ -177,6 +183,7 @@ _NAMES = {
     'stats.estimate': 'Estimate',
     'stimuli.bbq_items': 'load_bbq load_bbq_answers',
     'stimuli.benchmarks': 'load_crows_pairs load_stereoset',
+    'stimuli.coreference_items': 'load_winobias load_winogender',
     'stimuli.pairs': 'load_pairs pair_sentences',
     'stimuli.questions': 'analogy_questions',
     'stimuli.studies': 'load_study',
