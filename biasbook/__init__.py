@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from biasbook.chapters.associations import same as same
     from biasbook.chapters.bbq import bbq as bbq
     from biasbook.chapters.bbq import bbq_scores as bbq_scores
+    from biasbook.chapters.bec_pro import bec_pro as bec_pro
+    from biasbook.chapters.bec_pro import bec_pro_table as bec_pro_table
     from biasbook.chapters.cbs import cbs as cbs
     from biasbook.chapters.ceat import ceat as ceat
     from biasbook.chapters.coreference import winobias as winobias
@@ -110,8 +112,11 @@ if TYPE_CHECKING:
     from biasbook.results.result import results_table as results_table
     from biasbook.results.saving import save as save
     from biasbook.stats.estimate import Estimate as Estimate
+    from biasbook.stats.multilevel import battery_summary as battery_summary
     from biasbook.stimuli.bbq_items import load_bbq as load_bbq
     from biasbook.stimuli.bbq_items import load_bbq_answers as load_bbq_answers
+    from biasbook.stimuli.bec_pro_items import bec_pro_items as bec_pro_items
+    from biasbook.stimuli.bec_pro_items import load_bec_pro as load_bec_pro
     from biasbook.stimuli.benchmarks import load_crows_pairs as load_crows_pairs
     from biasbook.stimuli.benchmarks import load_stereoset as load_stereoset
     from biasbook.stimuli.coreference_items import load_winobias as load_winobias
@@ -148,6 +153,7 @@ _NAMES = {
     'chapters.agreement': 'agreement',
     'chapters.associations': 'ect mac ripa rnd rnsb same',
     'chapters.bbq': 'bbq bbq_scores',
+    'chapters.bec_pro': 'bec_pro bec_pro_table',
     'chapters.cbs': 'cbs',
     'chapters.ceat': 'ceat',
     'chapters.coreference': 'winobias winobias_scores winogender',
@@ -181,7 +187,9 @@ _NAMES = {
     'results.result': 'Result paper_table results_plot results_table',
     'results.saving': 'save',
     'stats.estimate': 'Estimate',
+    'stats.multilevel': 'battery_summary',
     'stimuli.bbq_items': 'load_bbq load_bbq_answers',
+    'stimuli.bec_pro_items': 'bec_pro_items load_bec_pro',
     'stimuli.benchmarks': 'load_crows_pairs load_stereoset',
     'stimuli.coreference_items': 'load_winobias load_winogender',
     'stimuli.pairs': 'load_pairs pair_sentences',

@@ -8,7 +8,7 @@ __all__ = ['PronounScores', 'pronoun_scores', 'winobias_scores', 'winobias', 'wi
 # %% ../../nbs/03g_coreference.ipynb #corefpage36
 import math
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 

@@ -73,6 +73,7 @@ TESTS = { # name of a HypothesisTest -> what it counts or draws, in the plural, 
     'two-way t': 't test of two-way clusters',
     "Welch's t": "Welch's t test",
     't of a correlation': 't test of a correlation',
+    'Wilcoxon signed-rank': 'Wilcoxon signed-rank test',
     'z of a random-effects mean': 'z test of samples of contexts',
     'Hartung–Knapp': 'Hartung–Knapp t test of samples of contexts',
     'χ² of heterogeneity': 'χ² test of samples of contexts',
@@ -652,6 +653,11 @@ NOTES_OF_FILLS = { # of mask filling
     'templates alike': 'no interval: all templates have the same count',
     'small expected counts': '{n} of {total} fills have an expected count below 5',
     'too few terms for exact tests': '{first} + {second} terms are too few for exact tests',
+    'persons of several pieces': 'several pieces to the model, whose log-probabilities are added: {words}',
+    'form shows gender': 'the form of {n} of {total} professions shows the gender of the person, so that grammar leaves little room for bias; forms="both" tells them apart',
+    'form of one gender': 'in {n} of {total} sentences a person comes with the form of the other gender, so that the associations within a group of professions are grammar as well as bias',
+    'both forms': 'each person comes with both forms of a profession, and the mean is over both; agreement in grammar is {agreement:.2f} nats',
+    'one form for both genders': 'one form for both genders: {words}',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #e1c0097c
