@@ -22,7 +22,7 @@ from ..models.tokens import encode, pieces
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import check_scores
-from ..stats.estimate import Estimate, Interval, Units, note
+from ..stats.estimate import Estimate, Interval, Units, note, or_nan
 from ..stats.intervals import satterthwaite, t_interval
 from ..stats.permutation import permutation_pvalue
 from ..stats.preferences import mean_margin
@@ -228,9 +228,10 @@ def winobias_scores(items, # pairs of load_winobias, or what it reads
     Example:
         >>> import biasbook as bb
         >>> items = bb.load_winobias()
-        >>> says_he = items['pro'].isin(['he', 'him', 'his'])
+        >>> says_he = items['stereotype'] == 'male'
         >>> r = bb.winobias_scores(items, pro=2. * says_he, anti=2. * ~says_he, subject='always he')
         >>> print(f'{r.value:.2f} nats, general preference {r.estimate("general preference").value:.2f} nats')
+        0.00 nats, general preference 2.00 nats
     """
     check_fraction(confidence_level)
     d = load_winobias(items)
@@ -372,8 +373,9 @@ def winogender(model, # from load_model, masked or causal
     Example:
         >>> import biasbook as bb
         >>> items = bb.load_winogender()
-        >>> r = bb.winogender(bb.load_model('novels-mini-masked'), items[:60], n_resamples=999)
+        >>> r = bb.winogender(bb.load_model('novels-mini-masked'), items[items['other'] == 'someone'], n_resamples=999)
         >>> print(f'r = {r.value:.2f} [{r.low:.2f}, {r.high:.2f}] over {r.n} occupations')
+        r = 0.19 [-0.10, 0.44] over 60 occupations
     """
     _check_model(model)
     options = {'n_resamples': n_resamples, 'random_state': random_state, 'confidence_level': confidence_level}
@@ -487,7 +489,7 @@ def _winogender_result(d, model, property, cannot_read, without_share, options):
         they = mean_margin(with_they['p_they'], with_they['occupation'].tolist(), confidence_level=level)
         also.append(replace(percent_estimate(replace(they, test=None), 'they'), interval=_over_occupations(percent_estimate(they).interval)))
     also += _majority_estimates(d, property, level)
-    notes = [*r.notes, note('mean log-odds of she', nats=float(mean.value)), *_pieces_note(model, occupations)]
+    notes = [*r.notes, note('mean log-odds of she', nats=or_nan(mean.value)), *_pieces_note(model, occupations)]
     if cannot_read:
         notes.append(note('sentences that the model cannot read', n=len(cannot_read), of=len(d) + len(cannot_read)))
     missing = {'sentences': cannot_read, 'occupations without a share': without_share}
