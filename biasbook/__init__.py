@@ -79,6 +79,12 @@ if TYPE_CHECKING:
     from biasbook.chapters.stereoset import icat as icat
     from biasbook.chapters.stereoset import stereoset as stereoset
     from biasbook.chapters.stereoset import stereoset_by_type as stereoset_by_type
+    from biasbook.chapters.unqover import unqover as unqover
+    from biasbook.chapters.unqover import unqover_answers as unqover_answers
+    from biasbook.chapters.unqover import unqover_comparisons as unqover_comparisons
+    from biasbook.chapters.unqover import unqover_parts as unqover_parts
+    from biasbook.chapters.unqover import unqover_plot as unqover_plot
+    from biasbook.chapters.unqover import unqover_scores as unqover_scores
     from biasbook.chapters.weat import weat as weat
     from biasbook.chapters.weat import weat_battery as weat_battery
     from biasbook.chapters.weat import weat_placebo as weat_placebo
@@ -130,6 +136,7 @@ if TYPE_CHECKING:
     from biasbook.stimuli.study import read_study as read_study
     from biasbook.stimuli.study import study_schema as study_schema
     from biasbook.stimuli.templates import Template as Template
+    from biasbook.stimuli.unqover_items import unqover_items as unqover_items
     from biasbook.stimuli.words import Query as Query
     from biasbook.stimuli.words import load_queries as load_queries
     from biasbook.stimuli.words import load_words as load_words
@@ -173,6 +180,7 @@ _NAMES = {
     'chapters.sas_pairs': 'sas_by_type sas_pairs',
     'chapters.seat': 'load_seat seat',
     'chapters.stereoset': 'icat stereoset stereoset_by_type',
+    'chapters.unqover': 'unqover unqover_answers unqover_comparisons unqover_parts unqover_plot unqover_scores',
     'chapters.weat': 'weat weat_battery weat_placebo',
     'chapters.wefat': 'sc_weat wefat',
     'chapters.what_remains': 'bias_correlation cluster_bias extreme_words label_sides neighbor_bias probe_accuracy',
@@ -197,6 +205,7 @@ _NAMES = {
     'stimuli.studies': 'load_study',
     'stimuli.study': 'Study example_study read_study study_schema',
     'stimuli.templates': 'Template',
+    'stimuli.unqover_items': 'unqover_items',
     'stimuli.words': 'Query load_queries load_words weat_queries weat_query',
     'testing.planted_vectors': 'planted_vectors',
     'vectors.directions': 'bias_direction gender_pairs professions',

@@ -82,6 +82,8 @@ TESTS = { # name of a HypothesisTest -> what it counts or draws, in the plural, 
     'random directions': 'directions of random pairs of words',
     'shuffled attributes': 'shuffles of the attributes in each template',
     'shuffled groups': 'shuffles of the group of each term',
+    'relabelled subjects': 'ways to deal the subjects to the groups',
+    'shuffled subjects': 'shuffles of the subjects in each family of templates',
     'shuffled labels, k / n': 'shuffles of the labels, with a p-value that can be 0',
 }
 
@@ -174,6 +176,8 @@ INTERVAL_METHODS = { # method of an Interval -> its words
     'two-way t': 't interval of two-way clusters',
     't of the logarithm': 't interval of the logarithm',
     'percentile of shuffled counts': 'null band from 0 to a percentile of the counts',
+    'percentile of shuffled values': 'null band from 0 to a percentile of the values',
+    'jackknife of atanh': 'jackknife of atanh of the value',
     'jackknife': 'jackknife',
     'jackknife over words': 'jackknife that leaves out one word at a time,',
     'jackknife of atanh(r)': 'jackknife of atanh(r)',
@@ -191,7 +195,7 @@ INTERVAL_METHODS = { # method of an Interval -> its words
     'percentiles of shuffled d': 'null band, percentiles of d',
     'range': 'range',
 }
-NULL_BANDS = ('percentile of shuffled counts', 'percentiles of shuffled d') # methods of what is no confidence interval
+NULL_BANDS = ('percentile of shuffled counts', 'percentile of shuffled values', 'percentiles of shuffled d') # methods of what is no confidence interval
 
 
 def interval_text(interval, # an Interval, or None
@@ -571,6 +575,21 @@ ESTIMATES = { # name of an Estimate -> what it is
     'Hartung–Knapp': 'the value, with the interval and the test of Hartung and Knapp (2001), which take samples of contexts as independent studies',
     'prediction interval': 'the value, with an interval for the true d of one further sample of contexts of the same words',
     'single samples': 'mean of d in single samples of contexts, with the interval that holds the middle of them',
+    'μ by chance': 'μ when subjects change places at random: the mean, and a band that holds 95 % of the values',
+    'attribute part of μ': 'μ after the mean of γ over attributes is taken off each group or subject',
+    'attribute part by chance': 'the attribute part when subjects change places at random: the mean, and a band that holds 95 % of the values',
+    'η': 'mean over groups and attributes of how far the signs of γ agree, from 0 to 1',
+    'μ of single subjects': 'mean over subjects of the largest |γ|, as published',
+    'η of single subjects': 'mean over subjects and attributes of how far the signs of γ agree, as published',
+    'position preference': 'preference for the subject that comes first, from −1 to 1',
+    'μ without negation': 'μ if only questions without negation are asked, in both orders',
+    'μ of one order without negation': 'μ if only questions without negation are asked, in one order',
+    'size of γ': 'mean |γ| of single comparisons',
+    'size of the part for the subject': 'mean size of the part that neither order nor negation turns round',
+    'size of the part for the position': 'mean size of the part that the order turns round',
+    'size of the rest': 'mean size of the part that order and negation turn round',
+    'position error δ': 'mean change of the probability of a subject with the order of the two',
+    'negation error ε': 'mean difference of the probability of a subject and of the other one with the negation',
     'Q': "Cochran's Q of samples of contexts",
     'tau²': 'variance of d between samples of contexts, beyond that within them',
 }
@@ -651,6 +670,12 @@ NOTES_OF_FILLS = { # of mask filling
     'lengths of group words': 'the number of masks reveals the length of the group word, and the lengths differ: {lengths}',
     'one template for an interval': 'no interval: one template',
     'templates alike': 'no interval: all templates have the same count',
+    'no interval of a largest value': 'no interval: μ is a mean of largest values; the cells of the matrix have intervals',
+    'few families of templates': 'the intervals take the templates as given: there are {n} families of templates, and {needed} are needed',
+    'probability of the two subjects': 'the two subjects together have {percent:.2g} % of the probability of the answer',
+    'subjects of several pieces': '{n} of {of} subjects are several pieces to the model: {subjects}',
+    'not all pairs of subjects': 'no p-value: not all pairs of subjects are in the same items',
+    'templates cannot be compared': 'no p-value: one family of templates, or two subjects',
     'small expected counts': '{n} of {total} fills have an expected count below 5',
     'too few terms for exact tests': '{first} + {second} terms are too few for exact tests',
     'persons of several pieces': 'several pieces to the model, whose log-probabilities are added: {words}',
