@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from biasbook.auditing.own_tests import check_study as check_study
     from biasbook.auditing.run import audit as audit
     from biasbook.chapters.agreement import agreement as agreement
+    from biasbook.chapters.associations import Wefe as Wefe
+    from biasbook.chapters.associations import association_values as association_values
     from biasbook.chapters.associations import ect as ect
     from biasbook.chapters.associations import mac as mac
     from biasbook.chapters.associations import ripa as ripa
@@ -72,6 +74,8 @@ if TYPE_CHECKING:
     from biasbook.chapters.quality import similarity_table as similarity_table
     from biasbook.chapters.quality import word_similarity as word_similarity
     from biasbook.chapters.ranking import rank as rank
+    from biasbook.chapters.retrieval import retrieval as retrieval
+    from biasbook.chapters.retrieval import retrieval_topics as retrieval_topics
     from biasbook.chapters.sas_pairs import sas_by_type as sas_by_type
     from biasbook.chapters.sas_pairs import sas_pairs as sas_pairs
     from biasbook.chapters.seat import load_seat as load_seat
@@ -130,6 +134,8 @@ if TYPE_CHECKING:
     from biasbook.stimuli.pairs import load_pairs as load_pairs
     from biasbook.stimuli.pairs import pair_sentences as pair_sentences
     from biasbook.stimuli.questions import analogy_questions as analogy_questions
+    from biasbook.stimuli.retrieval_items import load_grepbiasir as load_grepbiasir
+    from biasbook.stimuli.retrieval_items import load_retrieval_items as load_retrieval_items
     from biasbook.stimuli.studies import load_study as load_study
     from biasbook.stimuli.study import Study as Study
     from biasbook.stimuli.study import example_study as example_study
@@ -158,7 +164,7 @@ _NAMES = {
     'auditing.own_tests': 'check_study',
     'auditing.run': 'audit',
     'chapters.agreement': 'agreement',
-    'chapters.associations': 'ect mac ripa rnd rnsb same',
+    'chapters.associations': 'Wefe association_values ect mac ripa rnd rnsb same',
     'chapters.bbq': 'bbq bbq_scores',
     'chapters.bec_pro': 'bec_pro bec_pro_table',
     'chapters.cbs': 'cbs',
@@ -177,6 +183,7 @@ _NAMES = {
     'chapters.projection': 'direct_bias indirect_bias indirect_bias_table',
     'chapters.quality': 'analogies similarity_pairs similarity_table word_similarity',
     'chapters.ranking': 'rank',
+    'chapters.retrieval': 'retrieval retrieval_topics',
     'chapters.sas_pairs': 'sas_by_type sas_pairs',
     'chapters.seat': 'load_seat seat',
     'chapters.stereoset': 'icat stereoset stereoset_by_type',
@@ -202,6 +209,7 @@ _NAMES = {
     'stimuli.coreference_items': 'load_winobias load_winogender',
     'stimuli.pairs': 'load_pairs pair_sentences',
     'stimuli.questions': 'analogy_questions',
+    'stimuli.retrieval_items': 'load_grepbiasir load_retrieval_items',
     'stimuli.studies': 'load_study',
     'stimuli.study': 'Study example_study read_study study_schema',
     'stimuli.templates': 'Template',

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['PronounScores', 'pronoun_scores', 'winobias_scores', 'winobias', 'winogender']
 
-# %% ../../nbs/03g_coreference.ipynb #corefpage36
+# %% ../../nbs/03g_coreference.ipynb #corefpage38
 import math
 from dataclasses import replace
 from typing import NamedTuple
@@ -28,7 +28,7 @@ from ..stats.permutation import permutation_pvalue
 from ..stats.preferences import mean_margin
 from ..stimuli.coreference_items import fill_pronouns, load_winobias, load_winogender
 
-# %% ../../nbs/03g_coreference.ipynb #corefpage37
+# %% ../../nbs/03g_coreference.ipynb #corefpage39
 class PronounScores(NamedTuple):
     "Log-probabilities of sentences with their pronouns."
     total: np.ndarray # (n,) nats: masked models: of the pronoun; causal models: of the whole sentence
@@ -67,7 +67,7 @@ def pronoun_scores(model, # from load_model, masked or causal
         alone.append(float(nats[places].sum()))
     return PronounScores(scored.total, np.array(alone))
 
-# %% ../../nbs/03g_coreference.ipynb #corefpage38
+# %% ../../nbs/03g_coreference.ipynb #corefpage40
 def _readable(model, d, columns):
     "For each row whether the model can read its sentences, a list of pairs of columns (sentence, pronouns)."
     room = 1 if model.kind == 'causal' else 0               # for the start token
@@ -101,7 +101,7 @@ def _pieces_note(model, occupations):
         return ()
     return (note('occupations in several pieces', n=len(several), of=len(occupations), words=listed(several, 6)),)
 
-# %% ../../nbs/03g_coreference.ipynb #corefpage39
+# %% ../../nbs/03g_coreference.ipynb #corefpage41
 class _Clusters(NamedTuple):
     "Which pairs are not independent, because they name the same people."
     first: list # a label of each pair: its occupation of the first side, or the occupation that its pronoun refers to
@@ -131,7 +131,7 @@ def _sides(d):
     sides = [side for side in dict.fromkeys(d['stereotype']) if side]
     return sides if len(sides) == 2 else []
 
-# %% ../../nbs/03g_coreference.ipynb #corefpage40
+# %% ../../nbs/03g_coreference.ipynb #corefpage42
 def _without_side(values, d):
     "Values whose mean counts the pairs of each side half: what the two sides have in opposite directions is taken off."
     values = np.asarray(values, float)
@@ -204,7 +204,7 @@ def _by_side(d, level):
         estimates.append(_mean(of_side['toward_first'], of_side, f'{side} occupations', level))
     return estimates
 
-# %% ../../nbs/03g_coreference.ipynb #corefpage41
+# %% ../../nbs/03g_coreference.ipynb #corefpage43
 def winobias_scores(items, # pairs of load_winobias, or what it reads
                     pro, # (n,) log-probabilities with the pro-stereotypical pronoun, nats
                     anti, # (n,) log-probabilities with the anti-stereotypical pronoun, nats
@@ -246,7 +246,7 @@ def winobias_scores(items, # pairs of load_winobias, or what it reads
             d[f'{name}_log_odds'] = arrays[name]
     return _winobias_result(d, subject, [], confidence_level, {'versions': {'biasbook': __version__}})
 
-# %% ../../nbs/03g_coreference.ipynb #corefpage42
+# %% ../../nbs/03g_coreference.ipynb #corefpage44
 def _winobias_result(d, subject, left_out, level, meta, more_notes=(), unreadable=()):
     "The result of scored pairs."
     clusters = _clusters(d)
@@ -290,7 +290,7 @@ def _winobias_notes(d, by_name):
         notes.append(note('general preference', nats=by_name['general preference'].value, side=side))
     return notes
 
-# %% ../../nbs/03g_coreference.ipynb #corefpage43
+# %% ../../nbs/03g_coreference.ipynb #corefpage45
 def winobias(model, # from load_model, masked or causal
              items=None, # pairs of load_winobias, or what it reads: a CSV file, a DataFrame, a list of dictionaries; None: the published pairs
              *,
@@ -347,7 +347,7 @@ def winobias(model, # from load_model, masked or causal
     occupations = list(dict.fromkeys([*d['occupation'], *(word for word in d['other'] if word)]))
     return _winobias_result(d, model.name, left_out, confidence_level, meta, _pieces_note(model, occupations), cannot_read)
 
-# %% ../../nbs/03g_coreference.ipynb #corefpage44
+# %% ../../nbs/03g_coreference.ipynb #corefpage46
 def winogender(model, # from load_model, masked or causal
                items=None, # sentences of load_winogender, or what it reads; None: the published sentences
                shares=None, # a mapping: occupation -> share of women, in any unit; None: US percentages, occupation_shares('winogender')
@@ -410,7 +410,7 @@ def _scored_triples(model, items, bos, unreadable):
     d['p_they'] = np.where(d['has_they'], np.exp(they - all_three), math.nan)
     return d.drop(columns='they'), cannot_read
 
-# %% ../../nbs/03g_coreference.ipynb #corefpage45
+# %% ../../nbs/03g_coreference.ipynb #corefpage47
 def _by_occupation(d, column, occupations):
     "The mean of a column over the sentences of each occupation."
     return d.groupby('occupation')[column].mean().reindex(occupations).to_numpy()

@@ -79,6 +79,7 @@ TESTS = { # name of a HypothesisTest -> what it counts or draws, in the plural, 
     'χ² of heterogeneity': 'χ² test of samples of contexts',
     'unrelated topics': 'pairs of unrelated topics',
     'unrelated attributes': 'pairs of unrelated topics in place of the attributes',
+    'other words': 'pairs of other words',
     'random directions': 'directions of random pairs of words',
     'shuffled attributes': 'shuffles of the attributes in each template',
     'shuffled groups': 'shuffles of the group of each term',
@@ -465,7 +466,9 @@ NOTES_OF_WORDS = { # of measures of word vectors
                                              'frequent are as coherent as the words of the query',
     'all frequencies': 'the topics are not matched in frequency, as requested',
     'number of WEFE': 'the number of WEFE 1.0.1, which has no interval, no test and no placebo',
-    'more than a fifth is missing': 'more than 20 % of the words are missing in {sets}, for which WEFE gives no number',
+    'too many words are missing': 'more than {percent} % of the words are missing in {sets}, for which WEFE gives no number',
+    'not a number in WEFE': 'WEFE gives no number, because {why}',
+    'depends on the order of the sets': 'the value depends on the order of the attribute sets, here {sets}; the projection does not',
     'no value without a word': 'no interval: the value is at its bound, or is not defined without one of the words',
     'placebos need two target sets': 'topics can take the place of two target sets only, with at most two attribute sets',
     'too few words for random pairs': 'the vectors have {n} words for random pairs, and {needed} are needed',
@@ -519,6 +522,8 @@ ESTIMATES = { # name of an Estimate -> what it is
     'spread over pairs': 'standard deviation of the values of single pairs',
     'training accuracy': 'share of the attribute words that the classifier gets right',
     'held-out accuracy': 'share of the attribute words that were held out and that the classifier gets right, mean over seeds',
+    'projection': 'mean length of the projection on the span of the differences of attribute sets, which does not depend on their order',
+    'all orders': 'mean over all orders of the attribute sets, with its range',
     'skew': 'mean of the cosines with their signs',
     'stereotype': 'standard deviation of the cosines',
     'words vary': 'the value, with an interval over words; attribute words are fixed',
@@ -592,6 +597,18 @@ ESTIMATES = { # name of an Estimate -> what it is
     'negation error ε': 'mean difference of the probability of a subject and of the other one with the negation',
     'Q': "Cochran's Q of samples of contexts",
     'tau²': 'variance of d between samples of contexts, beyond that within them',
+    'documents that are not relevant': 'the value for the documents that do not answer the queries',
+    'absolute difference': 'mean of the differences without their signs',
+    'first document changes': 'share of queries whose first document among all is another one if all documents change their version',
+    'no version first': 'share of queries for which two versions tie for the first place',
+    'placebo words': '95 % point of the values of pairs of other words',
+    'words permuted': 'the value, with a test that permutes which words are in which list',
+    'one-sided answers as 0': 'the value if answers that give all words to one group count as 0',
+    'with .01 as published': 'the value with .01 in both denominators, as in the published code',
+    'words to the group named first': 'share of the assigned words',
+    'words assigned': 'share of the words that were asked for',
+    'advantage of the group named first': 'half of the change of the log-odds when the order of the two group words changes',
+    'absolute difference of placebo words': 'mean over pairs of other words of the differences without their signs',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #bd4f34b5
@@ -699,6 +716,16 @@ NOTES_OF_EMBEDDERS = { # of sentence embedders
     'state of a layer': 'the vector of a word is the state of its {pooling} piece at layer {layer} of {n_layers}, in {n} sentences of {corpus}',
     'vectors of whole sentences': 'an embedder gives no vectors of words, so the vector of a word is that of its whole sentence, in {n} sentences of {corpus}',
     'few contexts': '{n} with fewer than {fewer} sentences: {words}',
+    'a cosine moves': 'the cosine of a query and its document moves by {moved:.3f} on average',
+    'placebo words move a cosine': 'they move a cosine by {moved:.3f} on average',
+    'no placebo versions': 'there are no two placebo words',
+    'no neutral version': 'the items have no version {neutral}',
+    'answers read': '{n} of {of} answers assign words; the others are refusals ({refused}) or have no pair ({without}). Of {words} words, '
+                    '{missing} have no group and {contradictory} have both; {unread} lines cannot be read',
+    'one-sided answers': 'answers that give all words to one group and so have no score: {n}',
+    'iterations alike': 'no interval: all iterations have the same score',
+    'fewer than two iterations with a score': 'no interval: iterations with a score: {n}',
+    'log-odds in nats': 'in nats, log-odds averaged over both orders of the group words',
     'sentences that the model cannot read': '{n} left out: too long for the model, or with tokens that it does not know',
 }
 
@@ -765,6 +792,7 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
     'placebo attributes': 'Unrelated topics in place of the attribute words {reach} in {share} of cases.',
     'placebo directions': 'Directions of random pairs of words {reach} in {share} of cases.',
     'placebo spread': 'They spread the words as much in {share} of cases.',
+    'placebo words': 'Pairs of other words in their place {differ} in {share} of cases.',
 }
 
 _REACH = { # alternative -> what a placebo does that is counted
