@@ -55,6 +55,9 @@ if TYPE_CHECKING:
     from biasbook.chapters.embedding_api import embedding_bias as embedding_bias
     from biasbook.chapters.embedding_api import template_table as template_table
     from biasbook.chapters.generated_analogies import generate_analogies as generate_analogies
+    from biasbook.chapters.implicit import llm_iat as llm_iat
+    from biasbook.chapters.implicit import llm_iat_logprobs as llm_iat_logprobs
+    from biasbook.chapters.implicit import llm_iat_scores as llm_iat_scores
     from biasbook.chapters.influence import compare_weat as compare_weat
     from biasbook.chapters.influence import fewest_words as fewest_words
     from biasbook.chapters.influence import leave_one_out as leave_one_out
@@ -131,6 +134,8 @@ if TYPE_CHECKING:
     from biasbook.stimuli.benchmarks import load_stereoset as load_stereoset
     from biasbook.stimuli.coreference_items import load_winobias as load_winobias
     from biasbook.stimuli.coreference_items import load_winogender as load_winogender
+    from biasbook.stimuli.implicit_items import load_llm_iat as load_llm_iat
+    from biasbook.stimuli.implicit_items import load_llm_iat_answers as load_llm_iat_answers
     from biasbook.stimuli.pairs import load_pairs as load_pairs
     from biasbook.stimuli.pairs import pair_sentences as pair_sentences
     from biasbook.stimuli.questions import analogy_questions as analogy_questions
@@ -176,6 +181,7 @@ _NAMES = {
     'chapters.embedder_comparison': 'consistency_table plan_table study_embedders',
     'chapters.embedding_api': 'bias_table embedding_bias template_table',
     'chapters.generated_analogies': 'generate_analogies',
+    'chapters.implicit': 'llm_iat llm_iat_logprobs llm_iat_scores',
     'chapters.influence': 'compare_weat fewest_words leave_one_out list_agreement',
     'chapters.maskfill': 'fill_bias fill_bias_difference kurita_rows maskfill_table',
     'chapters.model_comparison': 'compare_models',
@@ -207,6 +213,7 @@ _NAMES = {
     'stimuli.bec_pro_items': 'bec_pro_items load_bec_pro',
     'stimuli.benchmarks': 'load_crows_pairs load_stereoset',
     'stimuli.coreference_items': 'load_winobias load_winogender',
+    'stimuli.implicit_items': 'load_llm_iat load_llm_iat_answers',
     'stimuli.pairs': 'load_pairs pair_sentences',
     'stimuli.questions': 'analogy_questions',
     'stimuli.retrieval_items': 'load_grepbiasir load_retrieval_items',

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['UnqoverParts', 'unqover_parts', 'unqover_plot']
 
-# %% ../../nbs/03f_unqover.ipynb #unqpage43
+# %% ../../nbs/03f_unqover.ipynb #unqpage48
 from dataclasses import replace
 from itertools import combinations
 from math import comb
@@ -24,7 +24,7 @@ from ..stats.multiplicity import holm
 from ..stats.permutation import monte_carlo_error
 from ..stimuli.unqover_items import GAP, UNQOVER_COLUMNS, unqover_items
 
-# %% ../../nbs/03f_unqover.ipynb #unqpage45
+# %% ../../nbs/03f_unqover.ipynb #unqpage50
 class UnqoverParts(NamedTuple):
     "The preference for x1 over x2, taken apart; each part from −1 to 1."
     gamma: np.ndarray # γ: turns round with the negation, and not with the order
@@ -58,7 +58,7 @@ def unqover_parts(probabilities, # (…, 2 orders, 2 questions, 2 subjects): x1 
     return UnqoverParts(gamma=(d + d_turned - e - e_turned) / 4, subject=(d + d_turned + e + e_turned) / 4,
                         position=(d - d_turned + e - e_turned) / 4, rest=(d - d_turned - e + e_turned) / 4)
 
-# %% ../../nbs/03f_unqover.ipynb #unqpage47
+# %% ../../nbs/03f_unqover.ipynb #unqpage52
 def _place(items, position):
     "The place of an item in words: its line in a file, or its row in the table."
     return f'line {items["line"].iloc[position]}' if 'line' in items else f'row {items.index[position]}'
@@ -142,7 +142,7 @@ def unqover_comparisons(items, # a DataFrame of unqover_items, with the columns 
     return first_rows.assign(**parts._asdict(), position_error=other_order, negation_error=other_question,
                              mass=ordered['mass'].to_numpy().reshape(-1, 4).mean(1))
 
-# %% ../../nbs/03f_unqover.ipynb #unqpage49
+# %% ../../nbs/03f_unqover.ipynb #unqpage54
 class _Mean(NamedTuple):
     "A mean with its jackknife interval."
     value: float
@@ -232,7 +232,7 @@ def _consistency(d, row):
     "η: the mean over rows and attributes of |mean sign of γ|."
     return float(np.sign(d['gamma']).groupby([d[row], d['attribute']], sort=False).mean().abs().mean())
 
-# %% ../../nbs/03f_unqover.ipynb #unqpage51
+# %% ../../nbs/03f_unqover.ipynb #unqpage56
 class _Chance(NamedTuple):
     "A value, and the same number for each relabelling."
     value: float
@@ -293,7 +293,7 @@ def _scores_of_subjects(comparisons, subjects, attributes):
     return sums / counts
 
 
-# %% ../../nbs/03f_unqover.ipynb #unqpage52
+# %% ../../nbs/03f_unqover.ipynb #unqpage57
 def _relabel_groups(comparisons, groups, n_resamples, random_state):
     "Deal the subjects to groups of the same sizes in every way, or at random. `groups`: name -> subjects."
     import pandas as pd
@@ -376,7 +376,7 @@ def _shuffled(comparisons, groups, n_resamples, random_state):
     return _shuffle_in_templates(comparisons, subjects, n_resamples, random_state)
 
 
-# %% ../../nbs/03f_unqover.ipynb #unqpage54
+# %% ../../nbs/03f_unqover.ipynb #unqpage59
 def _groups_of(comparisons):
     "Name of a group -> its subjects, in the order of their first appearance."
     groups: dict = {}
@@ -494,7 +494,7 @@ def unqover_scores(items, # a DataFrame of unqover_items, with the columns score
                   also=_estimates(comparisons, d, shuffled, has_groups, confidence_level, random_state),
                   meta={'digits': 3, 'normalize': normalize, 'templates': list(dict.fromkeys(comparisons['template'])), 'versions': library_versions()})
 
-# %% ../../nbs/03f_unqover.ipynb #unqpage56
+# %% ../../nbs/03f_unqover.ipynb #unqpage61
 def _answer_in(text, answer, gap):
     "The answer as it is written at the place `gap` of a text: with a capital at the beginning of a sentence."
     before = text[:gap].rstrip()
@@ -574,7 +574,7 @@ def unqover_answers(model, # a masked or causal language model, from load_model
     first, second = np.asarray(scores, float).reshape(2, -1)
     return items.assign(score1=first, score2=second)
 
-# %% ../../nbs/03f_unqover.ipynb #unqpage57
+# %% ../../nbs/03f_unqover.ipynb #unqpage62
 def _readable_items(model, items, on_missing):
     "The items without subjects and attributes that the model does not know, and the words that are left out, by list."
     if getattr(model, 'tokenizer', None) is None or model.tokenizer.unk_token_id is None:
@@ -653,7 +653,7 @@ def unqover(model, # a masked or causal language model, from load_model
     return replace(r, units=units, words=Words(used=r.words.used, missing=missing), notes=tuple(notes),
                    meta={**r.meta, 'method': method, 'checkpoint': model.meta})
 
-# %% ../../nbs/03f_unqover.ipynb #unqpage59
+# %% ../../nbs/03f_unqover.ipynb #unqpage64
 def unqover_plot(result, # a Result of unqover or unqover_scores
                  *,
                  title:str='', # the finding that the figure shows
@@ -697,7 +697,7 @@ def unqover_plot(result, # a Result of unqover or unqover_scores
     values = tables['gamma'].loc[attributes].to_numpy()
     adjusted = tables['p_adjusted'].loc[attributes].to_numpy()
     reach = max(float(np.nanmax(np.abs(values))), 1e-9)
-    colors = LinearSegmentedColormap.from_list('gamma', [COLORS['vermillion'], '#FFFFFF', COLORS['sky']])
+    colors = LinearSegmentedColormap.from_list('gamma', ['#F0A574', '#FFFFFF', '#8FCBF1'])
     with style():
         if ax is None:
             _, ax = plt.subplots(figsize=(max(WIDTH, 1.5 + .29 * len(columns)), 1.7 + .235 * len(attributes)))
@@ -706,7 +706,7 @@ def unqover_plot(result, # a Result of unqover or unqover_scores
             if np.isfinite(value):
                 ax.text(x, y, f'{100 * value:z.0f}'.replace('-', '−'), ha='center', va='center', fontsize=10)
             if adjusted[y, x] < .05:
-                ax.add_patch(Rectangle((x - .47, y - .45), .94, .9, fill=False, lw=1.6, color=COLORS['black']))
+                ax.add_patch(Rectangle((x - .49, y - .47), .98, .94, fill=False, lw=1.2, color=COLORS['black']))
         for x in range(1, len(columns)):
             if columns[x][0] == 'group' and has_subjects:
                 ax.axvline(x - .5, color='white', lw=5)
