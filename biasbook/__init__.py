@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from biasbook.chapters.bec_pro import bec_pro_table as bec_pro_table
     from biasbook.chapters.cbs import cbs as cbs
     from biasbook.chapters.ceat import ceat as ceat
+    from biasbook.chapters.coreference import winobias as winobias
+    from biasbook.chapters.coreference import winobias_scores as winobias_scores
+    from biasbook.chapters.coreference import winogender as winogender
     from biasbook.chapters.crows_pairs import crows_by_type as crows_by_type
     from biasbook.chapters.crows_pairs import crows_pairs as crows_pairs
     from biasbook.chapters.debias import compare_debiasing as compare_debiasing
@@ -129,6 +132,8 @@ if TYPE_CHECKING:
     from biasbook.stimuli.bec_pro_items import load_bec_pro as load_bec_pro
     from biasbook.stimuli.benchmarks import load_crows_pairs as load_crows_pairs
     from biasbook.stimuli.benchmarks import load_stereoset as load_stereoset
+    from biasbook.stimuli.coreference_items import load_winobias as load_winobias
+    from biasbook.stimuli.coreference_items import load_winogender as load_winogender
     from biasbook.stimuli.implicit_items import load_llm_iat as load_llm_iat
     from biasbook.stimuli.implicit_items import load_llm_iat_answers as load_llm_iat_answers
     from biasbook.stimuli.pairs import load_pairs as load_pairs
@@ -169,6 +174,7 @@ _NAMES = {
     'chapters.bec_pro': 'bec_pro bec_pro_table',
     'chapters.cbs': 'cbs',
     'chapters.ceat': 'ceat',
+    'chapters.coreference': 'winobias winobias_scores winogender',
     'chapters.crows_pairs': 'crows_by_type crows_pairs',
     'chapters.debias': 'compare_debiasing hard_debias hard_debias_each inlp leace nearest_pairs shares_left what_is_left',
     'chapters.disco': 'disco',
@@ -206,6 +212,7 @@ _NAMES = {
     'stimuli.bbq_items': 'load_bbq load_bbq_answers',
     'stimuli.bec_pro_items': 'bec_pro_items load_bec_pro',
     'stimuli.benchmarks': 'load_crows_pairs load_stereoset',
+    'stimuli.coreference_items': 'load_winobias load_winogender',
     'stimuli.implicit_items': 'load_llm_iat load_llm_iat_answers',
     'stimuli.pairs': 'load_pairs pair_sentences',
     'stimuli.questions': 'analogy_questions',

@@ -430,6 +430,7 @@ _PARTS[Result] = {'interval': Interval, 'test': HypothesisTest, 'units': Units, 
 # The figures that chapters draw of one result, by its metric. They are looked up when a result is drawn, as a result is defined
 # before the chapters.
 FIGURES = {'WEFAT r': 'chapters.wefat:wefat_plot', 'occupation gap r': 'chapters.wefat:wefat_plot',
+           'Winogender r': 'chapters.wefat:wefat_plot',
            'neighbour r': 'chapters.what_remains:neighbor_plot'}
 
 

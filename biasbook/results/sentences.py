@@ -652,6 +652,14 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'different tokenizers': 'the tokenizers differ, so scores are sums over different tokens',
     'agreements are left out': 'pairs in which the models agree, which are left out: {n}',
     'no disagreements': 'no share: the models agree in all {pairs} ({n})',
+    'share of pairs': 'the pro-stereotypical pronoun is preferred in {percent:.1f} % of the pairs',
+    'neutral sentences': 'in the same sentences about a person the difference is {nats:.2f} nats',
+    'general preference': 'the general preference for the pronoun of {side} occupations, which cancels, is {nats:.2f} nats',
+    'occupations in several pieces': '{n} of {of} occupations are several tokens to the model ({words})',
+    'pairs that differ in other words': 'left out because their sentences differ in other words than pronouns: {n} of {of} pairs',
+    'pairs that the model cannot read': 'left out because the model cannot read them: {n} of {of} pairs',
+    'sentences that the model cannot read': 'left out because the model cannot read them: {n} of {of} sentences',
+    'mean log-odds of she': 'the mean log-odds of she rather than he are {nats:.2f} nats',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #903a2159
