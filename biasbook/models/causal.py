@@ -335,7 +335,7 @@ class CausalScorer(Scorer):
 
     def _forward_rows(self, items):
         "One forward pass over rows, each of which is a tree of several texts."
-        rows = list({id(row): row for row in map(self._row_of.get, items)}.values())
+        rows = list({id(row): row for row in (self._row_of[item] for item in items)}.values())
         place_numbers: dict = {}                # (row, column) -> number of the place
         wanted_numbers: dict = {}               # (number of the place, token) -> number of the wanted logit
         wanted_of_item = {}

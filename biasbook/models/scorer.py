@@ -87,8 +87,8 @@ def run_batches(items, # what forward takes
     warned = False
 
     def batches_by_size(numbers, budget, most):
-        of_each = [[values[i] for i in numbers] for values in (sizes, reads, groups)]
-        return [[numbers[k] for k in batch] for batch in make_batches(*of_each, budget, most)]
+        its_sizes, its_reads, its_groups = ([values[i] for i in numbers] for values in (sizes, reads, groups))
+        return [[numbers[k] for k in batch] for batch in make_batches(its_sizes, its_reads, its_groups, budget, most)]
 
     plan = plan or batches_by_size
     with tqdm(total=len(items), disable=not progress) as bar:
