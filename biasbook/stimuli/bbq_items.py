@@ -250,7 +250,10 @@ def check_bbq_items(items, # a DataFrame with BBQ_COLUMNS, or with the names of 
     mistakes: dict = {}                         # position of a row -> the first rule that it breaks
     for is_wrong, message, column in rules:
         for position in is_wrong.to_numpy().nonzero()[0].tolist():
-            value = f', but is {shown(items[column].iloc[position], 40)}' if column else ''
+            found = items[column].iloc[position] if column else None
+            if hasattr(found, 'item'):
+                found = found.item()            # a number of numpy, which would be shown with its type
+            value = f', but is {shown(found, 40)}' if column else ''
             mistakes.setdefault(position, message + value)
     raise_for_rows([(place_of(items, position), mistakes[position]) for position in sorted(mistakes)], source, len(items))
     return items.astype({'label': int, 'unknown': int, 'biased': int})
