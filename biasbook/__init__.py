@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from biasbook.chapters.embedding_api import embedding_bias as embedding_bias
     from biasbook.chapters.embedding_api import template_table as template_table
     from biasbook.chapters.generated_analogies import generate_analogies as generate_analogies
+    from biasbook.chapters.honest import honest as honest
+    from biasbook.chapters.honest import honest_scores as honest_scores
     from biasbook.chapters.influence import compare_weat as compare_weat
     from biasbook.chapters.influence import fewest_words as fewest_words
     from biasbook.chapters.influence import leave_one_out as leave_one_out
@@ -116,6 +118,9 @@ if TYPE_CHECKING:
     from biasbook.stimuli.bec_pro_items import load_bec_pro as load_bec_pro
     from biasbook.stimuli.benchmarks import load_crows_pairs as load_crows_pairs
     from biasbook.stimuli.benchmarks import load_stereoset as load_stereoset
+    from biasbook.stimuli.honest_items import honest_items as honest_items
+    from biasbook.stimuli.honest_items import load_honest as load_honest
+    from biasbook.stimuli.honest_items import load_lexicon as load_lexicon
     from biasbook.stimuli.pairs import load_pairs as load_pairs
     from biasbook.stimuli.pairs import pair_sentences as pair_sentences
     from biasbook.stimuli.questions import analogy_questions as analogy_questions
@@ -157,6 +162,7 @@ _NAMES = {
     'chapters.embedder_comparison': 'consistency_table plan_table study_embedders',
     'chapters.embedding_api': 'bias_table embedding_bias template_table',
     'chapters.generated_analogies': 'generate_analogies',
+    'chapters.honest': 'honest honest_scores',
     'chapters.influence': 'compare_weat fewest_words leave_one_out list_agreement',
     'chapters.maskfill': 'fill_bias fill_bias_difference kurita_rows maskfill_table',
     'chapters.model_comparison': 'compare_models',
@@ -185,6 +191,7 @@ _NAMES = {
     'stimuli.bbq_items': 'load_bbq load_bbq_answers',
     'stimuli.bec_pro_items': 'bec_pro_items load_bec_pro',
     'stimuli.benchmarks': 'load_crows_pairs load_stereoset',
+    'stimuli.honest_items': 'honest_items load_honest load_lexicon',
     'stimuli.pairs': 'load_pairs pair_sentences',
     'stimuli.questions': 'analogy_questions',
     'stimuli.studies': 'load_study',
