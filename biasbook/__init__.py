@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from biasbook.auditing.own_tests import check_study as check_study
     from biasbook.auditing.run import audit as audit
     from biasbook.chapters.agreement import agreement as agreement
+    from biasbook.chapters.associations import Wefe as Wefe
+    from biasbook.chapters.associations import association_values as association_values
     from biasbook.chapters.associations import ect as ect
     from biasbook.chapters.associations import mac as mac
     from biasbook.chapters.associations import ripa as ripa
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from biasbook.chapters.bec_pro import bec_pro_table as bec_pro_table
     from biasbook.chapters.cbs import cbs as cbs
     from biasbook.chapters.ceat import ceat as ceat
+    from biasbook.chapters.coreference import winobias as winobias
+    from biasbook.chapters.coreference import winobias_scores as winobias_scores
+    from biasbook.chapters.coreference import winogender as winogender
     from biasbook.chapters.crows_pairs import crows_by_type as crows_by_type
     from biasbook.chapters.crows_pairs import crows_pairs as crows_pairs
     from biasbook.chapters.debias import compare_debiasing as compare_debiasing
@@ -52,6 +57,9 @@ if TYPE_CHECKING:
     from biasbook.chapters.generated_analogies import generate_analogies as generate_analogies
     from biasbook.chapters.honest import honest as honest
     from biasbook.chapters.honest import honest_scores as honest_scores
+    from biasbook.chapters.implicit import llm_iat as llm_iat
+    from biasbook.chapters.implicit import llm_iat_logprobs as llm_iat_logprobs
+    from biasbook.chapters.implicit import llm_iat_scores as llm_iat_scores
     from biasbook.chapters.influence import compare_weat as compare_weat
     from biasbook.chapters.influence import fewest_words as fewest_words
     from biasbook.chapters.influence import leave_one_out as leave_one_out
@@ -71,6 +79,8 @@ if TYPE_CHECKING:
     from biasbook.chapters.quality import similarity_table as similarity_table
     from biasbook.chapters.quality import word_similarity as word_similarity
     from biasbook.chapters.ranking import rank as rank
+    from biasbook.chapters.retrieval import retrieval as retrieval
+    from biasbook.chapters.retrieval import retrieval_topics as retrieval_topics
     from biasbook.chapters.sas_pairs import sas_by_type as sas_by_type
     from biasbook.chapters.sas_pairs import sas_pairs as sas_pairs
     from biasbook.chapters.seat import load_seat as load_seat
@@ -78,6 +88,12 @@ if TYPE_CHECKING:
     from biasbook.chapters.stereoset import icat as icat
     from biasbook.chapters.stereoset import stereoset as stereoset
     from biasbook.chapters.stereoset import stereoset_by_type as stereoset_by_type
+    from biasbook.chapters.unqover import unqover as unqover
+    from biasbook.chapters.unqover import unqover_answers as unqover_answers
+    from biasbook.chapters.unqover import unqover_comparisons as unqover_comparisons
+    from biasbook.chapters.unqover import unqover_parts as unqover_parts
+    from biasbook.chapters.unqover import unqover_plot as unqover_plot
+    from biasbook.chapters.unqover import unqover_scores as unqover_scores
     from biasbook.chapters.weat import weat as weat
     from biasbook.chapters.weat import weat_battery as weat_battery
     from biasbook.chapters.weat import weat_placebo as weat_placebo
@@ -118,18 +134,25 @@ if TYPE_CHECKING:
     from biasbook.stimuli.bec_pro_items import load_bec_pro as load_bec_pro
     from biasbook.stimuli.benchmarks import load_crows_pairs as load_crows_pairs
     from biasbook.stimuli.benchmarks import load_stereoset as load_stereoset
+    from biasbook.stimuli.coreference_items import load_winobias as load_winobias
+    from biasbook.stimuli.coreference_items import load_winogender as load_winogender
     from biasbook.stimuli.honest_items import honest_items as honest_items
     from biasbook.stimuli.honest_items import load_honest as load_honest
     from biasbook.stimuli.honest_items import load_lexicon as load_lexicon
+    from biasbook.stimuli.implicit_items import load_llm_iat as load_llm_iat
+    from biasbook.stimuli.implicit_items import load_llm_iat_answers as load_llm_iat_answers
     from biasbook.stimuli.pairs import load_pairs as load_pairs
     from biasbook.stimuli.pairs import pair_sentences as pair_sentences
     from biasbook.stimuli.questions import analogy_questions as analogy_questions
+    from biasbook.stimuli.retrieval_items import load_grepbiasir as load_grepbiasir
+    from biasbook.stimuli.retrieval_items import load_retrieval_items as load_retrieval_items
     from biasbook.stimuli.studies import load_study as load_study
     from biasbook.stimuli.study import Study as Study
     from biasbook.stimuli.study import example_study as example_study
     from biasbook.stimuli.study import read_study as read_study
     from biasbook.stimuli.study import study_schema as study_schema
     from biasbook.stimuli.templates import Template as Template
+    from biasbook.stimuli.unqover_items import unqover_items as unqover_items
     from biasbook.stimuli.words import Query as Query
     from biasbook.stimuli.words import load_queries as load_queries
     from biasbook.stimuli.words import load_words as load_words
@@ -151,11 +174,12 @@ _NAMES = {
     'auditing.own_tests': 'check_study',
     'auditing.run': 'audit',
     'chapters.agreement': 'agreement',
-    'chapters.associations': 'ect mac ripa rnd rnsb same',
+    'chapters.associations': 'Wefe association_values ect mac ripa rnd rnsb same',
     'chapters.bbq': 'bbq bbq_scores',
     'chapters.bec_pro': 'bec_pro bec_pro_table',
     'chapters.cbs': 'cbs',
     'chapters.ceat': 'ceat',
+    'chapters.coreference': 'winobias winobias_scores winogender',
     'chapters.crows_pairs': 'crows_by_type crows_pairs',
     'chapters.debias': 'compare_debiasing hard_debias hard_debias_each inlp leace nearest_pairs shares_left what_is_left',
     'chapters.disco': 'disco',
@@ -163,6 +187,7 @@ _NAMES = {
     'chapters.embedding_api': 'bias_table embedding_bias template_table',
     'chapters.generated_analogies': 'generate_analogies',
     'chapters.honest': 'honest honest_scores',
+    'chapters.implicit': 'llm_iat llm_iat_logprobs llm_iat_scores',
     'chapters.influence': 'compare_weat fewest_words leave_one_out list_agreement',
     'chapters.maskfill': 'fill_bias fill_bias_difference kurita_rows maskfill_table',
     'chapters.model_comparison': 'compare_models',
@@ -170,9 +195,11 @@ _NAMES = {
     'chapters.projection': 'direct_bias indirect_bias indirect_bias_table',
     'chapters.quality': 'analogies similarity_pairs similarity_table word_similarity',
     'chapters.ranking': 'rank',
+    'chapters.retrieval': 'retrieval retrieval_topics',
     'chapters.sas_pairs': 'sas_by_type sas_pairs',
     'chapters.seat': 'load_seat seat',
     'chapters.stereoset': 'icat stereoset stereoset_by_type',
+    'chapters.unqover': 'unqover unqover_answers unqover_comparisons unqover_parts unqover_plot unqover_scores',
     'chapters.weat': 'weat weat_battery weat_placebo',
     'chapters.wefat': 'sc_weat wefat',
     'chapters.what_remains': 'bias_correlation cluster_bias extreme_words label_sides neighbor_bias probe_accuracy',
@@ -191,12 +218,16 @@ _NAMES = {
     'stimuli.bbq_items': 'load_bbq load_bbq_answers',
     'stimuli.bec_pro_items': 'bec_pro_items load_bec_pro',
     'stimuli.benchmarks': 'load_crows_pairs load_stereoset',
+    'stimuli.coreference_items': 'load_winobias load_winogender',
     'stimuli.honest_items': 'honest_items load_honest load_lexicon',
+    'stimuli.implicit_items': 'load_llm_iat load_llm_iat_answers',
     'stimuli.pairs': 'load_pairs pair_sentences',
     'stimuli.questions': 'analogy_questions',
+    'stimuli.retrieval_items': 'load_grepbiasir load_retrieval_items',
     'stimuli.studies': 'load_study',
     'stimuli.study': 'Study example_study read_study study_schema',
     'stimuli.templates': 'Template',
+    'stimuli.unqover_items': 'unqover_items',
     'stimuli.words': 'Query load_queries load_words weat_queries weat_query',
     'testing.planted_vectors': 'planted_vectors',
     'vectors.directions': 'bias_direction gender_pairs professions',

@@ -12,9 +12,10 @@ import pytest
 import biasbook as bb
 
 sys.path.insert(0, str(Path(__file__).parent))
-from wefe_values import VALUES, inputs, vectors   # noqa: E402
+from wefe_values import SIZES, VALUES, inputs, random_queries, random_vectors, vectors   # noqa: E402
 
-ROWS = json.loads(VALUES.read_text(encoding='utf-8'))['rows']
+FILE = json.loads(VALUES.read_text(encoding='utf-8'))
+ROWS = FILE['rows']
 SETS = inputs()
 
 
@@ -40,7 +41,7 @@ def test_the_numbers_of_wefe(measure):
         result = measured(row)
         if row['value'] is None:
             assert math.isnan(result.value), row
-            assert 'more than a fifth is missing' in [note.code for note in result.notes]
+            assert 'too many words are missing' in [note.code for note in result.notes]
             continue
         assert result.value == pytest.approx(row['value'], rel=0, abs=5e-7), row
         column = {'rnd': 'distance', 'ripa': 'mean'}.get(measure)
@@ -67,3 +68,42 @@ def test_a_query_is_measured_as_its_sets():
         measure = getattr(bb, name)
         of_sets = measure(raw, targets=[seven.X, seven.Y], attributes=attributes, compat='wefe')
         assert measure(raw, 'weat7', compat='wefe').value == of_sets.value, name
+
+
+def corners():
+    "Each random query with its vectors, and the number, None for NaN, or name of an error that WEFE gave."
+    queries = [(number, query) for number in range(len(SIZES)) for query in random_queries(number)]
+    return zip(queries, FILE['corners'], strict=True)
+
+
+def of_corner(subject, query):
+    "The result of a random query, with the options of WEFE."
+    measure, targets, attributes, options = query
+    of_wefe = {name: options[name] for name in ('normalize', 'lost_vocabulary_threshold', 'holdout') if name in options}
+    more = {'distance': options['distance']} if 'distance' in options else {}
+    if measure == 'rnsb':
+        more['seeds'] = [options['random_state']]
+    return getattr(bb, measure)(subject, targets=targets, attributes=attributes, compat=bb.Wefe(**of_wefe), **more)
+
+
+@pytest.mark.parametrize('measure', ['rnd', 'mac', 'ect', 'ripa', 'rnsb'])
+def test_random_queries(measure):
+    "One to four sets, missing and repeated words, words in two sets, both spellings, all options, on five sets of random vectors."
+    subjects_of_corners = [random_vectors(number) for number in range(len(SIZES))]
+    n_numbers = 0
+    for (number, query), expected in corners():
+        if query[0] != measure:
+            continue
+        subject = subjects_of_corners[number]
+        if isinstance(expected, str):
+            with pytest.raises(ValueError):
+                of_corner(subject, query)
+            continue
+        result = of_corner(subject, query)
+        if expected is None:
+            assert math.isnan(result.value), query
+            assert {note.code for note in result.notes} & {'too many words are missing', 'not a number in WEFE'}, query
+        else:
+            assert result.value == pytest.approx(expected, rel=2e-6, abs=5e-7), query            # distances of long vectors are larger than 1
+            n_numbers += 1
+    assert n_numbers > 70

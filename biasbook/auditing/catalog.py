@@ -133,7 +133,7 @@ def overview_text()->str: # at most 40 lines of 100 characters
     forms = [[f'  {form.example}', form.about] for form in FORMS]
     measures = [[f'  {name}', ', '.join(row.kinds), row.about] for name, row in MEASURE_NAMES.items()]
     off = [name for name, row in MEASURE_NAMES.items() if not row.is_default]
-    note = f'Only if named, as in --measure {off[0]}: {joined(off)} (why: biasbook list measures)'
+    note = f'Only with --measure {off[0]} etc.: {joined(off)} (why: biasbook list measures)'
     blocks = [text_table([['Subjects', 'opens'], *forms]),
               '\n'.join([text_table([['Measures', 'of', 'about'], *measures]), note]),
               text_table([['Bundled subjects', 'kind', 'needs'], *_bundled_rows()]),

@@ -155,7 +155,7 @@ def _png_bytes(ax):
     "A PNG of 64 colours, which is a fraction of the size."
     import PIL.Image
     full, small = io.BytesIO(), io.BytesIO()
-    ax.figure.savefig(full, format='png', dpi=128, metadata={'Software': None})
+    ax.figure.savefig(full, format='png', dpi=128, pil_kwargs={'compress_level': 0})        # it is compressed below
     picture = PIL.Image.open(full).convert('RGB').quantize(64, method=PIL.Image.Quantize.MAXCOVERAGE)
     picture.save(small, 'png', optimize=True)
     return small.getvalue()

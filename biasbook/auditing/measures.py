@@ -23,6 +23,7 @@ from ..stimuli.words import Query, weat_queries, weat_query
 from ..models.tokens import unknown_words
 from ..results.result import words_figure
 from ..chapters.associations import ASSOCIATIONS
+from ..chapters.ceat import ceat
 from ..chapters.embedding_api import CONTRASTS, embedding_bias
 from ..chapters.maskfill import fill_bias_difference
 from ..chapters.occupation_gap import occupation_gap, occupation_shares
@@ -283,7 +284,7 @@ _ASSOCIATION_ROWS = [
     _Association('rnsb', _WITH_FEELINGS,
                  limits='The value depends on the words that the classifier learned from, and grows with fewer target words. Compare values only '
                         'between lists of the same sizes.',
-                 why_off='it trains 500 classifiers for each test, and on the bundled vectors shows no test that unrelated topics do not'),
+                 why_off='on the bundled vectors it shows no test that unrelated topics do not'),
     _Association('same', _ALL_TESTS,
                  limits='It says how much, not in which direction, and does not compare the target sets. It grows with fewer attribute words, so '
                         'compare values only between lists of the same sizes.',
@@ -293,6 +294,11 @@ def _association_row(row):
     return Measure(name=row.name, kinds=('vectors',), units=partial(_association_units, row.name, row.tests),
                    run=partial(_association_run, row.name), page='06_associations', limits=row.limits, describe=_weat_describe,
                    options=('placebo', 'case'), why_off=row.why_off)
+
+_WITH_SENTENCES = (1, 2, 3, 6, 7, 8, 9) # tests with enough words in the bundled sentences
+
+def _ceat_run(model, spec):
+    return ceat(model, Query(**spec), on_missing='drop')
 
 # %% ../../nbs/auditing/01_measures.ipynb #16a67eb4
 MEASURES = [
@@ -342,7 +348,13 @@ MEASURES = [
             limits='A difference between words in these templates; other templates can reverse it. Its size in words '
                    'compares it with the spread of the words of one side; it is not a size of harm.',
             figure=_weat_figure, describe=_bias_describe),
-    *map(_association_row, _ASSOCIATION_ROWS)]
+    *map(_association_row, _ASSOCIATION_ROWS),
+    Measure(name='ceat', kinds=('masked', 'causal'),
+            units=partial(_association_units, 'ceat', _WITH_SENTENCES), run=_ceat_run, page='06b_ceat',
+            limits='It describes vectors of words in sentences of old novels, not what the model predicts: cosines can differ where predictions '
+                   'do not, and the other way round. The answer depends on the layer.',
+            describe=_weat_describe,
+            why_off='the last layer of a model that was trained to be biased shows nothing, and a layer of its unbiased twin shows a difference')]
 
 # %% ../../nbs/auditing/01_measures.ipynb #35414a92
 def find_measures(measures=None, # names or rows of the table, or one of them; None for the rows that are on by default

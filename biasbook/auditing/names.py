@@ -33,7 +33,8 @@ MEASURE_NAMES = {
     'ect': MeasureName(('vectors',), '06_associations', 'do X and Y rank the attribute words alike?', False),
     'mac': MeasureName(('vectors',), '06_associations', 'how near are all targets to all attributes?', False),
     'rnsb': MeasureName(('vectors',), '06_associations', 'are some target words more negative than others?', False),
-    'same': MeasureName(('vectors',), '06_associations', 'how far are words along mean A less mean B?', False)}
+    'same': MeasureName(('vectors',), '06_associations', 'how far are words along mean A less mean B?', False),
+    'ceat': MeasureName(('masked', 'causal'), '06b_ceat', 'the tests of WEAT for words in sentences of novels', False)}
 
 # %% ../../nbs/auditing/00a_names.ipynb #add2cb41
 def plain_name(text:str, # as a user wrote it, such as "Occupation-Gap"

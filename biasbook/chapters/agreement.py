@@ -23,8 +23,7 @@ from ..results.tables import Cell, Column, PrintedTable, TableNote
 from ..stimuli.words import Query, as_query, weat_queries
 from ..vectors.case import missing_in_case
 from ..vectors.wordvectors import as_vectors
-from .associations import ect, mac, ripa, rnd, rnsb, same
-from .weat import weat
+from .associations import association_values
 
 # %% ../../nbs/06a_agreement.ipynb #118d824a
 DECIMALS = 6 # of the values that are ranked: single precision has no more, and equal values should be tied
@@ -166,32 +165,27 @@ def _clusters(spearman, cut):
     return _Clusters(order + alone, groups + [[number] for number in alone])
 
 # %% ../../nbs/06a_agreement.ipynb #9fe5f09b
-_MEASURES = {'WEAT': weat, 'RND': rnd, 'RIPA': ripa, 'ECT': ect, 'RNSB': rnsb, 'MAC': mac, 'SAME': same}
-_SIGNED = ('WEAT', 'RND', 'RIPA')
-
-def _of_vectors(measure):
-    "A measure of this book as a function of a subject and a query, without placebos."
-    def value_of(subject, query):
-        return measure(subject, query, placebo=False)
-    return value_of
-
+_NULLS = {'WEAT': 0., 'RND': 0., 'RIPA': 0., 'ECT': 1., 'RNSB': 0., 'MAC': 1., 'SAME': 0.} # measure -> value without association
+_SIGNS = {'WEAT': 1, 'RND': -1, 'RIPA': 1} # measures with a direction -> the sign of their value if X leans toward A
 
 def _named_measures(measures, by):
-    "The measures by name. UnknownName for a name that is not a measure of word vectors."
+    "The measures by name: a function, or None for a measure of this book. UnknownName for a name that is not a measure of word vectors."
     if measures is None:
-        measures = list(_MEASURES) if by == 'distance' else list(_SIGNED)
+        measures = list(_NULLS) if by == 'distance' else list(_SIGNS)
     if isinstance(measures, (str, bytes)) or not hasattr(measures, '__iter__'):
         raise WrongKind('measures', 'a list of two or more, or a mapping of names to functions', kind_of(measures), 'such as ["weat", "rnd"]')
-    found = {}
+    found: dict = {}
     for name in measures:
         function = measures[name] if isinstance(measures, dict) else None
         if function is None:
             label = name.upper() if isinstance(name, str) else name
-            if label not in _MEASURES:
-                known = [known_name.lower() for known_name in _MEASURES]
+            if label not in _NULLS:
+                known = [known_name.lower() for known_name in _NULLS]
                 raise UnknownName(name, known, 'measure', f'no measure of word vectors {shown(name)}; {did_you_mean(str(name).lower(), known)}; '
                                   'a measure of your own is given as {"its name": function}')
-            found[label] = _of_vectors(_MEASURES[label])
+            if by == 'value' and label not in _SIGNS:
+                raise ValueError(f'{label} is an amount without a direction; leave it out, or pass by="distance"')
+            found[label] = None
         elif callable(function):
             found[str(name)] = function
         else:
@@ -270,6 +264,28 @@ def _orientation(r, place):
     return -1 if is_turned else 1
 
 
+def _numbers_of_subject(name, subject, queries, measures, by):
+    "The numbers that are ranked of one subject: a row for each query, a column for each measure."
+    of_this_book = [measure_name for measure_name, measure in measures.items() if measure is None]
+    columns = {}
+    if of_this_book:
+        with errors_at(f'in {name}'):
+            values = association_values(subject, queries, [measure_name.lower() for measure_name in of_this_book])
+        for measure_name in of_this_book:
+            column = values[measure_name.lower()].to_numpy()
+            columns[measure_name] = _SIGNS[measure_name] * column if by == 'value' else np.abs(column - _NULLS[measure_name])
+    for measure_name, measure in measures.items():
+        if measure is None:
+            continue
+        columns[measure_name] = []
+        for query in queries:
+            place = f'{measure_name} of {query.name} in {name}'
+            with errors_at(place):
+                result = measure(subject, query)
+            columns[measure_name].append(_number_of(result, by, place))
+    return np.column_stack([columns[measure_name] for measure_name in measures])
+
+
 class _Values(NamedTuple):
     "What was measured."
     numbers: np.ndarray # (subjects, queries, measures), the numbers that are ranked
@@ -281,7 +297,7 @@ class _Values(NamedTuple):
 def _measured(subjects, queries, measures, by):
     "The numbers of all measures on all queries in all subjects. Published tests that cannot be measured are left out by default."
     by_default = queries is None
-    found, names, lost, not_measured = [], [], {}, {}
+    common_queries, lost, not_measured = [], {}, {}
     for query in weat_queries() if by_default else queries:
         try:
             common = _common_query(query, subjects)
@@ -290,24 +306,18 @@ def _measured(subjects, queries, measures, by):
                 raise
             not_measured[query.name] = str(error)
             continue
-        of_query = []
-        for subject_name, subject in subjects.items():
-            row = []
-            for measure_name, measure in measures.items():
-                place = f'{measure_name} of {query.name} in {subject_name}'
-                with errors_at(place):
-                    result = measure(subject, common)
-                row.append(_number_of(result, by, place))
-            of_query.append(row)
-        if not np.isfinite(of_query).all():
-            not_measured[query.name] = f'{query.name}: a measure gave no number'
-            continue
-        found.append(of_query)
-        names.append(query.name)
+        common_queries.append(common)
         lost[query.name] = [word for word in query.words if word not in common.words]
-    if not names:
+    if not common_queries:
         raise ValueError(f'no query could be measured; {next(iter(not_measured.values()))}')
-    return _Values(np.swapaxes(np.array(found), 0, 1), names, lost, not_measured)
+    numbers = np.array([_numbers_of_subject(name, subject, common_queries, measures, by) for name, subject in subjects.items()])
+    has_numbers = np.isfinite(numbers).all((0, 2))
+    for query in (query for query, is_measured in zip(common_queries, has_numbers) if not is_measured):
+        not_measured[query.name] = f'{query.name}: a measure gave no number'
+        del lost[query.name]
+    if not has_numbers.any():
+        raise ValueError(f'no query could be measured; {next(iter(not_measured.values()))}')
+    return _Values(numbers[:, has_numbers], list(lost), lost, not_measured)
 
 
 def _query_list(queries):

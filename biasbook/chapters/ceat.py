@@ -156,7 +156,7 @@ class RandomEffects(NamedTuple):
 def random_effects(effects, # one number a study, or an array with the studies along the first axis
                    variances, # the variance within each study, in the same shape; all above 0
                   )->RandomEffects:
-    """Combine studies by a random-effects model (DerSimonian & Laird 1986, doi:10.1016/0197-2456%2886%2990046-2).
+    """Combine studies by a random-effects model (DerSimonian & Laird 1986, doi:10.1016/0197-2456(86)90046-2).
 
     Raises ValueError for shapes that differ, fewer than two studies, NaN, and a variance that is not above 0."""
     effects, variances = np.asarray(effects, float), np.asarray(variances, float)

@@ -896,7 +896,7 @@ def compare_debiasing(before, # anything that as_vectors takes
                       questions=('google-lower',), # sets of questions for analogies
                       on_missing='raise', # words that before or after lacks: "raise" or "drop"
                       n_placebos=None, # number of directions from random pairs to compare with; 0 for none; None: until the
-                                       # error of each p is .01 or less, which takes three minutes for
+                                       # error of each p is at most .01 or a tenth of p, which takes up to 80 seconds for
                                        # the bundled vectors with a function as `after`, and more for larger ones
                       random_state=0, # seed of the random directions
                       confidence_level=.95, # confidence level of all intervals, between 0 and 1

@@ -268,8 +268,8 @@ def cluster_bias(vectors, # anything that as_vectors takes: where words are chos
                  seeds=range(5), # seeds of k-means; random directions are clustered with the first one
                  n_init=10, # random starts of each k-means
                  n_placebos=None, # number of directions from random pairs to compare with; 0 for none; None: until the
-                                 # error of p is .01 or less, at most 2500: with 500 + 500 words about a minute,
-                                 # with a function as `after` three
+                                 # error of p is at most .01 or a tenth of p, which takes 100 to 1000: with 500 + 500
+                                 # words up to half a minute, with a function as `after` up to 80 seconds
                  random_state=0, # seed of the random directions
                 )->Result: # its value is the median accuracy over the seeds, from .5 to 1; details has one row a word
     """Do the words at the two ends of a direction fall into two clusters?
@@ -515,8 +515,8 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
                   among=None, # words that may be neighbours; by default plain_words(vectors)
                   on_missing='raise', # words that the vectors lack: "raise" or "drop"
                   n_placebos=None, # number of directions from random pairs to compare with, 0 for none; None: 2500, or with a
-                                 # function as `after` until the error of p is .01 or less, at most 2500: with
-                                 # 26 000 words up to eight minutes
+                                 # function as `after` until the error of p is at most .01 or a tenth of p,
+                                 # which takes 100 to 1000: with 26 000 words up to three minutes
                   n_resamples=9_999, # number of random orders, for p
                   random_state=0, # seed of the random orders and directions
                   confidence_level=.95, # confidence level of the intervals, between 0 and 1
@@ -757,8 +757,8 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
                    folds=5, # number of folds; each has a classifier that is trained on the others
                    seeds=range(5), # seeds of the split into folds; random directions use the first seed
                    n_placebos=None, # number of directions from random pairs to compare with; 0 for none; None: until the
-                                 # error of p is .01 or less, at most 2500: with 500 + 500 words and kind="rbf" four
-                                 # minutes, with a function as `after` five
+                                 # error of p is at most .01 or a tenth of p, which takes 100 to 1000: with 500 + 500
+                                 # words and kind="rbf" up to two minutes, also with a function as `after`
                    random_state=0, # seed of the random directions
                    confidence_level=.95, # confidence level of the interval over words, between 0 and 1
                   )->Result: # its value is the mean accuracy, from 0 to 1; details has one row a word

@@ -22,8 +22,10 @@ from .tables import printed_results
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Note, Units, format_test_p
 
 # %% ../../nbs/results/00_result.ipynb #c2419953
-# name of the estimate -> what the placebo replaces: word sets (by unrelated topics), or the bias direction (by random ones)
-PLACEBOS = {'placebo': 'targets', 'placebo attributes': 'attributes', 'placebo directions': 'directions'}
+# name of the estimate -> what the placebo replaces: word sets (by unrelated topics), the bias direction (by random ones), or the words that
+# differ between two versions of a text (by others)
+PLACEBOS = {'placebo': 'targets', 'placebo attributes': 'attributes', 'placebo directions': 'directions',
+            'placebo words': 'changed words'}
 
 # %% ../../nbs/results/00_result.ipynb #abcfac0b
 def plain_data(x, # dictionaries, lists, numbers and texts, at any depth
@@ -428,6 +430,7 @@ _PARTS[Result] = {'interval': Interval, 'test': HypothesisTest, 'units': Units, 
 # The figures that chapters draw of one result, by its metric. They are looked up when a result is drawn, as a result is defined
 # before the chapters.
 FIGURES = {'WEFAT r': 'chapters.wefat:wefat_plot', 'occupation gap r': 'chapters.wefat:wefat_plot',
+           'Winogender r': 'chapters.wefat:wefat_plot',
            'neighbour r': 'chapters.what_remains:neighbor_plot'}
 
 

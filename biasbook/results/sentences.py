@@ -79,9 +79,12 @@ TESTS = { # name of a HypothesisTest -> what it counts or draws, in the plural, 
     'χ² of heterogeneity': 'χ² test of samples of contexts',
     'unrelated topics': 'pairs of unrelated topics',
     'unrelated attributes': 'pairs of unrelated topics in place of the attributes',
+    'other words': 'pairs of other words',
     'random directions': 'directions of random pairs of words',
     'shuffled attributes': 'shuffles of the attributes in each template',
     'shuffled groups': 'shuffles of the group of each term',
+    'relabelled subjects': 'ways to deal the subjects to the groups',
+    'shuffled subjects': 'shuffles of the subjects in each family of templates',
     'shuffled labels, k / n': 'shuffles of the labels, with a p-value that can be 0',
 }
 
@@ -174,6 +177,8 @@ INTERVAL_METHODS = { # method of an Interval -> its words
     'two-way t': 't interval of two-way clusters',
     't of the logarithm': 't interval of the logarithm',
     'percentile of shuffled counts': 'null band from 0 to a percentile of the counts',
+    'percentile of shuffled values': 'null band from 0 to a percentile of the values',
+    'jackknife of atanh': 'jackknife of atanh of the value',
     'jackknife': 'jackknife',
     'jackknife over words': 'jackknife that leaves out one word at a time,',
     'jackknife of atanh(r)': 'jackknife of atanh(r)',
@@ -191,7 +196,7 @@ INTERVAL_METHODS = { # method of an Interval -> its words
     'percentiles of shuffled d': 'null band, percentiles of d',
     'range': 'range',
 }
-NULL_BANDS = ('percentile of shuffled counts', 'percentiles of shuffled d') # methods of what is no confidence interval
+NULL_BANDS = ('percentile of shuffled counts', 'percentile of shuffled values', 'percentiles of shuffled d') # methods of what is no confidence interval
 
 
 def interval_text(interval, # an Interval, or None
@@ -461,7 +466,9 @@ NOTES_OF_WORDS = { # of measures of word vectors
                                              'frequent are as coherent as the words of the query',
     'all frequencies': 'the topics are not matched in frequency, as requested',
     'number of WEFE': 'the number of WEFE 1.0.1, which has no interval, no test and no placebo',
-    'more than a fifth is missing': 'more than 20 % of the words are missing in {sets}, for which WEFE gives no number',
+    'too many words are missing': 'more than {percent} % of the words are missing in {sets}, for which WEFE gives no number',
+    'not a number in WEFE': 'WEFE gives no number, because {why}',
+    'depends on the order of the sets': 'the value depends on the order of the attribute sets, here {sets}; the projection does not',
     'no value without a word': 'no interval: the value is at its bound, or is not defined without one of the words',
     'placebos need two target sets': 'topics can take the place of two target sets only, with at most two attribute sets',
     'too few words for random pairs': 'the vectors have {n} words for random pairs, and {needed} are needed',
@@ -515,6 +522,8 @@ ESTIMATES = { # name of an Estimate -> what it is
     'spread over pairs': 'standard deviation of the values of single pairs',
     'training accuracy': 'share of the attribute words that the classifier gets right',
     'held-out accuracy': 'share of the attribute words that were held out and that the classifier gets right, mean over seeds',
+    'projection': 'mean length of the projection on the span of the differences of attribute sets, which does not depend on their order',
+    'all orders': 'mean over all orders of the attribute sets, with its range',
     'skew': 'mean of the cosines with their signs',
     'stereotype': 'standard deviation of the cosines',
     'words vary': 'the value, with an interval over words; attribute words are fixed',
@@ -571,8 +580,35 @@ ESTIMATES = { # name of an Estimate -> what it is
     'Hartung–Knapp': 'the value, with the interval and the test of Hartung and Knapp (2001), which take samples of contexts as independent studies',
     'prediction interval': 'the value, with an interval for the true d of one further sample of contexts of the same words',
     'single samples': 'mean of d in single samples of contexts, with the interval that holds the middle of them',
+    'μ by chance': 'μ when subjects change places at random: the mean, and a band that holds 95 % of the values',
+    'attribute part of μ': 'μ after the mean of γ over attributes is taken off each group or subject',
+    'attribute part by chance': 'the attribute part when subjects change places at random: the mean, and a band that holds 95 % of the values',
+    'η': 'mean over groups and attributes of how far the signs of γ agree, from 0 to 1',
+    'μ of single subjects': 'mean over subjects of the largest |γ|, as published',
+    'η of single subjects': 'mean over subjects and attributes of how far the signs of γ agree, as published',
+    'position preference': 'preference for the subject that comes first, from −1 to 1',
+    'μ without negation': 'μ if only questions without negation are asked, in both orders',
+    'μ of one order without negation': 'μ if only questions without negation are asked, in one order',
+    'size of γ': 'mean |γ| of single comparisons',
+    'size of the part for the subject': 'mean size of the part that neither order nor negation turns round',
+    'size of the part for the position': 'mean size of the part that the order turns round',
+    'size of the rest': 'mean size of the part that order and negation turn round',
+    'position error δ': 'mean change of the probability of a subject with the order of the two',
+    'negation error ε': 'mean difference of the probability of a subject and of the other one with the negation',
     'Q': "Cochran's Q of samples of contexts",
     'tau²': 'variance of d between samples of contexts, beyond that within them',
+    'documents that are not relevant': 'the value for the documents that do not answer the queries',
+    'absolute difference': 'mean of the differences without their signs',
+    'first document changes': 'share of queries whose first document among all is another one if all documents change their version',
+    'no version first': 'share of queries for which two versions tie for the first place',
+    'placebo words': '95 % point of the values of pairs of other words',
+    'words permuted': 'the value, with a test that permutes which words are in which list',
+    'one-sided answers as 0': 'the value if answers that give all words to one group count as 0',
+    'with .01 as published': 'the value with .01 in both denominators, as in the published code',
+    'words to the group named first': 'share of the assigned words',
+    'words assigned': 'share of the words that were asked for',
+    'advantage of the group named first': 'half of the change of the log-odds when the order of the two group words changes',
+    'absolute difference of placebo words': 'mean over pairs of other words of the differences without their signs',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #bd4f34b5
@@ -614,6 +650,14 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'different tokenizers': 'the tokenizers differ, so scores are sums over different tokens',
     'agreements are left out': 'pairs in which the models agree, which are left out: {n}',
     'no disagreements': 'no share: the models agree in all {pairs} ({n})',
+    'share of pairs': 'the pro-stereotypical pronoun is preferred in {percent:.1f} % of the pairs',
+    'neutral sentences': 'in the same sentences about a person the difference is {nats:.2f} nats',
+    'general preference': 'the general preference for the pronoun of {side} occupations, which cancels, is {nats:.2f} nats',
+    'occupations in several pieces': '{n} of {of} occupations are several tokens to the model ({words})',
+    'pairs that differ in other words': 'left out because their sentences differ in other words than pronouns: {n} of {of} pairs',
+    'pairs that the model cannot read': 'left out because the model cannot read them: {n} of {of} pairs',
+    'sentences that the model cannot read': 'left out because the model cannot read them: {n} of {of} sentences',
+    'mean log-odds of she': 'the mean log-odds of she rather than he are {nats:.2f} nats',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #903a2159
@@ -643,6 +687,12 @@ NOTES_OF_FILLS = { # of mask filling
     'lengths of group words': 'the number of masks reveals the length of the group word, and the lengths differ: {lengths}',
     'one template for an interval': 'no interval: one template',
     'templates alike': 'no interval: all templates have the same count',
+    'no interval of a largest value': 'no interval: μ is a mean of largest values; the cells of the matrix have intervals',
+    'few families of templates': 'the intervals take the templates as given: there are {n} families of templates, and {needed} are needed',
+    'probability of the two subjects': 'the two subjects together have {percent:.2g} % of the probability of the answer',
+    'subjects of several pieces': '{n} of {of} subjects are several pieces to the model: {subjects}',
+    'not all pairs of subjects': 'no p-value: not all pairs of subjects are in the same items',
+    'templates cannot be compared': 'no p-value: one family of templates, or two subjects',
     'small expected counts': '{n} of {total} fills have an expected count below 5',
     'too few terms for exact tests': '{first} + {second} terms are too few for exact tests',
     'persons of several pieces': 'several pieces to the model, whose log-probabilities are added: {words}',
@@ -674,6 +724,16 @@ NOTES_OF_EMBEDDERS = { # of sentence embedders
     'state of a layer': 'the vector of a word is the state of its {pooling} piece at layer {layer} of {n_layers}, in {n} sentences of {corpus}',
     'vectors of whole sentences': 'an embedder gives no vectors of words, so the vector of a word is that of its whole sentence, in {n} sentences of {corpus}',
     'few contexts': '{n} with fewer than {fewer} sentences: {words}',
+    'a cosine moves': 'the cosine of a query and its document moves by {moved:.3f} on average',
+    'placebo words move a cosine': 'they move a cosine by {moved:.3f} on average',
+    'no placebo versions': 'there are no two placebo words',
+    'no neutral version': 'the items have no version {neutral}',
+    'answers read': '{n} of {of} answers assign words; the others are refusals ({refused}) or have no pair ({without}). Of {words} words, '
+                    '{missing} have no group and {contradictory} have both; {unread} lines cannot be read',
+    'one-sided answers': 'answers that give all words to one group and so have no score: {n}',
+    'iterations alike': 'no interval: all iterations have the same score',
+    'fewer than two iterations with a score': 'no interval: iterations with a score: {n}',
+    'log-odds in nats': 'in nats, log-odds averaged over both orders of the group words',
     'sentences that the model cannot read': '{n} left out: too long for the model, or with tokens that it does not know',
 }
 
@@ -740,6 +800,7 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
     'placebo attributes': 'Unrelated topics in place of the attribute words {reach} in {share} of cases.',
     'placebo directions': 'Directions of random pairs of words {reach} in {share} of cases.',
     'placebo spread': 'They spread the words as much in {share} of cases.',
+    'placebo words': 'Pairs of other words in their place {differ} in {share} of cases.',
 }
 
 _REACH = { # alternative -> what a placebo does that is counted

@@ -7,7 +7,7 @@ __all__ = ['restricted_log_likelihood', 'PooledTests', 'pool_tests', 'BatterySum
 
 # %% ../../nbs/stats/07_multilevel.ipynb #c76a58ae
 import math
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 import numpy as np
 
@@ -168,13 +168,13 @@ def pool_tests(y, # (k,) estimates, one a test, on a scale without bounds; 2 or 
 class _Scale(NamedTuple):
     "How values of a metric are pooled."
     name: str
-    to_scale: object # (value, bound) -> a number without bounds
-    back: object # a number -> a value
+    to_scale: Callable # (value, bound) -> a number without bounds
+    back: Callable # a number -> a value
 
 
 _IDENTITY = _Scale('the values', lambda x, bound: x, lambda x: x)
 _CORRELATION = _Scale('atanh(r)', lambda x, bound: math.atanh(x), np.tanh)
-_SHARE = _Scale('atanh(2 share − 1)', lambda x, bound: math.atanh(2 * x / bound - 1), None)
+_SHARE = _Scale('atanh(2 share − 1)', lambda x, bound: math.atanh(2 * x / bound - 1), lambda x: (1 + np.tanh(x)) / 2)
 _EFFECT = _Scale('atanh(d / bound)', lambda x, bound: math.atanh(x / bound), lambda x: 2 * np.tanh(x))
 _SCALES = { # method of an interval -> scale
     'jackknife of atanh(d / bound)': _EFFECT, 'jackknife of atanh(r)': _CORRELATION, 'Fisher z': _CORRELATION,
@@ -189,7 +189,7 @@ def _scale_of(result):
         return scale, effect_size_bound(n, m, result.meta.get('ddof', 1))
     if scale is _SHARE:
         whole = 100. if result.high > 1 or result.value > 1 or result.null > 1 else 1.
-        return scale._replace(back=lambda x: whole * (1 + np.tanh(x)) / 2), whole
+        return scale._replace(back=lambda x: whole * _SHARE.back(x)), whole
     return scale, 1.
 
 # %% ../../nbs/stats/07_multilevel.ipynb #294302d0

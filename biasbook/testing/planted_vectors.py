@@ -183,7 +183,7 @@ def planted_vectors(dose=.1, # mean lean of X less that of Y along the direction
 
     Each query has two target lists, whose mean leans differ by the dose, and two attribute lists. The values are computed from these numbers
     without any vectors. They are the values of bb.weat (Caliskan et al. 2017, doi:10.1126/science.aal4230), and of bb.rnd, bb.ripa,
-    bb.ect, bb.rnsb, bb.mac and bb.same. bb.rnsb has fewer digits than the others, because its classifier stops early.
+    bb.ect, bb.rnsb, bb.mac and bb.same.
 
     Raises: ValueError if the parts of a word are longer than the word, or if two attribute words are tied, so that their order is unknown.
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.checks import WrongKind, check_choice, check_labels, check_pairs, check_seed, check_whole, plural
 from ..stats.estimate import Estimate, HypothesisTest, note
-from ..stats.permutation import is_as_extreme, monte_carlo_error
+from ..stats.permutation import is_as_extreme, is_precise_enough, monte_carlo_error
 from ..stimuli.words import bolukbasi_lists
 from .case import fold_pairs
 from .topics import sample_words
@@ -331,6 +331,7 @@ def random_directions(vectors, # anything that as_vectors takes
 # %% ../../nbs/vectors/03_directions.ipynb #7845b7d3
 DIRECTIONS = 2500 # with so many random directions, the Monte Carlo error of p is at most .01
 MOST_DIRECTIONS = 2 * DIRECTIONS # for a measure that is undefined along some of them
+FIRST_DIRECTIONS = 500 # so many are drawn first for a measure that may need no more
 
 def placebo_directions(vectors, # anything that as_vectors takes
                        direction, # a Direction
@@ -379,17 +380,19 @@ def placebo_values(measure, # directions, one row each -> the value along each, 
                    block=100, # directions that are measured at a time
                    alternative='two-sided', # of p; "greater" for an amount, which has no sign
                   )->np.ndarray: # one number a direction
-    """The values along random directions: by default along as many as make the Monte Carlo error of p at most .01.
+    """The values along random directions: by default along as many as p needs.
 
-    Blocks of directions are measured until the error is that small. A p near .05 or .95 takes some 500 directions, and
-    a p near .5 takes 2500; more only if the measure is undefined along some of them."""
+    Blocks of directions are measured until the Monte Carlo error of p is at most .01 or, where that is larger, a tenth of p. A p near
+    .05 takes some 550 directions, a p of .1 some 900, and a p above .5 takes 100; more if the measure is undefined along some."""
     if n_placebos is not None:
         return measure(placebo_directions(vectors, direction, n_placebos, random_state, words))
-    drawn = placebo_directions(vectors, direction, min(DIRECTIONS, most), random_state, words)
+    n_drawn = min(max(block, FIRST_DIRECTIONS), most)
+    drawn = placebo_directions(vectors, direction, n_drawn, random_state, words)
     found = np.empty(0)
     while len(found) < most:
-        if len(found) == len(drawn):                      # the first rows are the same
-            drawn = placebo_directions(vectors, direction, most, random_state, words)
+        if len(found) + block > n_drawn and n_drawn < most:
+            n_drawn = min(2 * n_drawn, most)              # the first rows are the same
+            drawn = placebo_directions(vectors, direction, n_drawn, random_state, words)
         start = len(found)
         found = np.concatenate([found, measure(drawn[start:start + block])])
         if math.isnan(value) or _are_enough(found, value, alternative):
@@ -398,7 +401,7 @@ def placebo_values(measure, # directions, one row each -> the value along each, 
 
 
 def _are_enough(found, value, alternative):
-    "Is the Monte Carlo error of p at most .01? Undefined values, which are NaN, do not count."
+    "Is p precise enough? Undefined values, which are NaN, do not count."
     known = found[np.isfinite(found)]
     reached = int(is_as_extreme(known, value, alternative).sum())
-    return len(known) > 0 and monte_carlo_error(reached, len(known)) <= .01
+    return len(known) > 0 and is_precise_enough(reached, len(known))
