@@ -6,14 +6,17 @@
 __all__ = ['CausalScorer']
 
 # %% ../../nbs/models/04_causal.ipynb #effa45fa
+import warnings
 from collections import Counter
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.checks import shown
 from .checkpoints import Checkpoint, import_torch, input_device
-from .scorer import Cost, Scored, Scorer, pair_with_prompts, split_scores, unique
+from .prefix_trees import Row, make_rows, visible
+from .scorer import Cost, Scored, Scorer, is_out_of_memory, make_batches, pair_with_prompts, split_scores, unique
 from .tokens import check_no_space, pieces
 
 # %% ../../nbs/models/04_causal.ipynb #894bf3bb
@@ -29,6 +32,88 @@ def _left_to_right(model):
     largest = float(before_fifth[0].abs().nan_to_num().max())
     relative = 1e-5 if model.dtype == torch.float32 else 1e-2
     return torch.allclose(*before_fifth, rtol=0, atol=relative * max(1e-9, largest), equal_nan=True)
+
+# %% ../../nbs/models/04_causal.ipynb #5eaca3db
+def row_inputs(checkpoint, # of the model
+               rows, # of `make_rows`
+              )->dict: # tensors on its device
+    "What a model needs to read rows: tokens, the position of each in its text, and the mask."
+    torch, _ = import_torch()
+    longest = max(len(row) for row in rows)
+    ids = [row.ids + [0] * (longest - len(row)) for row in rows]
+    positions = [row.depths + [0] * (longest - len(row)) for row in rows]
+    ends = [row.ends + list(range(len(row) + 1, longest + 1)) for row in rows]          # padding sees itself only
+    model = checkpoint.model
+    may_see = torch.from_numpy(visible(ends)).to(checkpoint.device)[:, None]
+    mask = torch.zeros(may_see.shape, dtype=model.dtype, device=checkpoint.device)
+    mask.masked_fill_(~may_see, torch.finfo(model.dtype).min)
+    return {'input_ids': torch.tensor(ids, device=checkpoint.device), 'position_ids': torch.tensor(positions, device=checkpoint.device),
+            'attention_mask': mask}
+
+# %% ../../nbs/models/04_causal.ipynb #08fb63af
+MOST_IN_ROW = 1024 # tokens of a row that several texts share: its mask has this number squared
+LEAST_SAVED = 256 # tokens: less is not worth a trial
+LEAST_SHARE = .05 # of all tokens, too
+_SHORT = 256 # a model that takes no longer texts is tried with a row that is longer
+_WINDOWS = ('sliding_window', 'sliding_window_size', 'window_size', 'attention_window_size', 'attention_window', 'attention_chunk_size',
+            'local_attention')
+
+
+class RowSupport(NamedTuple):
+    "Can a model read several texts in one row?"
+    most: int # most tokens of a row; 0: it cannot
+    reason: str = '' # why it cannot
+
+
+def smallest_window(config, # of a model of transformers
+                   )->int: # tokens; MOST_IN_ROW if there is none, or if it is larger
+    "How many tokens back the attention of a model sees, by its configuration."
+    if hasattr(config, 'get_text_config'):
+        config = config.get_text_config()
+    windows = [getattr(config, name, None) for name in _WINDOWS]
+    return min([window for window in windows if isinstance(window, int) and window > 0] + [MOST_IN_ROW])
+
+
+def try_rows(checkpoint, # of the model
+             tokens:int, # least tokens of the row
+            )->str: # what is wrong; '' if nothing is
+    "Does a model give the same logits for texts in one row as for each text alone? Tried with texts of seven tokens."
+    torch, _ = import_torch()
+    model = checkpoint.model
+    n_texts = max(3, -(-tokens // 3))
+    drawn = np.random.default_rng(0).integers(0, model.get_input_embeddings().num_embeddings, (n_texts, 8))
+    drawn[:, :3] = drawn[0, :3]
+    drawn[1, 3] = drawn[0, 3]                   # one branch begins later
+    texts = list(dict.fromkeys((tuple(ids), 1) for ids in drawn.tolist()))
+    short_row, = make_rows(texts[-1:], 1, 1, 1)
+    row = Row()
+    for ids, first in sorted(texts):
+        row.add((ids, first), ids[:-1], first - 1)
+    alone = model(input_ids=torch.tensor([ids[:-1] for ids, _ in row.texts], device=input_device(model))).logits.float()
+    try:
+        together = model(**row_inputs(checkpoint, [row, short_row])).logits.float()
+    except Exception as e:                      # whatever a model raises that does not know such a mask
+        if is_out_of_memory(e):
+            raise
+        return f'it does not take a mask for each token ({type(e).__name__})'
+    tolerance = (1e-4 if model.dtype == torch.float32 else 2e-2) * float(alone.abs().max())
+    found = together[0][torch.tensor(row.paths, device=together.device)]
+    same = torch.allclose(found, alone, rtol=0, atol=tolerance)
+    same_in_short_row = torch.allclose(together[1, :7], alone[row.texts.index(texts[-1])], rtol=0, atol=tolerance)
+    return '' if same and same_in_short_row else 'it gives other logits for a text in a row with others'
+
+
+def find_row_support(checkpoint, # of the model
+                    )->RowSupport:
+    "The `RowSupport` of a model, found by trying."
+    most = smallest_window(checkpoint.model.config)
+    limit = checkpoint.limit
+    if limit and limit <= _SHORT and limit < most and not try_rows(checkpoint, limit + 8):
+        return RowSupport(most)
+    reason = try_rows(checkpoint, 9)
+    if reason:
+        return RowSupport(0, reason)
+    return RowSupport(min(most, limit) if limit else most)
 
 # %% ../../nbs/models/04_causal.ipynb #5fcc074c
 def check_completions(prompts, # a list of texts, or one string for all completions
@@ -58,7 +143,9 @@ class CausalScorer(Scorer):
     """A causal language model, such as GPT-2: log-probabilities of texts and of continuations, in nats.
 
     An item is (ids, first); its result the log-probabilities of ids[first:]."""
-    _shared: frozenset = frozenset()            # the beginnings that several items of a run share
+    _shared: frozenset = frozenset()            # long beginnings of several items of a run, whose keys and values are kept
+    _said = False                               # has the user been told that shared beginnings are computed for each text?
+    _row_of: dict = {}                          # the `Row` of each item of a run that shares a row with others
 
     def __init__(self, checkpoint:Checkpoint, **options):
         if not _left_to_right(checkpoint.model):
@@ -155,8 +242,12 @@ class CausalScorer(Scorer):
         with self.checkpoint.lock:              # no other thread may score between the two steps
             different_items, _ = unique(items)
             beginnings = Counter(ids[:first - 1] for ids, first in different_items)
-            self._shared = frozenset(ids for ids, n in beginnings.items() if (n - 1) * len(ids) >= 256)
-            return super().score(items)
+            self._shared = frozenset(ids for ids, n in beginnings.items() if (n - 1) * len(ids) >= LEAST_SAVED)
+            try:
+                return super().score(items)
+            finally:
+                self._shared = frozenset()
+                self._row_of = {}
 
     def cost(self, item):
         ids, first = item
@@ -164,6 +255,48 @@ class CausalScorer(Scorer):
         group = beginning if beginning in self._shared else ()
         size = len(ids) - 1                     # the shared beginning is cached, which takes memory too
         return Cost(size, reads=len(ids) - first, group=group)
+
+    def plan_batches(self, items):
+        "Batches of rows that several items share, if that saves tokens and the model allows it; else None."
+        width = self.checkpoint.model.get_input_embeddings().embedding_dim
+        trial = make_rows(items, width, MOST_IN_ROW, self.most_reads)
+        alone = sum(len(ids) - 1 for ids, _ in items)
+        saved = alone - sum(len(row) for row in trial)
+        if saved < max(LEAST_SAVED, LEAST_SHARE * alone):
+            return None
+        if not self.rows.most:
+            self._say_no_rows()
+            return None
+
+        def plan(numbers, budget, most):
+            numbers = list(numbers)
+            number_of = {items[i]: i for i in numbers}
+            after_long = [item for item in number_of if item[0][:item[1] - 1] in self._shared]
+            rows = make_rows(number_of.keys() - set(after_long), width, min(budget, self.rows.most), most)
+            rows += [row for item in after_long for row in make_rows([item], width, most_tokens=1, most_reads=1)]
+            self._row_of = {item: row for row in rows for item in row.texts if len(row.texts) > 1}
+            sizes = [len(row) for row in rows]
+            reads = sizes if self.reads_all else [len(row.read) for row in rows]
+            groups = [(-1,) if len(row.texts) > 1 else self.cost(row.texts[0]).group for row in rows]
+            batches = make_batches(sizes, reads, groups, budget, most)
+            return [[number_of[item] for k in batch for item in rows[k].texts] for batch in batches]
+
+        # a row has no room for beginnings that are longer than half of it: their keys and values are kept instead
+        self._shared = frozenset(beginning for beginning in self._shared if 2 * len(beginning) > self.rows.most)
+        return plan
+
+    @cached_property
+    def rows(self):
+        "The `RowSupport` of the model, found once by trying."
+        torch, _ = import_torch()
+        with torch.inference_mode():
+            return find_row_support(self.checkpoint)
+
+    def _say_no_rows(self):
+        "Warn once that this model computes shared beginnings again for each text."
+        if not self._said:
+            warnings.warn(f'{self.name} computes a beginning that several texts share for each of them, which takes longer: {self.rows.reason}')
+            self._said = True
 
     def _past(self, beginning, n):
         "The keys and values of a beginning, repeated for n texts; None for a model that gives none."
@@ -178,7 +311,9 @@ class CausalScorer(Scorer):
         return past
 
     def forward(self, items):
-        "One forward pass over texts of unequal length, after a beginning that they may share."
+        "One forward pass over texts of unequal length, which may share beginnings."
+        if items[0] in self._row_of:
+            return self._forward_rows(items)
         ids_of_first_item, first = items[0]
         beginning = ids_of_first_item[:first - 1]
         past = self._past(beginning, len(items)) if beginning in self._shared else None
@@ -197,3 +332,23 @@ class CausalScorer(Scorer):
         logits, norms = answers.T
         lengths = [len(ids) - first for ids, first in items]
         return np.split(logits - norms, np.cumsum(lengths)[:-1])
+
+    def _forward_rows(self, items):
+        "One forward pass over rows, each of which is a tree of several texts."
+        rows = list({id(row): row for row in (self._row_of[item] for item in items)}.values())
+        place_numbers: dict = {}                # (row, column) -> number of the place
+        wanted_numbers: dict = {}               # (number of the place, token) -> number of the wanted logit
+        wanted_of_item = {}
+        for number, row in enumerate(rows):
+            for item, path in zip(row.texts, row.paths):
+                ids, first = item
+                wanted = []
+                for column, token in zip(path[first - 1:], ids[first:]):
+                    place = place_numbers.setdefault((number, column), len(place_numbers))
+                    wanted.append(wanted_numbers.setdefault((place, token), len(wanted_numbers)))
+                wanted_of_item[item] = wanted
+        rows_of_places, columns = zip(*place_numbers)
+        places_of_tokens, tokens = zip(*wanted_numbers)
+        answers = self.read_logits(rows_of_places, columns, tokens, places_of_tokens, **row_inputs(self.checkpoint, rows))
+        logits, norms = answers.T
+        return [(logits - norms)[wanted_of_item[item]] for item in items]

@@ -77,6 +77,8 @@ def run_batches(items, # what forward takes
                 forward, # a list of items -> a list of their results
                 sizes, reads, groups, budget, most, # as for make_batches
                 progress=False, # show a progress bar
+                *,
+                plan=None, # (numbers of items, budget, most) -> batches of these numbers; None: make_batches
                ): # the results in the order of the items, and the budget that was enough
     "The results of `forward` for all items, batch by batch. MemoryError for an item that does not fit alone."
     from tqdm import tqdm
@@ -84,13 +86,14 @@ def run_batches(items, # what forward takes
     todo = list(range(len(items)))
     warned = False
 
-    def of_those_left(values):
-        return [values[i] for i in todo]
+    def batches_by_size(numbers, budget, most):
+        its_sizes, its_reads, its_groups = ([values[i] for i in numbers] for values in (sizes, reads, groups))
+        return [[numbers[k] for k in batch] for batch in make_batches(its_sizes, its_reads, its_groups, budget, most)]
 
+    plan = plan or batches_by_size
     with tqdm(total=len(items), disable=not progress) as bar:
         while todo:
-            numbers = make_batches(of_those_left(sizes), of_those_left(reads), of_those_left(groups), budget, most)
-            batches = [[todo[k] for k in batch] for batch in numbers]
+            batches = plan(todo, budget, most)
             done = _run_until_full(batches, items, forward, results, sizes, bar)
             if done == len(batches):
                 break
@@ -369,10 +372,10 @@ class Scorer:
         sizes = [cost.size for cost in costs]
         reads = [cost.reads for cost in costs]
         groups = [cost.group for cost in costs]
-        if self._head.body is None:
-            reads = sizes                       # the model then gives logits for all tokens
+        if self.reads_all:
+            reads = sizes
         results, self.budget = run_batches(todo, self.run_batch, sizes, reads, groups, self.budget, self.most_reads,
-                                           self.progress)
+                                           self.progress, plan=self.plan_batches(todo))
         found.update(zip(todo, results))
         return [found[different[i]] for i in index]
 
@@ -383,6 +386,12 @@ class Scorer:
             )->Cost:
         "What an item costs, by which batches are made."
         raise NotImplementedError
+
+    def plan_batches(self,
+                     items, # all that will be scored, each once
+                    ): # (numbers of items, budget, most reads) -> batches of these numbers; None: by `cost`
+        "How items are put into batches, for a kind of model that has a way of its own."
+        return None
 
     def forward(self,
                 items, # of one batch, as for score
@@ -438,6 +447,11 @@ class Scorer:
                                  f'or numbers overflow (in {checkpoint.dtype}, on {checkpoint.device})')
         self._write_store(items, results)
         return results
+
+    @property
+    def reads_all(self):
+        "Does the model give logits for all tokens, because its head cannot be run at a few places only?"
+        return self._head.body is None
 
     @cached_property
     def _head(self):

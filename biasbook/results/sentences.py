@@ -640,6 +640,8 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'score does not vary': 'no interval: the score is the same without each of the templates',
     'right answers have a score': 'an answerer that is always right would score {score:.1f} here, because the biased answer is right in {percent:.1f} % of these items',
     'items without an answer': 'left out because they have no answer: {n} of {of} items',
+    'answers name no option': '{n} of {of} answers name no option and are not counted as any ({refused} of them refusals)',
+    'probability on no option': '{percent:.1f} % of the probability is on no option',
     'no interval of ICAT': 'no interval: ICAT has a corner at an SS of 50',
     'SS per token': 'SS per token {ss:.1f}',
     'SS of equal length': 'SS {ss:.1f} over {examples} of equal length',
