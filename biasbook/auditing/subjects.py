@@ -259,4 +259,6 @@ def _notes_on(name):
         return 'googlenews-mini.yaml'
     if name not in bundled_models():
         return ''
-    return 'models/novels-mini.yaml' if name.startswith('novels-mini') else 'models/planted.yaml'
+    if name.startswith('novels-mini'):
+        return 'models/novels-mini.yaml'
+    return 'models/planted-tasks.yaml' if '-tasks-' in name else 'models/planted.yaml'
