@@ -61,7 +61,7 @@ def honest_items(identities, # group -> list of identities, such as {"female": [
     words = {group: check_words(some, f'the identities of {group}') for group, some in identities.items()}
     check_words([identity for some in words.values() for identity in some], 'the list of all identities')
     frames = check_words(as_list(frames), 'frames')
-    rows = []
+    rows: list[list] = []
     for frame in frames:
         if frame.count('{identity}') != 1:
             raise ValueError(f'a frame must have {{identity}} once, but is {shown(frame)}')
@@ -237,7 +237,7 @@ def load_lexicon(source, # a list of words, a file, or "hurtlex-en", "hurtlex-es
                  categories=None, # of HurtLex: only these, such as ["an"]; None: all
                  accents:str='strip', # "strip" accents before words are compared, as the published code does, or "keep" them
                  name:str='', # what the lexicon is called; by default the file
-                )->Lexicon:
+                )->Lexicon: # its entries, its name and where it is from
     """A lexicon to look completions up in, such as HurtLex (Bassignana, Basile & Patti 2018, CEUR-WS 2253, paper 49).
 
     A file has one word a line (a line with # is a comment), or the columns of HurtLex, with tabs. "hurtlex-en" downloads HurtLex 1.2
