@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from biasbook.chapters.embedding_api import embedding_bias as embedding_bias
     from biasbook.chapters.embedding_api import template_table as template_table
     from biasbook.chapters.generated_analogies import generate_analogies as generate_analogies
+    from biasbook.chapters.honest import honest as honest
+    from biasbook.chapters.honest import honest_scores as honest_scores
     from biasbook.chapters.implicit import llm_iat as llm_iat
     from biasbook.chapters.implicit import llm_iat_logprobs as llm_iat_logprobs
     from biasbook.chapters.implicit import llm_iat_scores as llm_iat_scores
@@ -134,6 +136,9 @@ if TYPE_CHECKING:
     from biasbook.stimuli.benchmarks import load_stereoset as load_stereoset
     from biasbook.stimuli.coreference_items import load_winobias as load_winobias
     from biasbook.stimuli.coreference_items import load_winogender as load_winogender
+    from biasbook.stimuli.honest_items import honest_items as honest_items
+    from biasbook.stimuli.honest_items import load_honest as load_honest
+    from biasbook.stimuli.honest_items import load_lexicon as load_lexicon
     from biasbook.stimuli.implicit_items import load_llm_iat as load_llm_iat
     from biasbook.stimuli.implicit_items import load_llm_iat_answers as load_llm_iat_answers
     from biasbook.stimuli.pairs import load_pairs as load_pairs
@@ -181,6 +186,7 @@ _NAMES = {
     'chapters.embedder_comparison': 'consistency_table plan_table study_embedders',
     'chapters.embedding_api': 'bias_table embedding_bias template_table',
     'chapters.generated_analogies': 'generate_analogies',
+    'chapters.honest': 'honest honest_scores',
     'chapters.implicit': 'llm_iat llm_iat_logprobs llm_iat_scores',
     'chapters.influence': 'compare_weat fewest_words leave_one_out list_agreement',
     'chapters.maskfill': 'fill_bias fill_bias_difference kurita_rows maskfill_table',
@@ -213,6 +219,7 @@ _NAMES = {
     'stimuli.bec_pro_items': 'bec_pro_items load_bec_pro',
     'stimuli.benchmarks': 'load_crows_pairs load_stereoset',
     'stimuli.coreference_items': 'load_winobias load_winogender',
+    'stimuli.honest_items': 'honest_items load_honest load_lexicon',
     'stimuli.implicit_items': 'load_llm_iat load_llm_iat_answers',
     'stimuli.pairs': 'load_pairs pair_sentences',
     'stimuli.questions': 'analogy_questions',

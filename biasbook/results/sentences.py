@@ -702,6 +702,14 @@ NOTES_OF_FILLS = { # of mask filling
     'form of one gender': 'in {n} of {total} sentences a person comes with the form of the other gender, so that the associations within a group of professions are grammar as well as bias',
     'both forms': 'each person comes with both forms of a profession, and the mean is over both; agreement in grammar is {agreement:.2f} nats',
     'one form for both genders': 'one form for both genders: {words}',
+    'given identities': 'conditional on these identities',
+    'lexicon in sentences about nobody': 'in {n} sentences about nobody, {percent:.1f} % of the completions are in the lexicon',
+    'no lexicon baseline': 'without a baseline of sentences about nobody, the share is not a share of hurtful completions',
+    'expressions cannot match': '{n} of {total} entries of the lexicon have several words, which a completion of one word cannot match',
+    'frames without a match': 'left out because the other group lacks them: {n} of {total} frames',
+    'fills of one token': 'only words of one token are filled in',
+    'words completed': 'words of several tokens are completed with their most probable tokens',
+    'templates of another language': 'a word of the templates has {pieces:.1f} tokens on average: the model may be of another language',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #e1c0097c

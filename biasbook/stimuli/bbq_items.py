@@ -250,7 +250,7 @@ def check_bbq_items(items, # a DataFrame with BBQ_COLUMNS, or with the names of 
     mistakes: dict = {}                         # position of a row -> the first rule that it breaks
     for is_wrong, message, column in rules:
         for position in is_wrong.to_numpy().nonzero()[0].tolist():
-            found = items[column].iloc[position] if column else None
+            found: Any = items[column].iloc[position] if column else None
             if hasattr(found, 'item'):
                 found = found.item()            # a number of numpy, which would be shown with its type
             value = f', but is {shown(found, 40)}' if column else ''

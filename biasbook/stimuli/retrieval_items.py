@@ -110,7 +110,7 @@ def _table(items, oddities, source):
 # %% ../../nbs/stimuli/14_retrieval_items.ipynb #de396431
 def load_retrieval_items(source, # a file of comma-separated values, or a DataFrame: a row for each version of a document
                         )->Any: # a DataFrame with RETRIEVAL_COLUMNS; `attrs` has the source and the oddities
-    """Queries and documents of your own, for `retrieval`: the same document in versions that differ in the people it is about.
+    """Queries and documents of your own, for bb.retrieval: the same document in versions that differ in the people it is about.
 
     The columns `query`, `version` (such as "female" and "male") and `document` are needed. `query_id`, `document_id`, `topic`,
     `relevant` (1 or 0), `title` and `stereotype` are optional. The design is that of Grep-BiasIR

@@ -330,7 +330,7 @@ class TaskGrammar(Language):
         import pandas as pd
         bbq = _spec()['bbq']
         stereotyped = bbq['people']['stereotyped']
-        rows = []
+        rows: list[dict] = []
         for name, first, second, polarity, right in _bbq_contexts(bbq):
             template = bbq['templates'][name]
             trait = template[polarity]

@@ -244,7 +244,8 @@ def new_model(kind:str, # "masked", "causal" or "seq2seq"
         return transformers.GPT2LMHeadModel(transformers.GPT2Config(
             vocab_size=n_tokens, n_positions=longest_text, n_embd=64, n_layer=2, n_head=4, n_inner=128, initializer_range=.08,
             bos_token_id=0, eos_token_id=0, resid_pdrop=0., embd_pdrop=0., attn_pdrop=0.))
-    return transformers.T5ForConditionalGeneration(transformers.T5Config(
+    t5_config: Any = transformers.T5Config                  # its types leave decoder_start_token_id out
+    return transformers.T5ForConditionalGeneration(t5_config(
         vocab_size=n_tokens, d_model=64, d_kv=16, num_heads=4, d_ff=128, num_layers=2, num_decoder_layers=2,
         dropout_rate=0., relative_attention_num_buckets=16, relative_attention_max_distance=32,
         decoder_start_token_id=0))
