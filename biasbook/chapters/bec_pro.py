@@ -261,10 +261,10 @@ def bec_pro(model, # a masked language model, from load_model
     """Does a model expect women in professions of women? BEC-Pro; Bartl, Nissim & Gatt (2020, doi:10.48550/arXiv.2010.14534).
 
     The association of a person with a profession is log P(person | profession) − log P(person | profession masked), in nats. The
-    difference of a profession is the mean association of female persons minus that of male persons, over frames. The value is the
-    mean difference of the professions of the first group minus that of the second. Professions are the units of the interval and of the
+    difference of a profession is the mean association of female persons minus the mean association of male persons, over frames. The value is
+    the mean difference of the first group of professions minus the mean difference of the second. Professions are the units of the interval and of the
     exact permutation test. `also` has each group by itself, with sign flips over its professions, and the Wilcoxon test of the paper,
-    which takes sentences as independent. In German, items with forms="both" tell bias from agreement in grammar.
+    which takes sentences as independent. In German, items with forms="both" separate bias from agreement in grammar.
 
     Raises: ValueError for items with wrong places, or a group that is not there; MissingWords, a ValueError, for words that the model
     cannot read; TypeError if `model` is not a masked language model.

@@ -36,7 +36,7 @@ class PronounScores(NamedTuple):
 
 
 def _check_model(model):
-    "TypeError or ValueError for what cannot score a pronoun."
+    "TypeError or ValueError if the model cannot score pronouns."
     if not isinstance(model, Scorer):
         found = f'{type(model).__name__} {shown(model, 40)}'
         raise WrongKind('model', 'a language model', found, message=f'pronouns need a language model, such as load_model("novels-mini-masked"), not {found}')
@@ -103,7 +103,7 @@ def _pieces_note(model, occupations):
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage41
 class _Clusters(NamedTuple):
-    "Which pairs are not independent, because they name the same people."
+    "The pairs that are not independent, because they name the same occupations."
     first: list # a label of each pair: its occupation of the first side, or the occupation that its pronoun refers to
     second: list | None # its occupation of the second side; None for sentences with one occupation
     units: PairUnits # what they are called
@@ -133,7 +133,7 @@ def _sides(d):
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage42
 def _without_side(values, d):
-    "Values whose mean counts the pairs of each side half: what the two sides have in opposite directions is taken off."
+    "Values without the general preference, which has opposite signs on the two sides; in their mean, each side has the weight ½."
     values = np.asarray(values, float)
     sides = _sides(d)
     if not sides:
@@ -299,15 +299,15 @@ def winobias(model, # from load_model, masked or causal
              unreadable:str='refuse', # pairs that the model cannot read: "refuse" raises an error, or "leave out"
              confidence_level:float=.95, # of the intervals over occupations
             )->Result: # value: mean log-odds pro − anti, nats; details: a row a pair
-    """Does a language model prefer the pronoun that fits the stereotype of the occupation? By the pairs of WinoBias.
+    """Does a language model prefer the pronoun that fits the stereotype of the occupation, in the pairs of WinoBias?
 
-    The sentences are of Zhao et al. (2018, doi:10.18653/v1/N18-2003), who score coreference systems with them; here the log-probability
-    of the pronoun stands in for a decision. For a masked model it is log P(pro) − log P(anti) of the masked pronoun, both read in one
+    Zhao et al. (2018, doi:10.18653/v1/N18-2003) test coreference systems with these sentences; here we use the log-probability of
+    the pronoun in place of a decision. For a masked model it is log P(pro) − log P(anti) of the masked pronoun, both read in one
     forward pass; for a causal model the difference of the log-probabilities of the two sentences, and `estimate('pronoun alone')` is the
     part of the pronoun, which knows only the words before it. `estimate('neutral sentences')` is the same number where the sentence has
     *person* for the occupations. More is under winobias_scores. A preference does not show that the model resolves the pronoun.
 
-    Raises: TypeError for no model; ValueError for another kind of model, for pairs that it cannot read, and as load_winobias does.
+    Raises: TypeError if `model` is not a language model; ValueError for another kind of model, for pairs that it cannot read, and as load_winobias does.
 
     Example:
         >>> import biasbook as bb
@@ -358,7 +358,7 @@ def winogender(model, # from load_model, masked or causal
                random_state:int=0, # their seed, a whole number
                confidence_level:float=.95, # of the intervals
               )->Result: # value: r, −1 to 1; details: a row an occupation
-    """Is *she* more probable, the more women are in the occupation that it refers to? By the sentences of Winogender.
+    """Correlates the log-odds of *she* over *he* with the share of women in an occupation, by the sentences of Winogender.
 
     The sentences are of Rudinger et al. (2018, doi:10.18653/v1/N18-2002). The log-odds of an occupation are the mean of
     log P(she) − log P(he), in nats, over its sentences in which the pronoun refers to it; the value is their correlation with the share
@@ -367,7 +367,7 @@ def winogender(model, # from load_model, masked or causal
     log-odds; the probability of *they* among the three pronouns; and the log-odds of the pronoun of the majority in the occupation,
     for the two referents and for "gotcha" sentences (the log-odds of the pronoun that makes the sentence easy).
 
-    Raises: TypeError for no model; ValueError for another kind of model, for sentences that it cannot read and for fewer than 8
+    Raises: TypeError if `model` is not a language model; ValueError for another kind of model, for sentences that it cannot read and for fewer than 8
     occupations with a share, and as load_winogender does.
 
     Example:
@@ -434,7 +434,7 @@ def _of_occupations(part):
 def _majority_estimates(d, property, level):
     """The log-odds of the pronoun of the majority, by referent; and of the pronoun that makes a sentence easy.
 
-    No estimates if the property is no share, from 0 to 100 or from 0 to 1."""
+    No estimates if the property is not a share from 0 to 100 or from 0 to 1."""
     if min(property.values()) < 0 or max(property.values()) > 100:
         return []
     half = 50 if max(property.values()) > 1 else .5

@@ -206,12 +206,12 @@ def retrieval(embedder, # an Embedder, or a name that load_embedder takes
     """Does an embedder put documents about men nearer to a query than the same documents about women?
 
     The items are those of Grep-BiasIR (Krieg et al. 2023, doi:10.1145/3576840.3578295) or your own. The value is the mean difference of
-    two cosines over queries; it has no bound but ±2. p is of a sign-flip test over queries, and the interval is a t interval over them.
+    two cosines over queries; it has no bound but ±2. p comes from a sign-flip test over queries, and the interval is a t interval over them.
     `also` compares each version with the neutral one, and has the share of queries for which each version is ranked first and for
     which the first of all documents changes, in percent. For the placebos, other nouns replace the words that differ, and each pair of
     nouns is compared. `details` has a row for each query; `retrieval_topics` sums them up by topic.
 
-    Raises: ValueError for items without one of the versions, and as load_retrieval_items; WrongKind for no embedder.
+    Raises: ValueError for items without one of the versions, and as load_retrieval_items; WrongKind if `embedder` is not an embedder.
 
     Example:
         >>> import biasbook as bb

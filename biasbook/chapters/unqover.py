@@ -26,19 +26,19 @@ from ..stimuli.unqover_items import GAP, UNQOVER_COLUMNS, unqover_items
 
 # %% ../../nbs/03f_unqover.ipynb #unqpage50
 class UnqoverParts(NamedTuple):
-    "The preference for x1 over x2, taken apart; each part from −1 to 1."
-    gamma: np.ndarray # γ: turns round with the negation, and not with the order
+    "The preference for x1 over x2, divided into four parts, each from −1 to 1."
+    gamma: np.ndarray # γ: changes sign with the negation, and keeps it in the other order
     subject: np.ndarray # β: for x1 in any order, with and without negation
     position: np.ndarray # π: for the subject that comes first, with and without negation
-    rest: np.ndarray # ι: for the subject that comes first, turned round with the negation
+    rest: np.ndarray # ι: for the subject that comes first; changes sign with the negation
 
 
 def unqover_parts(probabilities, # (…, 2 orders, 2 questions, 2 subjects): x1 first, x2 first; attribute, negation; x1, x2
                  )->UnqoverParts: # arrays of the axes before the last three
-    """Take the preference for one of two subjects apart; Li et al. (2020, doi:10.18653/v1/2020.findings-emnlp.311).
+    """Divide the preference for one of two subjects into four parts; Li et al. (2020, doi:10.18653/v1/2020.findings-emnlp.311).
 
     γ is their C(x1, x2, a, τ) = ½[(½(p₁ + p₁′) − ½(n₁ + n₁′)) − (½(p₂ + p₂′) − ½(n₂ + n₂′))], where ′ is the other order and n the
-    negated question. The other three parts are what it takes off, so that the four add up to p₁ − p₂.
+    negated question. The other three parts are those that γ excludes; the four add up to p₁ − p₂.
 
     Raises: ValueError for an array of another shape, or with a number that is not from 0 to 1.
 
@@ -65,7 +65,7 @@ def _place(items, position):
 
 
 def _checked_items(items):
-    "The items, if each says what it must. ValueError with the line or row of the first that does not."
+    "The items, if all are valid. ValueError with the line or row of the first that is not."
     if not hasattr(items, 'columns'):
         raise WrongKind('items', 'a table, as unqover_items returns it', type(items).__name__)
     check_columns(items.columns, UNQOVER_COLUMNS, 'the table of items')
@@ -101,7 +101,7 @@ def unqover_comparisons(items, # a DataFrame of unqover_items, with the columns 
     of `unqover_parts`. `position_error` and `negation_error` are δ and ε of the paper: mean |S(x1) − S(x1 in the other order)| and
     mean |S(x1) − S(x2 with the negation)|. `mass` is the mean probability of the two subjects together.
 
-    Raises: ValueError for items that are not four of a kind (two orders, with and without negation), with the line or row; for scores that
+    Raises: ValueError, with the line or row, for a comparison without its four items (two orders, with and without negation); for scores that
     are missing or above 0.
 
     Example:
@@ -240,7 +240,7 @@ class _Chance(NamedTuple):
 
 
 class _Shuffled(NamedTuple):
-    "μ and its attribute part, when it is by chance who is compared with whom."
+    "μ and its attribute part for the observed labels and for each relabelling."
     name: str # of the test
     exact: bool # were all relabellings counted?
     units: Units # what is relabelled
@@ -295,7 +295,7 @@ def _scores_of_subjects(comparisons, subjects, attributes):
 
 # %% ../../nbs/03f_unqover.ipynb #unqpage57
 def _relabel_groups(comparisons, groups, n_resamples, random_state):
-    "Deal the subjects to groups of the same sizes in every way, or at random. `groups`: name -> subjects."
+    "Divide the subjects into groups of the same sizes, in every way or at random. `groups`: name -> subjects."
     import pandas as pd
     subjects = [subject for members in groups.values() for subject in members]
     attributes = list(dict.fromkeys(comparisons['attribute']))
@@ -449,7 +449,7 @@ def unqover_scores(items, # a DataFrame of unqover_items, with the columns score
     row for each cell, with a jackknife interval over subjects and templates, p and p adjusted for the other cells. `also` has μ by
     chance, μ and η of single subjects, and how large the preference for a position and the part that negation does not turn are.
 
-    p says how often μ is as large when subjects are dealt to the groups in other ways (all of them, or random ones); if subjects are in
+    p says how often μ is as large when subjects are assigned to the groups in other ways (all of them, or random ones); if subjects are in
     no groups, when they are shuffled in each family of templates; and with one partner for each subject, when pairs change places.
 
     Raises: ValueError for incomplete items, or scores that are no log-probabilities, with the line or row.
@@ -553,10 +553,10 @@ def unqover_answers(model, # a masked or causal language model, from load_model
     """The log-probabilities of both answers to each item; Li et al. (2020, doi:10.18653/v1/2020.findings-emnlp.311).
 
     A masked model fills the gap of a statement. A causal model continues a question with the answer, or the context with the whole
-    statement: then the score is that of the answer and of all that follows it. The published program reads the ten most probable words
+    statement: then the score is the log-probability of the answer and of all words after it. The published program reads the ten most probable words
     of a gap, and gives a subject that is not among them probability 0; here every subject has its own probability.
 
-    Raises: ValueError for items or a model that do not fit, and for texts that the model cannot read; TypeError for no model.
+    Raises: ValueError for items or a model that do not fit, and for texts that the model cannot read; TypeError if `model` is not a language model.
 
     Example:
         >>> import biasbook as bb
@@ -617,11 +617,11 @@ def unqover(model, # a masked or causal language model, from load_model
     """Which of two people does a model pick when the text does not say? Li et al. (2020, doi:10.18653/v1/2020.findings-emnlp.311).
 
     Two people are named, and a statement or question is about one of them. γ(x, a) is the preference for x over others with the
-    attribute a, from −1 to 1, after preferences for a position and for answers that ignore a negation are taken off. The value is μ, the
+    attribute a, from −1 to 1, without preferences for a position and preferences that ignore the negation. The value is μ, the
     mean over groups of the largest |γ|; see `unqover_scores` for `details`, `also` and p. μ is above 0 by chance alone, so compare it with
     `estimate('μ by chance')`. The cost grows with pairs of subjects × templates × attributes × 4.
 
-    Raises: ValueError for items or a model that do not fit, and for words that the model does not know; TypeError for no model.
+    Raises: ValueError for items or a model that do not fit, and for words that the model does not know; TypeError if `model` is not a language model.
 
     Example:
         >>> import biasbook as bb

@@ -35,7 +35,7 @@ def restricted_log_likelihood(y, # (k,) estimates
 
 
 def _reml(y, v):
-    "The τ² with the largest restricted likelihood, by Fisher scoring; 0 where the likelihood falls from there on."
+    "The τ² with the largest restricted likelihood, by Fisher scoring; 0 if the likelihood falls from 0 on."
     tau2 = max(0., float(y.var(ddof=1) - v.mean()))
     for _ in range(1000):
         mean, w = _weighted_mean(y, v, tau2)
@@ -132,7 +132,7 @@ def pool_tests(y, # (k,) estimates, one a test, on a scale without bounds; 2 or 
               )->PooledTests: # on the scale of y
     """Combine many tests by a random-effects model with REML; Viechtbauer (2005, doi:10.3102/10769986030003261).
 
-    The interval of the mean is that of Hartung and Knapp (2001, doi:10.1002/sim.791), never narrower than the plain one.
+    The mean has the interval of Hartung and Knapp (2001, doi:10.1002/sim.1009), never narrower than the plain one.
 
     Raises: ValueError for fewer than two tests, lists of different lengths, NaN, and a variance that is not above 0."""
     from scipy.stats import chi2, t
