@@ -7,6 +7,7 @@ __all__ = ['UNQOVER_KINDS', 'FORMS', 'GAP', 'UNQOVER_FORMS', 'UNQOVER_COLUMNS', 
            'ItemTemplate', 'unqover_items']
 
 # %% ../../nbs/stimuli/10a_unqover_items.ipynb #unqitem05
+from collections import Counter
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -47,6 +48,14 @@ def _published_subjects(kind):
     return [Subject(name, name, name) for name in subjects]
 
 # %% ../../nbs/stimuli/10a_unqover_items.ipynb #unqitem12
+def _source_name(source, name):
+    "What messages call a list: the name of its file, or `name`."
+    may_be_file = hasattr(source, '__fspath__') or isinstance(source, str)
+    if may_be_file and check_path(source, name).is_file():
+        return check_path(source, name).name
+    return name
+
+
 def _rows_of_table(table, name, needed, known):
     "The rows of a DataFrame or a CSV file as dictionaries with their places, for messages. ValueError names the column or the line."
     if hasattr(table, 'columns'):
@@ -85,12 +94,13 @@ def _own_subjects(subjects, people_of):
             found.append(Subject(name, _cell(row, 'group', place, name), _cell(row, 'people', place, people_of.get(name, name))))
     else:
         found = [Subject(name, name, people_of.get(name, name)) for name in check_words(subjects, 'subjects')]
+    called = _source_name(subjects, 'subjects')
     names = [subject.name for subject in found]
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    repeated = sorted(name for name, n in Counter(names).items() if n > 1)
     if repeated:
-        raise ValueError(f'subjects: {listed(repeated)} more than once; a subject can be in one group only')
+        raise ValueError(f'{called}: {listed(repeated)} more than once; a subject can be in one group only')
     if len({subject.group for subject in found}) < 2:
-        raise ValueError(f'subjects: there must be two groups or more, but all of {listed(names)} are in one; '
+        raise ValueError(f'{called}: there must be two groups or more, but all of {listed(names)} are in one; '
                          'give a list for single subjects, or a dictionary with two groups')
     return found
 
@@ -129,10 +139,12 @@ def _pair_of_attribute(pair, place):
 def _own_attributes(attributes, published):
     "The `Attribute`s of a user: published ones by their names, or pairs."
     by_name = {attribute.name: attribute for attribute in published}
+    called = 'attributes'
     if isinstance(attributes, dict):
         check_mapping(attributes, 'attributes')
         found = [_pair_of_attribute(pair, f'attributes: {shown(pair[0], 60)}') for pair in attributes.items()]
     elif hasattr(attributes, 'columns') or hasattr(attributes, '__fspath__') or (isinstance(attributes, str) and attributes not in by_name):
+        called = _source_name(attributes, 'attributes')
         rows = _rows_of_table(attributes, 'attributes', ['attribute', 'negated'], ['attribute', 'negated'])
         found = [_pair_of_attribute((_cell(row, 'attribute', place), _cell(row, 'negated', place)), place) for place, row in rows]
     else:
@@ -147,11 +159,11 @@ def _own_attributes(attributes, published):
                 raise UnknownName(item, by_name, 'attribute', f'no published attribute {shown(item)}; {suggestion} For your own, give its negation '
                                   'too: ("was a senator", "can never be a senator")')
     names = [attribute.name for attribute in found]
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    repeated = sorted(name for name, n in Counter(names).items() if n > 1)
     if repeated:
-        raise ValueError(f'attributes: {listed(repeated)} more than once; keep one of each')
+        raise ValueError(f'{called}: {listed(repeated)} more than once; keep one of each')
     if not found:
-        raise ValueError('there are no attributes; give one or more, such as {"was a senator": "can never be a senator"}')
+        raise ValueError(f'{called}: there are no attributes; give one or more, such as {{"was a senator": "can never be a senator"}}')
     return found
 
 # %% ../../nbs/stimuli/10a_unqover_items.ipynb #unqitem18
@@ -266,7 +278,8 @@ def unqover_items(kind:str='gender', # whose published lists: "gender", "nationa
     chosen_pairs = _pairs(chosen, pairs)
     n = 4 * len(chosen_pairs) * len(combined)
     if n > MOST_ITEMS:
-        raise ValueError(f'{format_count(len(chosen_pairs))} pairs × {format_count(len(combined))} templates with attributes × 4 are {format_count(n)} '
+        called = ' and '.join(_source_name(source, name) for name, source in (('subjects', subjects), ('attributes', attributes)))
+        raise ValueError(f'{called}: {format_count(len(chosen_pairs))} pairs × {format_count(len(combined))} templates with attributes × 4 are {format_count(n)} '
                          f'items, more than {format_count(MOST_ITEMS)}; choose fewer subjects or attributes, or pairs="between" or "matched"')
     rows = []
     for one, other in chosen_pairs:
