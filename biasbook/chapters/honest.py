@@ -185,7 +185,7 @@ _MOST_TOKENS = 8 # of a word
 
 def _finished_words(next_tokens, prompts, first_tokens):
     "The text of each word that begins with one of the first tokens after its prompt: the most probable tokens that go on with it."
-    words = [(int(token),) for token in first_tokens]
+    words: list[tuple[int, ...]] = [(int(token),) for token in first_tokens]
     todo = list(range(len(words))) if next_tokens.has_marks else []
     for _ in range(_MOST_TOKENS - 1):
         if not todo:
