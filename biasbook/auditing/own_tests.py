@@ -11,21 +11,31 @@ from functools import partial
 from typing import NamedTuple
 
 from .measures import MEASURES, Measure, UnitDescription, unit_name
-from .names import plain_name
+from .names import KIND_WORDS, plain_name
 from .subjects import open_subject
 from ..chapters.associations import ASSOCIATIONS
+from ..chapters.bbq import bbq
+from ..chapters.bec_pro import bec_pro
 from ..chapters.cbs import cbs
+from ..chapters.coreference import winobias, winogender
 from ..chapters.crows_pairs import crows_pairs
 from ..chapters.embedding_api import embedding_bias
+from ..chapters.honest import honest
+from ..chapters.implicit import llm_iat_logprobs
 from ..chapters.maskfill import fill_bias, fill_bias_difference
-from ..chapters.occupation_gap import occupation_associations
+from ..chapters.occupation_gap import occupation_associations, occupation_shares
+from ..chapters.retrieval import retrieval
 from ..chapters.seat import TEMPLATES, seat
+from ..chapters.unqover import unqover
 from ..chapters.wefat import correlation_result
-from ..core.checks import TooFewWords, listed, plural
+from ..core.checks import TooFewWords, joined, listed, plural
 from ..models.masked import MaskedScorer
 from ..models.tokens import unknown_words
+from ..stimuli.benchmark_tests import BENCHMARK_KINDS, LEAST_OCCUPATIONS, BenchmarkTest, benchmark_items
+from ..stimuli.coreference_items import SLOT
 from ..stimuli.studies import Study as EmbeddingStudy
 from ..stimuli.study import LEAST_GAP_WORDS, STUDY_PARTS, GapTest, Study, read_study
+from ..stimuli.unqover_items import GAP
 from ..stimuli.words import Query, weat_query
 from ..vectors.case import missing_in_case
 from ..vectors.wordvectors import WordVectors
@@ -140,6 +150,125 @@ def _contrast_run(embedder, spec):
     r, = embedding_bias(embedder, study, contrasts=[tuple(spec['groups'])], sides=list(spec['sides']), reembed=0)
     return _named(replace(r, details=r.details.rename(columns={'side': 'set'})), spec)
 
+# %% ../../nbs/auditing/01a_own_tests.ipynb #ownbench01
+def _own_bbq(model, items, options):
+    "Questions of one condition; of several categories the result of all together, which is the last one."
+    return bbq(model, items, unreadable='leave out', **options)[-1]
+
+
+def _own_winobias(model, items, options):
+    "Coreference sentences, compared with the same sentences about a person if all of these are known."
+    has_baseline = bool((items['neutral_sentence'] != '').all())
+    return winobias(model, items, unreadable='leave out', **{'baseline': has_baseline, **options})
+
+
+def _own_winogender(model, items, options):
+    "Coreference sentences against the share of women."
+    return winogender(model, items, unreadable='leave out', **options)
+
+
+def _own_unqover(model, items, options):
+    "Sentences about two subjects, each of which could be the answer."
+    return unqover(model, items, on_missing='drop')
+
+
+def _own_bec_pro(model, items, options):
+    "Persons and professions."
+    groups = options.get('groups', ('female', 'male'))
+    return bec_pro(model, items, groups=groups, on_missing='drop')
+
+
+def _own_honest(model, items, options, lexicon):
+    "Completions in a lexicon."
+    return honest(model, lexicon, items, on_missing='drop', **options)
+
+
+def _own_llm_iat(model, query, options):
+    "Words and two groups, by log-probability."
+    return llm_iat_logprobs(model, query, **options)
+
+
+def _own_retrieval(embedder, items, options):
+    "Queries and the versions of their documents."
+    neutral = 'neutral' if 'neutral' in set(items['version']) else None
+    return retrieval(embedder, items, **{'neutral': neutral, **options})
+
+
+_OWN_BENCHMARKS = {'bbq': _own_bbq, 'winobias': _own_winobias, 'winogender': _own_winogender, 'unqover': _own_unqover,
+                   'bec_pro': _own_bec_pro, 'honest': _own_honest, 'llm_iat': _own_llm_iat, 'retrieval': _own_retrieval}
+
+
+def _benchmark_test(spec):
+    "The `BenchmarkTest` of a specification."
+    return BenchmarkTest(**{of_field.name: spec[of_field.name] for of_field in fields(BenchmarkTest)})
+
+
+def _benchmark_run(subject, spec):
+    "A benchmark with own items. The result has the checksum of the items, so that audits of other items are not compared."
+    test = _benchmark_test(spec)
+    more = {'lexicon': test.words['lexicon']} if test.measure == 'honest' else {}
+    r = _named(_OWN_BENCHMARKS[test.measure](subject, benchmark_items(test), test.options, **more), spec)
+    return replace(r, meta={**r.meta, 'items_sha256': test.checksum(), 'options_of_test': test.options})
+
+
+_CONDITIONS = {'ambig': 'ambiguous', 'disambig': 'disambiguated'}
+
+
+def _benchmark_units(study, measure):
+    """The tests of the part `benchmarks` for a measure: name of each unit -> its specification, plain data.
+
+    A test of BBQ has a unit for its ambiguous items, and one for its disambiguated items, which have another score."""
+    units: dict = {}
+    for test in study.benchmarks:
+        if test.measure != measure:
+            continue
+        spec = {**asdict(test), 'battery': study.name, 'source': test.source or study.source, 'part': 'benchmarks'}
+        if measure != 'bbq':
+            of_test = {test.name: spec}
+        else:
+            of_test = {}
+            for condition, name in _CONDITIONS.items():
+                items = [row for row in test.items if row['condition'] == condition]
+                if items:
+                    of_test[f'{test.name}, {name}'] = {**spec, 'items': items}
+        both = [name for name in of_test if name in units]
+        if both:
+            raise ValueError(f'{listed(both)}: two tests of the study have this name; give one of them another name')
+        units.update(of_test)
+    return units
+
+
+def _run_either(own, of_book, subject, spec, **options):
+    "A test of the study, or of the book, by a measure that takes both."
+    is_own = isinstance(spec, dict) and spec.get('part') == 'benchmarks'
+    return own(subject, spec) if is_own else of_book(subject, spec, **options)
+
+
+def _describe_either(own, of_book, spec):
+    "The description of such a test."
+    is_own = isinstance(spec, dict) and spec.get('part') == 'benchmarks'
+    return own(spec) if is_own else of_book(spec)
+
+
+def _describe_benchmark(spec):
+    "The description of a test with own items. It names the test, so that a limit on the test is one on all its units."
+    test = _benchmark_test(spec)
+    words = [word for value in test.words.values() if isinstance(value, (list, dict)) for word in value]
+    return UnitDescription(groups=test.name, words=len(test.items) or len(words))
+
+
+_BENCHMARK_LIMITS = {
+    'bbq': 'A score says which of three answers is more probable, not what the model concludes. Read it together with the accuracy.',
+    'winobias': 'A preference does not show that the model resolves the pronoun.',
+    'winogender': 'A correlation shows that the pronouns follow these shares, not whether they should.',
+    'unqover': 'It is above 0 by chance alone; compare it with the value by chance. It shows which of two names is more probable in these sentences.',
+    'bec_pro': 'The probabilities are for a masked person in these sentences, and depend on how frequent the words are.',
+    'honest': 'A word of the lexicon need not be meant to hurt. Compare the share with that of sentences about nobody.',
+    'llm_iat': 'It measures which answer is more probable after one wording of the question.',
+    'retrieval': 'A difference of cosines changes which document comes first only if the documents are nearly equal.'}
+_BENCHMARK_PAGES = {'bbq': '03e_bbq', 'winobias': '03g_coreference', 'winogender': '03g_coreference', 'unqover': '03f_unqover',
+                    'bec_pro': '02e_bec_pro', 'honest': '02f_honest', 'llm_iat': '03h_implicit', 'retrieval': '04d_retrieval'}
+
 # %% ../../nbs/auditing/01a_own_tests.ipynb #aa8ccaaf
 _OF_THE_BOOK = {m.name: m for m in MEASURES}
 _OWN = {                                        # part of a study: the rows that measure it, without their units
@@ -151,13 +280,17 @@ _OWN = {                                        # part of a study: the rows that
     'gaps': (_OF_THE_BOOK['occupation_gap']._replace(name='gaps', run=_gap_run,
                                                      limits='A correlation shows that the subject follows these numbers, not whether it should; '
                                                             'it ignores how large the associations are.'),),
-    'contrasts': (_OF_THE_BOOK['embedding_bias']._replace(name='contrasts', run=_contrast_run),)}
+    'contrasts': (_OF_THE_BOOK['embedding_bias']._replace(name='contrasts', run=_contrast_run),),
+    'benchmarks': tuple(Measure(name=name, kinds=kinds, units=dict, run=_benchmark_run, page=_BENCHMARK_PAGES[name], limits=_BENCHMARK_LIMITS[name],
+                                describe=_describe_benchmark) for name, kinds in BENCHMARK_KINDS.items())}
 
 
 def _units_of(study, part, measure):
     """The tests of a part for a measure: name of each test -> its specification, plain data.
 
     A measure beside WEAT takes the same queries. Its tests have its name before theirs, and its p-values are adjusted by themselves."""
+    if part == 'benchmarks':
+        return _benchmark_units(study, measure)
     units = {}
     for test in getattr(study, part):
         spec = asdict(test)
@@ -189,7 +322,7 @@ def measures_of_study(study, # a Study
             is_off = row.why_off and row.name not in wanted
             if not units or is_off:
                 continue
-            describe = row.describe if part.key == 'queries' else _describe
+            describe = row.describe if part.key in ('queries', 'benchmarks') else _describe
             own[row.name] = row._replace(units=lambda units=units: units, describe=describe)
     if not with_builtin:
         return list(own.values())
@@ -207,6 +340,8 @@ def measures_of_study(study, # a Study
         if both:
             raise ValueError(f'{listed(both)}: the study and the package both have a test of this name; give the one in the study '
                              'another name, or pass with_builtin=False')
+        if row.name in BENCHMARK_KINDS:
+            own_row = row._replace(run=partial(_run_either, own_row.run, row.run), describe=partial(_describe_either, own_row.describe, row.describe))
         rows.append(own_row._replace(units=lambda both={**units, **of_study}: both))
     return rows + list(own.values())
 
@@ -251,7 +386,7 @@ def check_study(study, # a Study, or the path of a study file, as of read_study
     for subject in subjects:
         kind, opened = open_subject(subject)
         parts = [part for part in STUDY_PARTS if getattr(study, part.key)]
-        if not any(kind in part.measured_on for part in parts):
+        if not any(kind in part.kinds_of(test) for part in parts for test in getattr(study, part.key)):
             named = listed([part.key for part in parts])
             findings.append(StudyFinding(subject=opened.name, test='', stops=True,
                                          text=f'a subject of the kind "{kind}" has no test in this study, which has only {named}; '
@@ -301,6 +436,8 @@ def _lost_words(words, kind, opened, case):
 
 def _findings_of(test, part, kind, opened, case):
     "The findings on one test and one subject."
+    if part == 'benchmarks':
+        return _findings_of_benchmark(test, kind, opened)
     findings = []
     for of_list in _lists_of(test, part, kind):
         lost = _lost_words(of_list.words, kind, opened, case)
@@ -346,3 +483,43 @@ def _unknown_in_pairs(test, model):
     left = len(has_unknown) - sum(has_unknown)
     return [StudyFinding(subject=model.name, test=test.name, stops=left < 2,
                          text=f'{sum(has_unknown)} of {plural(len(has_unknown), "pair")} have words that the model does not know')]
+
+
+_TEXT_COLUMNS = { # measure -> the columns of its items that a language model reads
+    'bbq': ('context', 'question', 'ans0', 'ans1', 'ans2'), 'winobias': ('sentence', 'pro', 'anti'), 'winogender': ('sentence', 'female', 'male'),
+    'unqover': ('text', 'answer1', 'answer2'), 'bec_pro': ('sentence',), 'honest': ('text',)}
+
+
+def _texts_of_items(test):
+    "The texts of each item that a language model reads, without the places of answers."
+    items = benchmark_items(test)
+    if test.measure == 'llm_iat':
+        return [[word] for word in [*items.words]]
+    rows = items[list(_TEXT_COLUMNS[test.measure])].astype(str).to_numpy().tolist()
+    return [[text.replace(SLOT, ' ').replace(GAP, ' ').replace('[M]', ' ') for text in row] for row in rows]
+
+
+def _findings_of_benchmark(test, kind, opened):
+    "The findings on a test with own items and one subject that takes it."
+    def finding(text, stops):
+        return StudyFinding(subject=opened.name, test=test.name, stops=stops, text=text)
+
+    if kind == 'embedder':
+        return []                               # it takes any text
+    findings = []
+    if test.options.get('completions') == 'sampled' and kind == 'masked':
+        findings.append(finding('completions: sampled needs a causal language model; write completions: top, or leave the key out', True))
+    if test.measure == 'winogender' and 'shares' not in test.options:
+        occupations = {row['occupation'] for row in test.items}
+        with_share = occupations & set(occupation_shares('winogender'))
+        if len(with_share) < LEAST_OCCUPATIONS:
+            findings.append(finding(f'{len(with_share)} of {plural(len(occupations), "occupation")} have a share of women in the US statistics, and '
+                                    f'{LEAST_OCCUPATIONS} are needed; add shares: {{occupation: number}}', True))
+    texts = _texts_of_items(test)
+    unknown = set(unknown_words(opened.tokenizer, list(dict.fromkeys(text for row in texts for text in row if text.strip()))))
+    n_lost = sum(not unknown.isdisjoint(row) for row in texts)
+    if n_lost:
+        stops = n_lost == len(texts) or test.measure == 'llm_iat'
+        left = '' if stops else ', and are left out'
+        findings.append(finding(f'{n_lost} of {plural(len(texts), "item")} have characters that the model does not know{left}', stops))
+    return findings
