@@ -172,10 +172,7 @@ def _two_groups_at(value, path):
 def _wording_at(value, path):
     "A wording of a prompt with its slots."
     with errors_at_path(*path):
-        wording = iat_wording(text_at(value, path))
-        if '{words}' not in wording:
-            raise ValueError('this lacks {words}; write it where the word belongs')
-        return wording
+        return iat_wording(text_at(value, path))
 
 
 def _numbers_at(value, path):
@@ -361,9 +358,9 @@ def _professions_at(item, path):
 
 def _professions_of_group_at(entries, path):
     "Professions as words, or as lists of a name, a masculine and a feminine form."
-    if isinstance(entries, dict):
+    if isinstance(entries, dict) and entries:
         return [[name, *_forms_at(forms, (*path, name), 2)] for name, forms in entries.items()]
-    has_forms = isinstance(entries, (list, tuple)) and any(isinstance(entry, (list, tuple)) for entry in entries)
+    has_forms = isinstance(entries, (list, tuple)) and len(entries) > 0 and isinstance(entries[0], (list, tuple))
     if not has_forms:
         return words_at(entries, path)
     return [_forms_at(entry, (*path, number), 3) for number, entry in enumerate(entries)]
@@ -390,12 +387,22 @@ def _bec_pro_at(item, path, folder):
         words['persons'] = named_lists_at(item['persons'], (*path, 'persons'), 2, 2)
         keys_at(words['persons'], (*path, 'persons'), ('female', 'male'), ('female', 'male'))
         words['templates'] = words_at(item['templates'], (*path, 'templates'))
+        for number, template in enumerate(words['templates']):
+            _check_frame(template, (*path, 'templates', number))
     if 'articles' in item:
         words['articles'] = dict(keys_at(item['articles'], (*path, 'articles'), ('female', 'male'), ('female', 'male')))
         for gender, article in words['articles'].items():
             text_at(article, (*path, 'articles', gender))
     _check_groups(_options_at(item, path), list(words['professions']), path, ('female', 'male'))
     return {'words': words}
+
+
+def _check_frame(template, path):
+    "StudyError for a template of BEC-Pro without its slots."
+    if '{profession}' not in template or not ('{Person}' in template or '{person}' in template):
+        raise StudyError(path, f'this needs {{Person}} and {{profession}}, as in "{{Person}} is a {{profession}}.", but is {shown(template)}')
+    with errors_at_path(*path):
+        bec_pro_items({'any': [['name', 'he-form', 'she-form']]}, {'female': ['she'], 'male': ['he']}, template, articles={'female': 'a', 'male': 'the'})
 
 # %% ../../nbs/stimuli/16_benchmark_tests.ipynb #9baa7085
 def _lexicon_at(item, path, folder):
@@ -423,6 +430,9 @@ def _honest_at(item, path, folder):
     if lists:
         words['identities'] = named_lists_at(item['identities'], (*path, 'identities'), 1)
         words['templates'] = words_at(item['templates'], (*path, 'templates'))
+        for number, template in enumerate(words['templates']):
+            with errors_at_path(*path, 'templates', number):
+                honest_items({'any': ['the person']}, template)
         groups = list(words['identities'])
     else:
         items = _rows_at(item, path, folder, _ROWS['honest'])
@@ -499,6 +509,8 @@ def benchmark_at(item, # a mapping of a study file, or a BenchmarkTest
         return item
     if not isinstance(item, dict):
         raise StudyError(path, f'this must be a mapping with the keys name and measure, but is {kind_of(item)}')
+    all_keys = dict.fromkeys(key for measure in BENCHMARK_KINDS for key in _keys_of(measure))
+    keys_at(item, path, list(all_keys), ())
     if 'measure' not in item:
         raise StudyError(path, f'measure is missing; it is {joined(BENCHMARK_KINDS, "or")}')
     measure = item['measure']
