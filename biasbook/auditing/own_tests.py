@@ -229,17 +229,12 @@ def _benchmark_units(study, measure):
             continue
         spec = {**asdict(test), 'battery': study.name, 'source': test.source or study.source, 'part': 'benchmarks'}
         if measure != 'bbq':
-            of_test = {test.name: spec}
+            units[test.name] = spec
         else:
-            of_test = {}
             for condition, name in _CONDITIONS.items():
                 items = [row for row in test.items if row['condition'] == condition]
                 if items:
-                    of_test[f'{test.name}, {name}'] = {**spec, 'items': items}
-        both = [name for name in of_test if name in units]
-        if both:
-            raise ValueError(f'{listed(both)}: two tests of the study have this name; give one of them another name')
-        units.update(of_test)
+                    units[f'{test.name}, {name}'] = {**spec, 'items': items}
     return units
 
 
@@ -535,7 +530,7 @@ def _findings_of_benchmark(test, kind, opened):
         occupations = {row['occupation'] for row in test.items}
         with_share = occupations & set(occupation_shares('winogender'))
         if len(with_share) < LEAST_OCCUPATIONS:
-            findings.append(finding(f'{len(with_share)} of {plural(len(occupations), "occupation")} have a share of women in the US statistics, and '
+            findings.append(finding(f'the US statistics have a share of women for {len(with_share)} of {plural(len(occupations), "occupation")}, and '
                                     f'{LEAST_OCCUPATIONS} are needed; add shares: {{occupation: number}}', True))
     texts = _texts_of_items(test)
     unknown = set(unknown_words(opened.tokenizer, list(dict.fromkeys(text for row in texts for text in row if text.strip()))))

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..core.checks import check_choice, check_columns, check_text, check_words, did_you_mean, is_number, is_whole, joined, kind_of, listed, shown
+from ..core.checks import check_choice, check_columns, check_text, did_you_mean, is_number, is_whole, joined, kind_of, listed, shown
 from .bbq_items import BBQ_COLUMNS, check_bbq_items, load_bbq
 from .bec_pro_items import BEC_PRO_FORMS, BEC_PRO_LANGUAGES, bec_pro_items, load_bec_pro
 from .coreference_items import WINOBIAS_COLUMNS, WINOGENDER_COLUMNS, load_winobias, load_winogender
