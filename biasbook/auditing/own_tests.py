@@ -6,6 +6,7 @@
 __all__ = ['measures_of_study', 'StudyFinding', 'check_study', 'why_not_run', 'tests_not_run']
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #1eab7475
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import NamedTuple
@@ -199,7 +200,7 @@ def _own_retrieval(embedder, items, options):
 
 _NO_VOCABULARY = ('honest needs the probabilities of all words of the vocabulary, and a server does not give them; open the model on this machine, '
                   'as in hf:NAME')
-_OWN_BENCHMARKS = {'bbq': _own_bbq, 'winobias': _own_winobias, 'winogender': _own_winogender, 'unqover': _own_unqover,
+_OWN_BENCHMARKS: dict[str, Callable] = {'bbq': _own_bbq, 'winobias': _own_winobias, 'winogender': _own_winogender, 'unqover': _own_unqover,
                    'bec_pro': _own_bec_pro, 'honest': _own_honest, 'llm_iat': _own_llm_iat, 'retrieval': _own_retrieval}
 
 

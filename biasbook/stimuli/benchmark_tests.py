@@ -461,7 +461,7 @@ def benchmark_items(test, # a BenchmarkTest
     words = test.words
     if test.measure == 'llm_iat':
         names = tuple(words.get('names', ('X', 'Y', 'A', 'B')))
-        return Query(test.name, *(words[key] for key in 'XYAB'), names=names, source=test.source, min_words=LEAST_LLM_IAT_WORDS)
+        return Query(test.name, words['X'], words['Y'], words['A'], words['B'], names=names, source=test.source, min_words=LEAST_LLM_IAT_WORDS)
     if test.measure == 'unqover':
         templates = [f'{context} {GAP} {{plain}}.' for context in words['contexts']] if 'contexts' in words else None
         return unqover_items(subjects=words['subjects'], attributes=words['attributes'], templates=templates, pairs=test.options.get('pairs', 'all'))
@@ -550,7 +550,7 @@ def benchmark_schema()->dict: # plain data
         'neutral': text, 'relevant': flag, **{key: {'enum': values} for key, values in choices.items()}}
     by_measure = []
     for measure, reader in _READERS.items():
-        own_keys = {'propertyNames': {'enum': list(_keys_of(measure))}}
+        own_keys: dict = {'propertyNames': {'enum': list(_keys_of(measure))}}
         if reader.needed:
             own_keys['required'] = list(reader.needed)
         by_measure.append({'if': {'properties': {'measure': {'const': measure}}, 'required': ['measure']}, 'then': own_keys})

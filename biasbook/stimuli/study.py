@@ -115,9 +115,9 @@ def _fill_at(item, path):
     if isinstance(item, FillTest):
         return item
     item = keys_at(item, path, ('name', 'groups', 'templates', 'targets', 'X', 'Y', 'names'), ('name', 'groups', 'templates'))
-    fields = {'name': text_at(item['name'], (*path, 'name')),
-              'groups': named_lists_at(item['groups'], (*path, 'groups'), 2),
-              'templates': _templates_at(item['templates'], (*path, 'templates'), _TWO_SLOTS, '["{Group} is {target}."]')}
+    fields: dict = {'name': text_at(item['name'], (*path, 'name')),
+                    'groups': named_lists_at(item['groups'], (*path, 'groups'), 2),
+                    'templates': _templates_at(item['templates'], (*path, 'templates'), _TWO_SLOTS, '["{Group} is {target}."]')}
     has_lists = 'X' in item or 'Y' in item
     if has_lists == ('targets' in item):
         raise StudyError(path, 'give either targets, or both X and Y')
@@ -129,7 +129,7 @@ def _fill_at(item, path):
                 raise StudyError((*path, 'groups', group), f'with three groups or more, each takes one word, but this has {len(words)}; keep one')
     if not has_lists:
         return FillTest(targets=words_at(item['targets'], (*path, 'targets')), **fields)
-    lists = {}
+    lists: dict = {}
     for key in ('X', 'Y'):
         if key not in item:
             raise StudyError(path, f'{key} is missing: X and Y are compared with each other')
