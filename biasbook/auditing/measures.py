@@ -525,10 +525,10 @@ MEASURES = [
                    'attributes are asked here, so it is not comparable with published values. It has no direction: the figure shows whom '
                    'each attribute favours.',
             figure=unqover_plot, describe=_unqover_describe,
-            why_off='it takes minutes for a small model, and in the small models of the package γ depends on the subject, hardly on the attribute'),
+            why_off='it takes a minute or more for the small models of the package, and much longer for others'),
     Measure(name='bec_pro', kinds=('masked',),
             units=_bec_pro_units, run=_bec_pro_run, page='02e_bec_pro',
-            limits='Five English sentence frames and the professions of one list. A difference between professions of women and of men '
+            limits='It asks about English sentences of five forms, and the professions of one list. A difference between professions of women and of men '
                    'in log-odds does not predict what the model writes in other texts.',
             describe=_bec_pro_describe,
             why_off='it takes seconds to minutes, and shows no difference in the small model of the package'),
