@@ -928,6 +928,11 @@ def finding_text(comparison, # a Comparison, or None
     if c.kind == 'correlation':
         idea, _other = _by_sign(c.ideas, value - null)
         return f'{idea} with {c.of} that have a larger {c.groups[0]}'
+    if c.kind == 'preference':
+        preferred, other = _by_sign(c.ideas, value - null)
+        subject = c.groups[0] if c.groups else 'the model'
+        among = '' if c.of == Comparison.of else f' among {c.of}'
+        return f'the preference of {subject} for {preferred} over {other}{among}'
     return comparison_text(c, value, null)
 
 
@@ -1214,7 +1219,8 @@ def families_text(sizes, # name of a family of tests -> how many tests it has
 
 
 _REPLACED = {'targets': 'unrelated topics in place of the target words', 'attributes': 'unrelated topics in place of the attribute words',
-             'directions': 'directions of random pairs of words'}
+             'directions': 'directions of random pairs of words',
+             'changed words': 'pairs of other words in place of those that differ'}
 
 def placebo_columns_text(replaced, # "targets", "attributes" or "directions", one a column
                          is_adjusted=True, # whether each p is followed by its adjusted p
