@@ -111,8 +111,8 @@ def bec_pro_items(professions, # group -> list of professions: a word each, or (
     A row has the sentence and the places of the person word and of the profession in it, in characters. `form_gender` is the gender of
     the form of the profession, or '' for a profession with one form for all persons; an {article} follows the form.
 
-    Raises: ValueError for a frame with other slots, a profession or person that comes twice, no professions, and {article} without
-    `articles`; TypeError for something else than these lists.
+    Raises: ValueError for a frame with other slots, a profession or person that comes twice, no professions, more than 500,000
+    sentences, and {article} without `articles`; TypeError for something else than these lists.
 
     Example:
         >>> import biasbook as bb
