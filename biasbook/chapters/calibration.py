@@ -36,11 +36,11 @@ from ..testing.table_model import table_model
 from ..vectors.directions import bias_direction
 
 # %% ../../nbs/07_calibration.ipynb #4b601b79
-KINDS = ('vectors',)
+KINDS = ('vectors', 'masked')
 _COLUMNS = ('confounder', 'dose', 'seed', 'measure', 'value', 'low', 'high', 'p', 'placebo_p')
 
 
-def ladder_scores(kind='vectors', # kind of subject: "vectors"
+def ladder_scores(kind='vectors', # kind of subject: "vectors", or "masked" for masked language models
                  )->Any: # a DataFrame: a row for each model and measure
     """The scores of all models of the ladder by all measures, as they come with the package.
 
@@ -179,7 +179,7 @@ def interval_coverage(scores, # a DataFrame of ladder_scores
     return holds.groupby(plain['measure'], sort=False).mean()
 
 # %% ../../nbs/07_calibration.ipynb #38c25694
-def what_measures_see(kind='vectors', # kind of subject: "vectors"
+def what_measures_see(kind='vectors', # kind of subject: "vectors", or "masked" for masked language models
                       power=.8, # share of models in which a dose must be seen
                       alpha=.05, # level of each p-value
                      )->Any: # a DataFrame: a row for each measure
