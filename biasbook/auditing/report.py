@@ -19,7 +19,7 @@ from .. import __version__
 from ..core.checks import joined, listed, plural
 from ..core.registry import bundled_yaml
 from ..results import sentences
-from ..results.readings import READING_TITLES, RULES, is_known
+from ..results.readings import READING_TITLES, RULES, is_known, units_for_large_effect
 from ..results.result import PLACEBOS, paper_table
 from ..stats.effects import pearson, weat_effect_size
 from ..results.sentences import (asked_text, capitalized, comparison_text, finding_text, influence_text, notes_text, p_text, question_text,
@@ -103,6 +103,9 @@ def _facts(row, r):
     facts = {name: ', '.join(map(str, words)) for name, words in _word_sets(r).items()}
     facts.update({'missing': row['missing'], 'note': notes_text(r.notes), 'size': row['size'], 'n': units_text(r.units),
                   'p': test_text(r.test), 'interval': sentences.interval_text(r.interval)})
+    needed = units_for_large_effect(r) if row['reading'] == 'too few words to tell' else None
+    if needed is not None:
+        facts['needed to find a large effect in four of five cases'] = f'{needed.n} {needed.unit}'
     facts.update({_placebo_title(e.name): test_text(e.test) or notes_text(e.notes) for e in r.also if e.name in PLACEBOS})
     word = influential_word(r)
     if word is not None:
