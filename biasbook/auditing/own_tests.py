@@ -124,7 +124,7 @@ def _gap_run(subject, spec, **options):
     "A number for each word against its association with two groups."
     gap = GapTest(**{of_field.name: spec[of_field.name] for of_field in fields(GapTest)})
     if not isinstance(subject, WordVectors):
-        options = {}                            # placebos and upper or lower case are of vectors
+        options.pop('case', None)               # upper and lower case are of vectors
     found = occupation_associations(subject, list(gap.words), **_gap_options(subject, gap), **options)
     least = max(LEAST_GAP_WORDS, -(-len(gap.words) // 2))                   # half of the words, rounded up
     found = replace(found, missing=[word for word in gap.words if word not in found.words])

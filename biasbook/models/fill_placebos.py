@@ -172,7 +172,7 @@ def _kind_that_fits(model, templates, group, exclude):
         words, _ = candidate_words(neutral_topics(kind), exclude, lambda all_words: unknown_words(model.tokenizer, all_words))
         short = [word for word in words if len(model.tokenizer(word, add_special_tokens=False)['input_ids']) == 1]
         medians[kind] = float(np.median(_target_priors(model, templates, group, short))) if short else -math.inf
-    return max(medians, key=medians.get)
+    return max(medians, key=lambda kind: medians[kind])
 
 
 def _target_priors(model, templates, group, words):

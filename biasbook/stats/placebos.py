@@ -8,7 +8,7 @@ __all__ = ['TOPIC_KINDS', 'WORDS_OF_TOPIC', 'LEAST_TOPICS', 'N_DEALS', 'neutral_
 
 # %% ../../nbs/stats/09_placebos.ipynb #e9738252
 import math
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -127,46 +127,7 @@ def share_error(reached, # true or false for each draw: does it reach the value?
     of_topics = (n - 1) / n * np.sum((np.array(without) - np.mean(without)) ** 2) if n > 1 else 0.
     return math.sqrt(of_topics + monte_carlo_error(reached.sum(), len(reached)) ** 2)
 
-
-def placebo_of_values(name, # of the Estimate, a key of PLACEBOS
-                      test, # its name, a key of TESTS
-                      values, # of the placebos
-                      uses, # (placebos, topics) whether a placebo uses a topic
-                      observed, # the value of the measure
-                      *,
-                      alternative='two-sided', # as in the measure
-                      unit='topics', # what the columns of `uses` are
-                      value_unit='', # of the values, such as "nats"
-                      random_state=None, # the seed of the draws; None if all placebos are counted
-                      notes=(), # what the placebos are
-                     )->Estimate: # its value is the 95 % point of |value| over placebos
-    "How often placebos reach a value: p = (1 + number that reach it) / (1 + number of placebos), with its error."
-    values = np.asarray(values, float)
-    reached = is_as_extreme(values, observed, alternative)
-    found = HypothesisTest(name=test, pvalue=float((1 + reached.sum()) / (1 + len(values))), alternative=alternative,
-                           n_resamples=len(values), error=share_error(reached, uses),
-                           units=Units(counts=(uses.shape[1],), name=unit), random_state=random_state)
-    return Estimate(name=name, value=float(np.quantile(np.abs(values), .95)), unit=value_unit, test=found, notes=tuple(notes))
-
 # %% ../../nbs/stats/09_placebos.ipynb #ce335a92
-def share_error(reached, # true or false for each draw: does it reach the value?
-                uses, # (draws, topics) whether a draw uses a topic
-               )->float:
-    """The standard error of the share of draws that reach a value, by a jackknife over topics and the error of the draws.
-
-    Without a topic, the share is that of the draws that do not use it. Draws share topics, so that the error of independent draws,
-    √(p(1 − p)/draws), is much too small: it stays when there are more draws of the same topics."""
-    reached = np.asarray(reached, float)
-    without = []
-    for topic in range(uses.shape[1]):
-        rest = reached[~uses[:, topic]]
-        if len(rest):
-            without.append(rest.mean())
-    n = len(without)
-    of_topics = (n - 1) / n * np.sum((np.array(without) - np.mean(without)) ** 2) if n > 1 else 0.
-    return math.sqrt(of_topics + monte_carlo_error(reached.sum(), len(reached)) ** 2)
-
-
 def placebo_of_values(name, # of the Estimate, a key of PLACEBOS
                       test, # its name, a key of TESTS
                       values, # of the placebos
