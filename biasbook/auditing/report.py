@@ -188,7 +188,7 @@ def _seeds_of_test(test):
 def _provenance_html(audit):
     "The section with versions, command, subjects, word lists, and the method of each result."
     versions = audit.about_part('versions') or {'biasbook': __version__}
-    own_sections = ('versions', 'subjects', 'measures', 'command')
+    own_sections = ('versions', 'subjects', 'measures', 'command', 'not_run')
     more = {name: value for name, value in audit.about.items() if name not in own_sections}
     parts = ['<h3>Computed with</h3>', facts_html({**versions, **more}.items())]
     if audit.about.get('command'):
@@ -532,6 +532,15 @@ def _failure_lines(failures):
         lines.append(f'<b>{escaped(what)}</b>: {escaped(f.get("error", ""), 4000)}')
     return lines
 
+
+def _not_run_lines(not_run):
+    "A line for each test of a study that does not fit the kind of a subject."
+    lines = []
+    for row in not_run:
+        what = f'{row["test"]} in {row["subject"]}'
+        lines.append(f'<b>{escaped(what)}</b>: {escaped(row["why"])}')
+    return lines
+
 # %% ../../nbs/auditing/05_report.ipynb #db25ce55
 def _sections(audit):
     "Title and content of each section."
@@ -549,6 +558,8 @@ def _sections(audit):
     yield 'What to do next', _steps_html(next_steps(audit))
     if audit.failures:
         yield 'Not measured', list_html(_failure_lines(audit.failures))
+    if audit.about.get('not_run'):
+        yield 'Not run', list_html(_not_run_lines(audit.about['not_run']))
     if rows:
         yield 'All results', _all_results_html(rows, audit.results)
     yield 'How to read the numbers', READING + _SIZES + _rules_html()

@@ -28,11 +28,12 @@ def _bundled_table():
     return yaml.safe_load(data_path('occupations.yaml').read_text(encoding='utf-8'))
 
 
-def occupation_shares(which='wefat', # "wefat": the fifty occupations of Caliskan et al. 2017; "winogender": these and ten more
+def occupation_shares(which='wefat', # "wefat": the fifty occupations of Caliskan et al. 2017; "winogender": these and ten more; "winobias": the forty of WinoBias
                      )->dict: # occupation -> percentage of women, from 0 to 100
-    """The percentage of women in occupations, from 0 to 100, in the USA in 2015 and 2016.
+    """The percentage of women in occupations, from 0 to 100, in US labour statistics of about 2016.
 
-    The percentages come from the Bureau of Labor Statistics; Rudinger et al. 2018 (doi:10.18653/v1/N18-2002) matched them to the words.
+    The percentages come from the Bureau of Labor Statistics; Rudinger et al. 2018 (doi:10.18653/v1/N18-2002) matched them to the words,
+    and Zhao et al. 2018 (doi:10.18653/v1/N18-2003) to the words of WinoBias.
     The matching is a matter of judgement: doctor, surgeon and physician have one number.
 
     Raises: UnknownName for another list.
@@ -43,8 +44,10 @@ def occupation_shares(which='wefat', # "wefat": the fifty occupations of Caliska
         >>> print(len(shares), shares['nurse'], shares['engineer'])
         50 89.58 10.72
     """
-    check_choice(which, 'which', ('wefat', 'winogender'))
+    check_choice(which, 'which', ('wefat', 'winogender', 'winobias'))
     table = _bundled_table()
+    if which == 'winobias':
+        return {occupation: float(share) for occupation, share in table['winobias']['occupations'].items()}
     shares = {occupation: share for occupation, (share, year) in table['occupations'].items()}
     if which == 'winogender':
         return shares

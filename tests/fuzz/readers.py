@@ -119,6 +119,80 @@ def crows_pairs(folder, path):
     load_crows_pairs(path)
 
 
+def bbq(folder, path):
+    from biasbook.stimuli.bbq_items import load_bbq
+    load_bbq(path, on_missing='drop')
+
+
+def bbq_answers(folder, path):
+    from biasbook.stimuli.bbq_items import load_bbq_answers
+    load_bbq_answers(path)
+
+
+def unqover(folder, path):
+    "A file of subjects or of attributes; the other list is given."
+    from biasbook.stimuli.unqover_items import unqover_items
+    if path.name == 'subjects.csv':
+        unqover_items(subjects=path, attributes='was a senator')
+    else:
+        unqover_items(subjects=['Mary', 'John'], attributes=path)
+
+
+def bec_pro(folder, path):
+    "A file of the published shape, or a list of professions."
+    from biasbook.stimuli.bec_pro_items import load_bec_pro
+    if path.suffix == '.csv':
+        load_bec_pro('DE' if 'german' in path.name else 'EN', professions=path)
+    else:
+        load_bec_pro(path)
+
+
+def winobias(folder, path):
+    from biasbook.stimuli.coreference_items import load_winobias
+    load_winobias(path)
+
+
+def winogender(folder, path):
+    from biasbook.stimuli.coreference_items import load_winogender
+    load_winogender(path)
+
+
+def retrieval(folder, path):
+    "Items that are read have placebo versions."
+    from biasbook.stimuli.retrieval_items import load_retrieval_items, placebo_versions
+    items = load_retrieval_items(path)
+    versions = list(dict.fromkeys(items['version']))
+    if len(items) < 200 and len(versions) > 1:
+        placebo_versions(items, ['farmer'], versions[:2])
+
+
+def iat_answers(folder, path):
+    "Answers that are read can be scored."
+    from biasbook.chapters.implicit import read_iat_answers
+    from biasbook.stimuli.implicit_items import load_llm_iat_answers
+    answers = load_llm_iat_answers(path)
+    for test, of_test in answers.groupby('test'):
+        read_iat_answers(of_test, test)
+
+
+def iat_answer(folder, path):
+    "The answer of a model is text and not a file. Every answer can be read; what is in no pair is listed."
+    from biasbook.stimuli.implicit_items import read_iat_answer
+    text = path.read_bytes().decode('utf-8', 'replace')
+    answer = read_iat_answer(text, ['office', 'home', 'ice cream'], ['julia', 'ben'])
+    assert set(answer.assigned) | set(answer.missing) | set(answer.contradictory) == {'office', 'home', 'ice cream'}
+
+
+def honest(folder, path):
+    from biasbook.stimuli.honest_items import load_honest
+    load_honest(path)
+
+
+def lexicon(folder, path):
+    from biasbook.stimuli.honest_items import load_lexicon
+    repr(load_lexicon(path))
+
+
 def audits(folder, path):
     "An audit that can be loaded can be printed, exported and compared with itself."
     from biasbook.auditing.compare import compare_audits
@@ -220,6 +294,17 @@ READERS = {
     'stereoset': Reader(stereoset, ('stereoset.jsonl', 'stereoset.json'), 'text'),
     'seat': Reader(seat, ('seat.jsonl',), 'text'),
     'crows_pairs': Reader(crows_pairs, ('crows.csv',), 'text'),
+    'bbq': Reader(bbq, ('items.jsonl', 'items.csv', 'items.tsv'), 'text'),
+    'bbq_answers': Reader(bbq_answers, ('answers.jsonl',), 'text'),
+    'unqover': Reader(unqover, ('subjects.csv', 'attributes.csv'), 'text'),
+    'bec_pro': Reader(bec_pro, ('sentences.tsv', 'professions.csv', 'german.csv'), 'text'),
+    'winobias': Reader(winobias, ('pairs.csv',), 'text'),
+    'winogender': Reader(winogender, ('sentences.csv', 'all_sentences.tsv'), 'text'),
+    'retrieval': Reader(retrieval, ('documents.csv',), 'text'),
+    'iat_answers': Reader(iat_answers, ('answers.csv',), 'text'),
+    'iat_answer': Reader(iat_answer, ('answer.txt',), 'text', 1024, names_file=False),
+    'honest': Reader(honest, ('templates.tsv',), 'text'),
+    'lexicon': Reader(lexicon, ('lexicon.txt', 'lexicon.tsv'), 'text'),
     'audits': Reader(audits, ('results.json',), 'text'),
     'configuration': Reader(configuration, ('audit.yaml',), 'text'),
     'store': Reader(store, ('store.sql', 'store.sqlite'), 'sql'),
