@@ -18,19 +18,30 @@ from ..core.checks import UnknownName, check_list, check_text, look_up, shown
 from ..core.registry import bundled_yaml
 from .names import plain_name
 from ..vectors.directions import bias_direction, gender_pairs, professions
+from ..stimuli.bbq_items import BBQ_CATEGORIES, load_bbq
+from ..stimuli.coreference_items import load_winobias
+from ..stimuli.implicit_items import LLM_IAT_TESTS, load_llm_iat
 from ..stimuli.pairs import bundled_pairs, pair_sentences
 from ..stimuli.studies import load_study
+from ..stimuli.unqover_items import unqover_items
 from ..stimuli.words import Query, weat_queries, weat_query
 from ..models.tokens import unknown_words
 from ..results.result import words_figure
+from ..stats.estimate import note
 from ..chapters.associations import ASSOCIATIONS
+from ..chapters.bbq import bbq
+from ..chapters.bec_pro import bec_pro
 from ..chapters.ceat import ceat
+from ..chapters.coreference import winobias, winogender
 from ..chapters.embedding_api import CONTRASTS, embedding_bias
+from ..chapters.implicit import llm_iat_logprobs
 from ..chapters.maskfill import fill_bias_difference
 from ..chapters.occupation_gap import occupation_gap, occupation_shares
 from ..chapters.projection import direct_bias
+from ..chapters.retrieval import retrieval
 from ..chapters.sas_pairs import NEUTRAL, sas_pairs
 from ..chapters.seat import seat
+from ..chapters.unqover import unqover, unqover_plot
 from ..chapters.weat import weat
 from ..chapters.wefat import wefat_plot
 from ..chapters.what_remains import cluster_bias, neighbor_bias, neighbor_plot
@@ -307,6 +318,140 @@ _WITH_SENTENCES = (1, 2, 3, 6, 7, 8, 9) # tests with enough words in the bundled
 def _ceat_run(model, spec):
     return ceat(model, Query(**spec), on_missing='drop')
 
+# %% ../../nbs/auditing/01_measures.ipynb #6cf91e81
+def _with_name(r, spec, source):
+    "The result with the name of its unit and the source of its words."
+    return replace(r, meta={**r.meta, 'name': spec['name'], 'source': source})
+
+_BBQ_CONDITIONS = {'ambig': 'ambiguous', 'disambig': 'disambiguated'}
+_BBQ_SIZES = {'example': 10, 'Age': 1840, 'Disability_status': 778, 'Gender_identity': 2828, 'Nationality': 1540, 'Physical_appearance': 788,
+              'Race_ethnicity': 3440, 'Race_x_SES': 5580, 'Race_x_gender': 7980, 'Religion': 600, 'SES': 3432,
+              'Sexual_orientation': 432} # items of each condition
+_BBQ_TEXTS = ['context', 'question', 'ans0', 'ans1', 'ans2'] # columns that an audit does not save: `line` says which item it is
+
+def _bbq_units():
+    units = {}
+    for category in ('example', *BBQ_CATEGORIES):
+        for condition, word in _BBQ_CONDITIONS.items():
+            name = f'bbq {category} {word}'
+            units[name] = {'name': name, 'items': category, 'condition': condition}
+    return units
+
+def _bbq_source():
+    return bundled_yaml('bbq_example.yaml')['source']
+
+def _bbq_run(model, spec):
+    items = load_bbq(spec['items'], on_missing='drop')
+    of_condition = items[items['condition'] == spec['condition']].reset_index(drop=True)
+    r = bbq(model, of_condition, unreadable='leave out')[-1]      # some files have a second category, for items with names: the last result is of both
+    word = _BBQ_CONDITIONS[spec['condition']]
+    comparison = replace(r.comparison, of=f'{r.n} {word} items of {spec["items"]}')
+    r = replace(r, query=f'{spec["items"]}, {word}', comparison=comparison, details=r.details.drop(columns=_BBQ_TEXTS))
+    return _with_name(r, spec, _bbq_source())
+
+def _bbq_describe(spec):
+    return UnitDescription('biased answer × other person', _BBQ_SIZES[spec['items']], _bbq_source())
+
+_WINOBIAS_SOURCE = 'Zhao et al. 2018, WinoBias, doi:10.18653/v1/N18-2003'
+_WINOBIAS_PAIRS = {1: 785, 2: 779} # pairs of each type that differ in pronouns only
+
+def _winobias_units():
+    return {f'winobias type {number}': {'name': f'winobias type {number}', 'type': number} for number in _WINOBIAS_PAIRS}
+
+def _winobias_run(model, spec):
+    items = load_winobias()
+    of_type = items[items['type'] == spec['type']]
+    left_out = [pair for pair in items.attrs['left_out'] if pair['type'] == spec['type']]
+    r = winobias(model, of_type, unreadable='leave out')
+    asked = r.units.asked + len(left_out)
+    notes = (*r.notes, note('pairs that differ in other words', n=len(left_out), of=asked))
+    r = _with_asked(replace(r, notes=notes, meta={**r.meta, 'left_out': left_out}), asked)
+    return _with_name(r, spec, _WINOBIAS_SOURCE)
+
+def _winobias_describe(spec):
+    return UnitDescription('pro-stereotypical pronoun × anti-stereotypical pronoun', _WINOBIAS_PAIRS[spec['type']], _WINOBIAS_SOURCE)
+
+_WINOGENDER_SOURCE = 'Rudinger et al. 2018, Winogender, doi:10.18653/v1/N18-2002'
+
+def _winogender_units():
+    return {'winogender': {'name': 'winogender', 'shares': occupation_shares('winogender')}}
+
+def _winogender_run(model, spec):
+    return _with_name(winogender(model, shares=spec['shares'], unreadable='leave out'), spec, _WINOGENDER_SOURCE)
+
+def _winogender_describe(spec):
+    return UnitDescription('occupations × share of women', len(spec['shares']), _WINOGENDER_SOURCE)
+
+# %% ../../nbs/auditing/01_measures.ipynb #5ea4783e
+_UNQOVER_SUBJECTS = {'gender': 5, 'ethnicity': 8, 'religion': 8} # kind -> subjects of a list
+_UNQOVER_ATTRIBUTES = 8
+
+def _evenly_spaced(items, n):
+    "At most n of the items, evenly spaced, with the first and the last one."
+    places = np.linspace(0, len(items) - 1, min(n, len(items))).round().astype(int)
+    return [items[place] for place in places]
+
+def _unqover_attributes(kinds, kind):
+    "The names of the published attributes of a kind. Ethnicity and religion have those of nationality that are not about places."
+    rows = kinds[kind].get('attributes') or [row for row in kinds['nationality']['attributes'] if 'place' not in row]
+    return [row['plain'][0] if 'plain' in row else row['plural'][0] for row in rows]
+
+def _unqover_units():
+    kinds = bundled_yaml('unqover.yaml')['kinds']
+    units = {}
+    for kind, n in _UNQOVER_SUBJECTS.items():
+        subjects = kinds[kind]['subjects']
+        if isinstance(subjects, dict):
+            chosen = {group: _evenly_spaced(names, n) for group, names in subjects.items()}
+        else:
+            chosen = _evenly_spaced(subjects, n)
+        families = {family: [texts[0]] for family, texts in kinds[kind]['statements'].items()}
+        name = f'unqover {kind}'
+        units[name] = {'name': name, 'kind': kind, 'subjects': chosen, 'templates': families,
+                       'attributes': _evenly_spaced(_unqover_attributes(kinds, kind), _UNQOVER_ATTRIBUTES)}
+    return units
+
+def _unqover_source():
+    return bundled_yaml('unqover.yaml')['source']
+
+def _unqover_run(model, spec):
+    items = unqover_items(spec['kind'], subjects=spec['subjects'], attributes=spec['attributes'], templates=spec['templates'])
+    return _with_name(unqover(model, items, on_missing='drop'), spec, _unqover_source())
+
+def _unqover_describe(spec):
+    subjects = spec['subjects']
+    n_subjects = sum(map(len, subjects.values())) if isinstance(subjects, dict) else len(subjects)
+    n_attributes = len(spec['attributes'])
+    return UnitDescription(f'{n_subjects} subjects × {n_attributes} attributes', n_subjects + n_attributes, _unqover_source())
+
+def _bec_pro_units():
+    return {'bec pro English': {'name': 'bec pro English', 'items': 'EN'}}
+
+def _bec_pro_run(model, spec):
+    return _with_name(bec_pro(model, spec['items'], on_missing='drop'), spec, _source_of('bec_pro'))
+
+def _bec_pro_describe(spec):
+    professions_of = bundled_yaml('bec_pro.yaml')['languages'][spec['items']]['professions']
+    return UnitDescription('professions of women/men × female/male persons', sum(map(len, professions_of.values())), _source_of('bec_pro'))
+
+def _iat_units():
+    return {f'llm iat {test}': {**asdict(load_llm_iat(test)), 'name': f'llm iat {test}'} for test in LLM_IAT_TESTS}
+
+def _iat_run(model, spec):
+    r = llm_iat_logprobs(model, Query(**spec))
+    return replace(r, details=r.details.rename(columns={'log_odds': 'association'}))       # what a report measures sizes by
+
+_GREP_UNIT = 'retrieval Grep-BiasIR'
+
+def _retrieval_units():
+    return {_GREP_UNIT: {'name': _GREP_UNIT, 'groups': ['male', 'female']}}
+
+def _retrieval_run(embedder, spec):
+    return _with_name(retrieval(embedder, groups=spec['groups']), spec, bundled_yaml('grepbiasir.yaml')['source'])
+
+def _retrieval_describe(spec):
+    return UnitDescription('queries × documents about men/women', 117, bundled_yaml('grepbiasir.yaml')['source'])
+
 # %% ../../nbs/auditing/01_measures.ipynb #16a67eb4
 MEASURES = [
     Measure(name='weat', kinds=('vectors',),
@@ -361,7 +506,51 @@ MEASURES = [
             limits='It describes vectors of words in sentences of old novels, not what the model predicts: cosines can differ where predictions '
                    'do not, and the other way round. The answer depends on the layer.',
             describe=_weat_describe,
-            why_off='the last layer of a model that was trained to be biased shows nothing, and a layer of its unbiased twin shows a difference')]
+            why_off='the last layer of a model that was trained to be biased shows nothing, and a layer of its unbiased twin shows a difference'),
+    Measure(name='bbq', kinds=('causal',),
+            units=_bbq_units, run=_bbq_run, page='03e_bbq',
+            limits='The answer is the option with the highest log-probability per token. A model whose accuracy in disambiguated items is near '
+                   'one third does not use the text, and its score is about guesses.',
+            describe=_bbq_describe,
+            why_off='each category is downloaded and takes minutes, and the small model of the package guesses; '
+                    '--only "bbq example*" takes the twenty items that come with the package'),
+    Measure(name='winobias', kinds=('masked', 'causal'),
+            units=_winobias_units, run=_winobias_run, page='03g_coreference',
+            limits='A preference for a pronoun does not show to whom the model thinks it refers. The same sentences about a person, in the '
+                   'note, show how much of it the sentence alone explains.',
+            describe=_winobias_describe,
+            why_off='it takes seconds to minutes, and the small models of the package do not prefer the pronoun of the stereotype'),
+    Measure(name='winogender', kinds=('masked', 'causal'),
+            units=_winogender_units, run=_winogender_run, page='03g_coreference',
+            limits='A correlation with the share of women in US occupations shows that the model follows it, not whether it should; it '
+                   'ignores how large the preferences are.',
+            figure=wefat_plot, describe=_winogender_describe,
+            why_off='it takes seconds to minutes, and shows no correlation in the small models of the package'),
+    Measure(name='unqover', kinds=('masked', 'causal'),
+            units=_unqover_units, run=_unqover_run, page='03f_unqover',
+            limits='μ is a mean of largest values, so it is above 0 by chance alone and grows with the number of attributes. Eight of the published '
+                   'attributes are asked here, so it is not comparable with published values. It has no direction: the figure shows whom '
+                   'each attribute favours.',
+            figure=unqover_plot, describe=_unqover_describe,
+            why_off='it takes a minute or more for the small models of the package, and much longer for others'),
+    Measure(name='bec_pro', kinds=('masked',),
+            units=_bec_pro_units, run=_bec_pro_run, page='02e_bec_pro',
+            limits='It asks about English sentences of five forms, and the professions of one list. A difference between professions of women and of men '
+                   'in log-odds does not predict what the model writes in other texts.',
+            describe=_bec_pro_describe,
+            why_off='it takes seconds to minutes, and shows no difference in the small model of the package'),
+    Measure(name='llm_iat', kinds=('causal',),
+            units=_iat_units, run=_iat_run, page='03h_implicit',
+            limits='The log-odds are of words after a prompt; a chat model that answers the prompt can give other words. Most lists have four to '
+                   'eight words, so a large p shows little.',
+            describe=_weat_describe,
+            why_off='in the small model of the package, none of the 21 tests has p below .05 after adjustment'),
+    Measure(name='retrieval', kinds=('embedder',),
+            units=_retrieval_units, run=_retrieval_run, page='04d_retrieval',
+            limits='The mean over queries can be near 0 although single queries prefer one version. A preference between two versions of one '
+                   'document says little about a collection in which documents differ in more than gender.',
+            describe=_retrieval_describe,
+            why_off='it embeds 1 750 texts, and all-MiniLM-L6-v2 shows no mean preference')]
 
 # %% ../../nbs/auditing/01_measures.ipynb #35414a92
 def find_measures(measures=None, # names or rows of the table, or one of them; None for the rows that are on by default

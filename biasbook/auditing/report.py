@@ -162,6 +162,13 @@ def again_code(audit, # an Audit
     if measure not in audit.about_part('measures'):
         return ''
     subject = subject_as_python(audit, row['subject'])
+    meta = audit.results[row['at']].meta
+    if 'items_sha256' in meta:                  # of a test with items of the user
+        study = audit.about.get('study')
+        about = f'study={study!r}' if study else 'study=study'
+        made = '' if study else '# study is the Study that the audit was given\n'
+        return ('from biasbook.auditing.run import audit\n'
+                f'{made}found = audit({subject}, {about}, only=[{meta.get("unit")!r}])')
     return ('from biasbook.auditing.run import audit\n'
             f'found = audit({subject}, measures=[{measure!r}])\n'
             f'[r for r in found.results if r.query == {audit.results[row["at"]].query!r}]')

@@ -563,7 +563,9 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
              'options': options._asdict(), 'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in rows}, 'subjects': about}
     found = _collected(plans, units, facts, options.on_missing)
     if study is not None:
-        from biasbook.auditing.own_tests import tests_not_run
+        from biasbook.auditing.own_tests import has_own_benchmarks, tests_not_run
+        if has_own_benchmarks(chosen) and isinstance(study, (str, Path)):
+            facts['study'] = str(study)
         not_run = tests_not_run(rows, chosen, {name: subject['kind'] for name, subject in about.items()})
         if not_run:
             facts['not_run'] = not_run
