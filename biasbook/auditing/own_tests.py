@@ -81,7 +81,7 @@ def _known_words(model, words, what, least):
     return known, lost
 
 
-def _fill_run(model, spec):
+def _fill_run(model, spec, placebo=True):
     "Targets in masks: a difference of two lists, a mean of targets, or the spread over three groups or more."
     groups = spec['groups']
     words = [of_group[0] if len(of_group) == 1 else of_group for of_group in groups.values()]
@@ -90,7 +90,7 @@ def _fill_run(model, spec):
     for key, of_list in lists.items():
         known[key], lost[key] = _known_words(model, of_list, key, 2 if key in 'XY' else 1)
     if 'X' in known:
-        r = fill_bias_difference(model, spec['templates'], words, known['X'], known['Y'], names=spec['names'])
+        r = fill_bias_difference(model, spec['templates'], words, known['X'], known['Y'], names=spec['names'], placebo=placebo)
     elif len(groups) == 2:
         r = fill_bias(model, spec['templates'], words, known['targets'])
     else:
@@ -136,7 +136,7 @@ def _gap_run(subject, spec, **options):
     "A number for each word against its association with two groups."
     gap = GapTest(**{of_field.name: spec[of_field.name] for of_field in fields(GapTest)})
     if not isinstance(subject, WordVectors):
-        options = {}                            # placebos and upper or lower case are of vectors
+        options.pop('case', None)               # upper and lower case are of vectors
     found = occupation_associations(subject, list(gap.words), **_gap_options(subject, gap), **options)
     least = max(LEAST_GAP_WORDS, -(-len(gap.words) // 2))                   # half of the words, rounded up
     found = replace(found, missing=[word for word in gap.words if word not in found.words])
@@ -279,7 +279,7 @@ _OF_THE_BOOK = {m.name: m for m in MEASURES}
 _OWN = {                                        # part of a study: the rows that measure it, without their units
     'queries': (_OF_THE_BOOK['weat']._replace(run=_weat_run), _OF_THE_BOOK['seat']._replace(run=_seat_run),
                 *(_OF_THE_BOOK[name]._replace(run=partial(_association_run, name)) for name in ASSOCIATIONS)),
-    'fills': (Measure(name='fills', kinds=('masked',), units=dict, run=_fill_run, page='02_maskfill', limits=_OF_THE_BOOK['maskfill'].limits),),
+    'fills': (Measure(name='fills', kinds=('masked',), units=dict, run=_fill_run, page='02_maskfill', limits=_OF_THE_BOOK['maskfill'].limits, options=('placebo',)),),
     'pairs': (Measure(name='pairs', kinds=('masked', 'causal'), units=dict, run=_pairs_run, page='03a_crows_pairs',
                       limits=_OF_THE_BOOK['sas_pairs'].limits),),
     'gaps': (_OF_THE_BOOK['occupation_gap']._replace(name='gaps', run=_gap_run,

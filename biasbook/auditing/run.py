@@ -30,7 +30,7 @@ from ..results.result import Result
 from ..embedders.providers import shown_subject, without_secrets
 from ..vectors.case import CASES
 from .subjects import close_subject, default_subjects, fingerprint, has_fingerprint, kind_of, open_subject, origin, state_of
-from .measures import MEASURES, Measure, choose_units, find_measures, unit_name
+from .measures import MEASURES, Measure, choose_units, find_measures, options_for, unit_name
 from .progress import Progress, usual_progress
 from .readings import LOWER_CASE, MISSING_WORDS
 from .limits import check_limits, outcomes_to_data, parse_limits
@@ -221,9 +221,7 @@ def _checked_options(placebo, case, on_missing, threads):
 
 def _applied(measure, kind, options):
     "The options that a measure takes for this kind of subject, where they differ from the defaults: for its run function and for the keys."
-    if kind != 'vectors':
-        return {}
-    return {name: getattr(options, name) for name in measure.options if getattr(options, name) != getattr(_DEFAULTS, name)}
+    return {name: getattr(options, name) for name in options_for(measure, kind) if getattr(options, name) != getattr(_DEFAULTS, name)}
 
 
 def _units(measures, chosen, facts, options, name):

@@ -22,10 +22,10 @@ from .tables import printed_results
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Note, Units, format_test_p
 
 # %% ../../nbs/results/00_result.ipynb #c2419953
-# name of the estimate -> what the placebo replaces: word sets (by unrelated topics), the bias direction (by random ones), or the words that
-# differ between two versions of a text (by others)
-PLACEBOS = {'placebo': 'targets', 'placebo attributes': 'attributes', 'placebo directions': 'directions',
-            'placebo words': 'changed words'}
+# name of the estimate -> what the placebo replaces: word sets (by unrelated topics), the words between which a model chooses (by other
+# words), the bias direction (by random ones), or the words that differ between two versions of a text (by others)
+PLACEBOS = {'placebo': 'targets', 'placebo attributes': 'attributes', 'placebo groups': 'group words',
+            'placebo directions': 'directions', 'placebo words': 'changed words'}
 
 # %% ../../nbs/results/00_result.ipynb #abcfac0b
 def plain_data(x, # dictionaries, lists, numbers and texts, at any depth
