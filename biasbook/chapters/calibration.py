@@ -336,7 +336,7 @@ def language_scores(model, # a masked model that knows the words of the language
     items = unqover_items(subjects={'women': women[:MET], 'men': men[:MET]}, attributes=attributes,
                           templates='Here {first} met {second} and [MASK] {plain}.')
     results = {
-        'fill_bias_difference': fill_bias_difference(model, templates, (men, women), made.X, made.Y),
+        'fill_bias_difference': fill_bias_difference(model, templates, (men, women), made.X, made.Y, placebo=False),
         'cbs': cbs(model, templates, men + women, jobs, n_resamples=RESAMPLES),
         'disco': disco(model, templates, {'men': men, 'women': women}, n_resamples=RESAMPLES),
         'bec_pro': bec_pro(model, sentences),
