@@ -420,6 +420,9 @@ def _unqover_run(model, spec):
     r = unqover(model, items, on_missing='drop')
     return _with_name(replace(r, query=f'whom the model picks, {r.query}'), spec, _unqover_source())
 
+def _unqover_figure(r):
+    return unqover_plot(r, title=r.meta['name'])        # the default title has the whole query, and would be cut
+
 def _unqover_describe(spec):
     subjects = spec['subjects']
     n_subjects = sum(map(len, subjects.values())) if isinstance(subjects, dict) else len(subjects)
@@ -533,7 +536,7 @@ MEASURES = [
             limits='μ is a mean of largest values, so it is above 0 by chance alone and grows with the number of attributes. Eight of the published '
                    'attributes are asked here, so it is not comparable with published values. It has no direction: the figure shows whom '
                    'each attribute favours.',
-            figure=unqover_plot, describe=_unqover_describe,
+            figure=_unqover_figure, describe=_unqover_describe,
             why_off='it takes a minute or more for the small models of the package, and much longer for others'),
     Measure(name='bec_pro', kinds=('masked',),
             units=_bec_pro_units, run=_bec_pro_run, page='02e_bec_pro',
