@@ -749,7 +749,7 @@ _kept: WeakKeyDictionary = WeakKeyDictionary() # model -> what its vectors are o
 
 def _candidate_vectors(model, words, loaded, settings):
     "The vectors of the contexts of each word, without words that the model can read in none. Those of the last corpus are kept."
-    key = (loaded.sha256, settings.layer, settings.pooling, settings.n_contexts, settings.seed)
+    key = (model.fingerprint, loaded.sha256, settings.layer, settings.pooling, settings.n_contexts, settings.seed)
     kept_key, kept = _kept.get(model, (None, {}))
     if kept_key != key:
         kept = {}
