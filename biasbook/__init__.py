@@ -128,6 +128,8 @@ if TYPE_CHECKING:
     from biasbook.results.saving import save as save
     from biasbook.stats.estimate import Estimate as Estimate
     from biasbook.stats.multilevel import battery_summary as battery_summary
+    from biasbook.stats.power import crossed_spread as crossed_spread
+    from biasbook.stats.power import plan as plan
     from biasbook.stimuli.bbq_items import load_bbq as load_bbq
     from biasbook.stimuli.bbq_items import load_bbq_answers as load_bbq_answers
     from biasbook.stimuli.bec_pro_items import bec_pro_items as bec_pro_items
@@ -215,6 +217,7 @@ _NAMES = {
     'results.saving': 'save',
     'stats.estimate': 'Estimate',
     'stats.multilevel': 'battery_summary',
+    'stats.power': 'crossed_spread plan',
     'stimuli.bbq_items': 'load_bbq load_bbq_answers',
     'stimuli.bec_pro_items': 'bec_pro_items load_bec_pro',
     'stimuli.benchmarks': 'load_crows_pairs load_stereoset',

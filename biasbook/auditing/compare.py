@@ -72,6 +72,9 @@ class _NotComparable(ValueError):
 
 def _check_same_test(a, b):
     "_NotComparable unless both results were measured with the same words in the same way."
+    checksums = [r.meta.get('items_sha256') for r in (a, b)] # of items of a study
+    if all(checksums) and checksums[0] != checksums[1]:
+        raise _NotComparable('other items: the checksums of the items differ', other_words=True)
     stimuli_a, stimuli_b = _stimuli(a), _stimuli(b)
     if not stimuli_a or not stimuli_b:
         raise _NotComparable('it is not known which words or sentences were used')
@@ -94,6 +97,9 @@ def _options(a, b):
     options = [_Option('ddof', a.meta.get('ddof'), b.meta.get('ddof'))]
     if a.comparison is not None and b.comparison is not None:
         options.append(_Option('groups', a.comparison.groups, b.comparison.groups))
+    of_tests = [r.meta.get('options_of_test') for r in (a, b)] # of a test with own items
+    if None not in of_tests:
+        options.append(_Option('options', *of_tests))
     return options
 
 

@@ -97,13 +97,22 @@ class _Test(NamedTuple):
             return None                         # `check_study` tells the user why
 
 
+_NOT_COUNTED = ('honest',) # measures that read whole vocabularies, which a dry run cannot make up
+
+
 def _tests_for(study, kind):
-    "The tests of a study that are measured on this kind of subject."
+    "The tests of a study that are measured on this kind of subject, without those that are not counted."
     tests = []
     for row in measures_of_study(study):
-        if kind in row.kinds:
+        if kind in row.kinds and row.name not in _NOT_COUNTED:
             tests += [_Test(row, spec) for spec in row.units().values()]
     return tests
+
+
+def _not_counted(study, kind):
+    "The names of the tests that are measured on this kind of subject and not counted."
+    rows = [row for row in measures_of_study(study) if kind in row.kinds and row.name in _NOT_COUNTED]
+    return tuple(name for row in rows for name in row.units())
 
 # %% ../../nbs/auditing/01b_cost.ipynb #38dd784b
 class _DryRun(NamedTuple):
@@ -279,6 +288,7 @@ class WorkEstimate:
     low: float | None # the range of the seconds; for a provider with a rate limit the least time
     high: float | None
     trial: str # what was run to measure the speed, such as "8 draws"; '' for nothing
+    not_counted: tuple = () # names of tests whose work and time are not in the estimate
 
     def __str__(self):
         text = f'{self.subject}: {plural(self.work.tests, "test")}'
@@ -296,6 +306,8 @@ class WorkEstimate:
                 text += f', but it is at least {_time_text(self.low)} at the rate limit'
         if self.trial:
             text += f'; the speed is from a trial of {self.trial}'
+        if self.not_counted:
+            text += f'; {joined(self.not_counted)} {"comes" if len(self.not_counted) == 1 else "come"} on top, because HONEST is not estimated'
         return text
 
     @property
@@ -381,6 +393,7 @@ def estimate_work(study, # a Study, or the path of a study file
     kind, opened = open_subject(subject)
     seconds_to_open += time.process_time() - start
     clock = _clock_of(opened)
+    left = _not_counted(study, kind)
     with _one_thread_of_torch():
         dry = _dry_run(_tests_for(study, kind), opened, kind, clock, case)
         plan = None
@@ -391,16 +404,18 @@ def estimate_work(study, # a Study, or the path of a study file
             plan = opened.embed(texts, dry_run=True)
             if not isinstance(opened.source, LocalSource):
                 work = _counted(dry, kind, plan)
-                return WorkEstimate(subject=opened.name, kind=kind, work=work, seconds=None, low=plan.seconds, high=None, trial='')
+                return WorkEstimate(subject=opened.name, kind=kind, work=work, seconds=None, low=plan.seconds, high=None, trial='',
+                                    not_counted=left)
             trial = _trial_of_embedder(opened, texts, clock) if plan.missing else _Trial(0, 0.)
             found = _time_of_trial(trial, plan.missing / max(1, len(texts)), 'text')
         elif isinstance(opened, ServedScorer):
             work = _counted(dry, kind, opened.plan(lambda model: model.score(dry.inputs)))
-            return WorkEstimate(subject=opened.name, kind=kind, work=work, seconds=None, low=None, high=None, trial='')
+            return WorkEstimate(subject=opened.name, kind=kind, work=work, seconds=None, low=None, high=None, trial='',
+                                not_counted=left)
         else:
             inputs, _ = unique(dry.inputs)      # an input that two tests share is computed twice in an audit
             trial = _trial_of_model(opened, inputs, clock)
             found = _time_of_trial(trial, len(dry.inputs) / max(1, len(inputs)), 'input')
     known = seconds_to_open + dry.seconds
     return WorkEstimate(subject=opened.name, kind=kind, work=_counted(dry, kind, plan), seconds=known + found.usual, low=known + found.low,
-                        high=known + found.high, trial=found.trial)
+                        high=known + found.high, trial=found.trial, not_counted=left)

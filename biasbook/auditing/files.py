@@ -147,7 +147,7 @@ def _interval_text(row):
 def audit_lines(audit, # an Audit
                ): # an iterator over lines of text
     """The headline and the readings of the report, the findings, and two lines for each result: its reading, and its numbers with the
-    missing words."""
+    missing words. Then the tests of a study that do not fit the kind of a subject."""
     yield headline(audit)
     if audit.results:
         yield reading_counts_text(reading_counts(summary_rows(audit.results)))
@@ -158,6 +158,10 @@ def audit_lines(audit, # an Audit
     for subject, rows in by_subject.items():
         yield f'\n{subject}'
         yield from _result_lines(rows)
+    not_run = audit.about.get('not_run') or []
+    if not_run:
+        yield '\nNot run'
+    yield from (f'{row["test"]} in {row["subject"]}: {row["why"]}' for row in not_run)
 
 # %% ../../nbs/auditing/07_files.ipynb #4e61d593
 def _link_or_move(part, target):
@@ -387,6 +391,12 @@ def _read_about(about):
         for name, facts in (about.get(part) or {}).items():
             if not isinstance(facts, dict):
                 raise WrongKind(f'about.{part}.{name}', 'a mapping', shown(facts))
+    not_run = about.get('not_run') or []
+    if not isinstance(not_run, list) or not all(isinstance(row, dict) for row in not_run):
+        raise WrongKind('about.not_run', 'a list of mappings', shown(not_run))
+    for row in not_run:
+        for key in ('subject', 'test', 'why'):
+            check_text(row.get(key), f'about.not_run: {key}')
     return dict(about)
 
 

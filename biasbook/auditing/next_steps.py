@@ -10,8 +10,8 @@ import math
 import shlex
 from typing import NamedTuple
 
-from ..core.checks import listed, plural
-from ..results.readings import is_known
+from ..core.checks import joined, listed, plural
+from ..results.readings import is_known, units_for_large_effect
 from ..results.result import PLACEBOS
 from ..results.sentences import p_text
 from ..stimuli.words import weat_queries
@@ -91,13 +91,26 @@ def _reached_by_placebos(audit, rows):
                  'interpret the result.', code)]
 
 
-def _too_few_words(rows):
+def _too_few_words(audit, rows):
     "A step for results with too few words to tell."
     few = [row for row in rows if row['reading'] == 'too few words to tell']
     if not few:
         return []
     return [Step(f'{_listed_results(few)}: p is not small, but these lists are so short that even a large effect would often be '
-                 'missed. Measure with longer lists before you conclude that there is no association.')]
+                 f'missed. Measure with longer lists before you conclude that there is no association{_how_many(audit, few)}.')]
+
+
+def _how_many(audit, rows):
+    "A further sentence with the number of words that would do for each measure of these rows; '' if it is not known."
+    measures_of: dict = {} # UnitsNeeded -> the measures that need so many
+    for row in rows:
+        needed = units_for_large_effect(audit.results[row['at']])
+        if needed is not None:
+            measures_of.setdefault(needed, {})[row['measure']] = None
+    if not measures_of:
+        return ''
+    texts = [f'{needed.n} {needed.unit} ({", ".join(measures)})' for needed, measures in measures_of.items()]
+    return f'. To find a large effect in four of five cases, you need {joined(texts, "and")}'
 
 
 def _without_placebos(rows):
@@ -256,4 +269,4 @@ def next_steps(audit, # an Audit
     rows = summary_rows(audit.results)
     return [*_single_subject(audit, subjects), *_agreement(audit, subjects, consistency(audit.results)),
             *_duplicates(audit, subjects), *_p_near_05(audit, rows), *_reached_by_placebos(audit, rows),
-            *_without_placebos(rows), *_too_few_words(rows), *_wide_intervals(rows), *_missing_words(audit), *_failures(audit)]
+            *_without_placebos(rows), *_too_few_words(audit, rows), *_wide_intervals(rows), *_missing_words(audit), *_failures(audit)]

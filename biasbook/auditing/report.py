@@ -19,7 +19,7 @@ from .. import __version__
 from ..core.checks import joined, listed, plural
 from ..core.registry import bundled_yaml
 from ..results import sentences
-from ..results.readings import READING_TITLES, RULES, is_known
+from ..results.readings import READING_TITLES, RULES, is_known, units_for_large_effect
 from ..results.result import PLACEBOS, paper_table
 from ..stats.effects import pearson, weat_effect_size
 from ..results.sentences import (asked_text, capitalized, comparison_text, finding_text, influence_text, notes_text, p_text, question_text,
@@ -103,6 +103,9 @@ def _facts(row, r):
     facts = {name: ', '.join(map(str, words)) for name, words in _word_sets(r).items()}
     facts.update({'missing': row['missing'], 'note': notes_text(r.notes), 'size': row['size'], 'n': units_text(r.units),
                   'p': test_text(r.test), 'interval': sentences.interval_text(r.interval)})
+    needed = units_for_large_effect(r) if row['reading'] == 'too few words to tell' else None
+    if needed is not None:
+        facts['needed to find a large effect in four of five cases'] = f'{needed.n} {needed.unit}'
     facts.update({_placebo_title(e.name): test_text(e.test) or notes_text(e.notes) for e in r.also if e.name in PLACEBOS})
     word = influential_word(r)
     if word is not None:
@@ -185,7 +188,7 @@ def _seeds_of_test(test):
 def _provenance_html(audit):
     "The section with versions, command, subjects, word lists, and the method of each result."
     versions = audit.about_part('versions') or {'biasbook': __version__}
-    own_sections = ('versions', 'subjects', 'measures', 'command')
+    own_sections = ('versions', 'subjects', 'measures', 'command', 'not_run')
     more = {name: value for name, value in audit.about.items() if name not in own_sections}
     parts = ['<h3>Computed with</h3>', facts_html({**versions, **more}.items())]
     if audit.about.get('command'):
@@ -529,6 +532,15 @@ def _failure_lines(failures):
         lines.append(f'<b>{escaped(what)}</b>: {escaped(f.get("error", ""), 4000)}')
     return lines
 
+
+def _not_run_lines(not_run):
+    "A line for each test of a study that does not fit the kind of a subject."
+    lines = []
+    for row in not_run:
+        what = f'{row["test"]} in {row["subject"]}'
+        lines.append(f'<b>{escaped(what)}</b>: {escaped(row["why"])}')
+    return lines
+
 # %% ../../nbs/auditing/05_report.ipynb #db25ce55
 def _sections(audit):
     "Title and content of each section."
@@ -546,6 +558,8 @@ def _sections(audit):
     yield 'What to do next', _steps_html(next_steps(audit))
     if audit.failures:
         yield 'Not measured', list_html(_failure_lines(audit.failures))
+    if audit.about.get('not_run'):
+        yield 'Not run', list_html(_not_run_lines(audit.about['not_run']))
     if rows:
         yield 'All results', _all_results_html(rows, audit.results)
     yield 'How to read the numbers', READING + _SIZES + _rules_html()

@@ -564,6 +564,11 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
     facts = {'versions': {**_code_versions(), 'python': platform.python_version()}, 'command': _command(asked, rows),
              'options': options._asdict(), 'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in rows}, 'subjects': about}
     found = _collected(plans, units, facts, options.on_missing)
+    if study is not None:
+        from biasbook.auditing.own_tests import tests_not_run
+        not_run = tests_not_run(rows, chosen, {name: subject['kind'] for name, subject in about.items()})
+        if not_run:
+            facts['not_run'] = not_run
     all_limits = [*of_study, *limits]
     if all_limits:
         found.about['limits'] = outcomes_to_data(check_limits(found, all_limits), found.results)

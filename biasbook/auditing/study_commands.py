@@ -13,7 +13,7 @@ import click
 
 from .config import CASES, with_key_env, with_options
 
-EXAMPLE_KINDS = ('words', 'sentences', 'embedder', 'all') # as in biasbook.stimuli.study, which is imported when it is needed
+EXAMPLE_KINDS = ('words', 'sentences', 'embedder', 'benchmarks', 'all') # as in biasbook.stimuli.study, which is imported when it is needed
 
 # %% ../../nbs/auditing/11a_study_commands.ipynb #9f26e800
 def _write_new(path, text):
@@ -132,9 +132,12 @@ def check_command(ctx, file, subjects, case, with_time, key_env):
         raise click.BadParameter(str(e), ctx, param_hint='--key-env') from e
     limits_can_be_decided = _check_limits(ctx, study, subjects)
     for part in STUDY_PARTS:
-        names = [test.name for test in getattr(study, part.key)]
-        if names:
-            click.echo(printable(f'{part.key}: {", ".join(names)} (for {joined([KIND_WORDS[kind] for kind in part.measured_on], "or")})'))
+        names_of: dict = {} # kinds of subject, and the measure where a part has several -> names of tests
+        for test in getattr(study, part.key):
+            names_of.setdefault((part.kinds_of(test), getattr(test, 'measure', '')), []).append(test.name)
+        for (kinds, measure), names in names_of.items():
+            of_measure = f', {measure}' if measure else ''
+            click.echo(printable(f'{part.key}{of_measure}: {", ".join(names)} (for {joined([KIND_WORDS[kind] for kind in kinds], "or")})'))
     if not subjects:
         return
     from time import process_time

@@ -660,9 +660,9 @@ def unqover_plot(result, # a Result of unqover or unqover_scores
                  most:int=30, # attributes that are drawn: those with the largest |γ|
                  ax=None, # matplotlib axes to draw on; new ones by default
                 ): # the axes
-    """The matrix of γ: a row for each attribute, a column for each group and subject; Li et al. (2020, doi:10.18653/v1/2020.findings-emnlp.311).
+    """The matrix of γ: attributes, and groups with their subjects; Li et al. (2020, doi:10.18653/v1/2020.findings-emnlp.311).
 
-    Numbers are 100 γ. A frame marks cells whose p, adjusted for the other cells of their kind, is below .05.
+    The longer list has the rows. Numbers are 100 γ. A frame marks cells whose p, adjusted for the other cells of their kind, is below .05.
 
     Raises: ValueError for a result of another measure.
 
@@ -670,7 +670,7 @@ def unqover_plot(result, # a Result of unqover or unqover_scores
         >>> import biasbook as bb
         >>> items = bb.unqover_items(subjects={'f': ['Mary', 'Anna'], 'm': ['John', 'George']}, attributes=['was a nurse', 'was a captain'])
         >>> ax = bb.unqover_plot(bb.unqover(bb.load_model('novels-mini-masked'), items))
-        >>> print([label.get_text() for label in ax.get_xticklabels()])
+        >>> print([label.get_text() for label in ax.get_yticklabels()])
         ['f (all)', 'Mary', 'Anna', 'm (all)', 'John', 'George']
     """
     import matplotlib.pyplot as plt
@@ -681,41 +681,50 @@ def unqover_plot(result, # a Result of unqover or unqover_scores
         raise ValueError(f'{result.metric} has no matrix of γ; unqover_plot draws results of unqover')
     details = result.details
     has_subjects = (details['level'] == 'subject').any()
-    columns = []
+    places = []                                 # (level, name): each group, and its subjects after it
+    labels = []
     for group in details['group'].drop_duplicates():
-        columns.append(('group', group, f'{group} (all)' if has_subjects else group))
         of_group = details[(details['level'] == 'subject') & (details['group'] == group)]
-        columns += [('subject', name, name) for name in of_group['subject'].drop_duplicates()]
+        members = list(of_group['subject'].drop_duplicates())
+        places += [('group', group), *(('subject', name) for name in members)]
+        labels += [f'{group} (all)' if has_subjects else group, *members]
     sizes = details.assign(size=details['gamma'].abs()).groupby('attribute', sort=False)['size'].max()
     shown_attributes = sizes.nlargest(most).index
-    places = [(level, name) for level, name, _ in columns]
     tables = {}
     for value in ('gamma', 'p_adjusted'):
-        table = details.pivot(index='attribute', columns=['level', 'subject'], values=value).loc[shown_attributes, places]
-        tables[value] = table
+        tables[value] = details.pivot(index='attribute', columns=['level', 'subject'], values=value).loc[shown_attributes, places]
     attributes = tables['gamma'].iloc[:, 0].sort_values(ascending=False).index
-    values = tables['gamma'].loc[attributes].to_numpy()
+    gamma = tables['gamma'].loc[attributes].to_numpy()
     adjusted = tables['p_adjusted'].loc[attributes].to_numpy()
-    reach = max(float(np.nanmax(np.abs(values))), 1e-9)
+    subjects_are_rows = len(places) > len(attributes)
+    if subjects_are_rows:
+        gamma, adjusted = gamma.T, adjusted.T
+        row_labels, column_labels = labels, list(attributes)
+    else:
+        row_labels, column_labels = list(attributes), labels
+    reach = max(float(np.nanmax(np.abs(gamma))), 1e-9)
     colors = LinearSegmentedColormap.from_list('gamma', ['#F0A574', '#FFFFFF', '#8FCBF1'])
     with style():
         if ax is None:
-            _, ax = plt.subplots(figsize=(max(WIDTH, 1.5 + .29 * len(columns)), 1.7 + .235 * len(attributes)))
-        image = ax.imshow(100 * values, cmap=colors, vmin=-100 * reach, vmax=100 * reach, aspect='auto')
-        for (y, x), value in np.ndenumerate(values):
+            label_width, label_height = (.1 * max(map(len, names)) for names in (row_labels, column_labels))
+            size = max(WIDTH, label_width + .4 + .36 * len(column_labels)), 1.3 + label_height + .27 * len(row_labels)
+            _, ax = plt.subplots(figsize=size, layout='constrained')
+        image = ax.imshow(100 * gamma, cmap=colors, vmin=-100 * reach, vmax=100 * reach, aspect='auto')
+        for (y, x), value in np.ndenumerate(gamma):
             if np.isfinite(value):
-                ax.text(x, y, f'{100 * value:z.0f}'.replace('-', '−'), ha='center', va='center', fontsize=10)
+                ax.text(x, y, f'{100 * value:z.0f}'.replace('-', '−'), ha='center', va='center', fontsize=12)
             if adjusted[y, x] < .05:
                 ax.add_patch(Rectangle((x - .49, y - .47), .98, .94, fill=False, lw=1.2, color=COLORS['black']))
-        for x in range(1, len(columns)):
-            if columns[x][0] == 'group' and has_subjects:
-                ax.axvline(x - .5, color='white', lw=5)
-        ax.set_xticks(range(len(columns)), [label for _, _, label in columns], rotation=90, fontsize=10)
-        ax.set_yticks(range(len(attributes)), attributes, fontsize=10)
+        for place, (level, _) in enumerate(places):
+            if place and level == 'group' and has_subjects:
+                draw_line = ax.axhline if subjects_are_rows else ax.axvline
+                draw_line(place - .5, color='white', lw=5)
+        ax.set_xticks(range(len(column_labels)), column_labels, rotation=90, fontsize=12)
+        ax.set_yticks(range(len(row_labels)), row_labels, fontsize=12)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         bar = ax.figure.colorbar(image, ax=ax, location='bottom', fraction=.05, pad=.02, aspect=40)
-        bar.set_label(f'100 γ: preference for the subject over {"other groups" if has_subjects else "others"}', fontsize=10)
-        bar.ax.tick_params(labelsize=10)
-        ax.set_title(title or f'{result.query}, in {result.subject}', fontsize=11)
+        bar.set_label(f'100 γ: preference for the subject over {"other groups" if has_subjects else "others"}', fontsize=12)
+        bar.ax.tick_params(labelsize=12)
+        ax.set_title(title or f'{result.query}, in {result.subject}', fontsize=12)
     return ax

@@ -263,7 +263,7 @@ def load_lexicon(source, # a list of words, a file, or "hurtlex-en", "hurtlex-es
         words = check_list(source, 'the lexicon', 'words', '["turnip", "walnut"]', least=1)
         if isinstance(source, Mapping) or not all(isinstance(word, str) and plain_form(word) for word in words):
             raise WrongKind('the lexicon', 'a list of words', shown(source))
-        label = 'words'
+        label = called = 'words'
     else:
         path = fetch(f'hurtlex/hurtlex_{hurtlex_names[source].upper()}.tsv') if source in hurtlex_names else check_path(source, 'the lexicon')
         if not path.is_file():
@@ -275,13 +275,13 @@ def load_lexicon(source, # a list of words, a file, or "hurtlex-en", "hurtlex-es
             read_level = level
         else:
             words = _words_of_file(text, path.name)
-        label = path.stem
+        label, called = path.stem, path.name
     if categories is not None and not read_level:
         raise ValueError('only a table of the shape of HurtLex has categories; leave categories out')
     entries = frozenset(plain_form(word, accents) for word in words)
     entries -= {''}
     if not entries:
-        raise ValueError(f'{name or label} has no words')
+        raise ValueError(f'{called} has no words')
     return Lexicon(name or label, entries, read_level, accents)
 
 # %% ../../nbs/stimuli/12_honest_items.ipynb #0d7b3128

@@ -119,6 +119,44 @@ def crows_pairs(folder, path):
     load_crows_pairs(path)
 
 
+def bbq(folder, path):
+    from biasbook.stimuli.bbq_items import load_bbq
+    load_bbq(path, on_missing='drop')
+
+
+def bbq_answers(folder, path):
+    from biasbook.stimuli.bbq_items import load_bbq_answers
+    load_bbq_answers(path)
+
+
+def unqover(folder, path):
+    "A file of subjects or of attributes; the other list is given."
+    from biasbook.stimuli.unqover_items import unqover_items
+    if path.name == 'subjects.csv':
+        unqover_items(subjects=path, attributes='was a senator')
+    else:
+        unqover_items(subjects=['Mary', 'John'], attributes=path)
+
+
+def bec_pro(folder, path):
+    "A file of the published shape, or a list of professions."
+    from biasbook.stimuli.bec_pro_items import load_bec_pro
+    if path.suffix == '.csv':
+        load_bec_pro('DE' if 'german' in path.name else 'EN', professions=path)
+    else:
+        load_bec_pro(path)
+
+
+def honest(folder, path):
+    from biasbook.stimuli.honest_items import load_honest
+    load_honest(path)
+
+
+def lexicon(folder, path):
+    from biasbook.stimuli.honest_items import load_lexicon
+    repr(load_lexicon(path))
+
+
 def audits(folder, path):
     "An audit that can be loaded can be printed, exported and compared with itself."
     from biasbook.auditing.compare import compare_audits
@@ -220,6 +258,12 @@ READERS = {
     'stereoset': Reader(stereoset, ('stereoset.jsonl', 'stereoset.json'), 'text'),
     'seat': Reader(seat, ('seat.jsonl',), 'text'),
     'crows_pairs': Reader(crows_pairs, ('crows.csv',), 'text'),
+    'bbq': Reader(bbq, ('items.jsonl', 'items.csv', 'items.tsv'), 'text'),
+    'bbq_answers': Reader(bbq_answers, ('answers.jsonl',), 'text'),
+    'unqover': Reader(unqover, ('subjects.csv', 'attributes.csv'), 'text'),
+    'bec_pro': Reader(bec_pro, ('sentences.tsv', 'professions.csv', 'german.csv'), 'text'),
+    'honest': Reader(honest, ('templates.tsv',), 'text'),
+    'lexicon': Reader(lexicon, ('lexicon.txt', 'lexicon.tsv'), 'text'),
     'audits': Reader(audits, ('results.json',), 'text'),
     'configuration': Reader(configuration, ('audit.yaml',), 'text'),
     'store': Reader(store, ('store.sql', 'store.sqlite'), 'sql'),
