@@ -811,7 +811,9 @@ def _random_word_estimate(name, bands, pools, values_of_draws, value, corpus, se
     test = HypothesisTest(name=_TESTS[name], pvalue=(1 + reached) / (1 + len(values)), alternative=settings.alternative,
                           n_resamples=len(values), error=monte_carlo_error(reached, len(values)),
                           units=Units(counts=(n_candidates,), name='random words'), random_state=settings.seed)
-    return Estimate(name=name, value=float(np.quantile(np.abs(values), .95)), test=test)
+    mean, spread = float(values.mean()), float(values.std())
+    notes = (note('random words lean', mean=mean),) if abs(mean) > spread / 2 else ()
+    return Estimate(name=name, value=float(np.quantile(np.abs(values), .95)), test=test, notes=notes)
 
 # %% ../../nbs/06b_ceat.ipynb #b8df2935
 def ceat(model, # a masked or causal model from load_model, an Embedder, or the name of one: "novels-mini-masked", "st:all-MiniLM-L6-v2"

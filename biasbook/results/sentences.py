@@ -731,6 +731,7 @@ NOTES_OF_EMBEDDERS = { # of sentence embedders
     'vectors of whole sentences': 'an embedder gives no vectors of words, so the vector of a word is that of its whole sentence, in {n} sentences of {corpus}',
     'few contexts': '{n} with fewer than {fewer} sentences: {words}',
     'too few random words': 'the sentences of {corpus} have too few words of like frequency',
+    'random words lean': 'these random words have a mean value of {mean:z.2f}, not 0, so part of the value may come from how frequent the words are',
     'a cosine moves': 'the cosine of a query and its document moves by {moved:.3f} on average',
     'placebo words move a cosine': 'they move a cosine by {moved:.3f} on average',
     'no placebo versions': 'there are no two placebo words',
