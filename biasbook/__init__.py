@@ -32,6 +32,13 @@ if TYPE_CHECKING:
     from biasbook.chapters.bbq import bbq_scores as bbq_scores
     from biasbook.chapters.bec_pro import bec_pro as bec_pro
     from biasbook.chapters.bec_pro import bec_pro_table as bec_pro_table
+    from biasbook.chapters.calibration import decision_correlations as decision_correlations
+    from biasbook.chapters.calibration import dose_response as dose_response
+    from biasbook.chapters.calibration import interval_coverage as interval_coverage
+    from biasbook.chapters.calibration import ladder_scores as ladder_scores
+    from biasbook.chapters.calibration import share_seen as share_seen
+    from biasbook.chapters.calibration import smallest_dose_seen as smallest_dose_seen
+    from biasbook.chapters.calibration import what_measures_see as what_measures_see
     from biasbook.chapters.cbs import cbs as cbs
     from biasbook.chapters.ceat import ceat as ceat
     from biasbook.chapters.coreference import winobias as winobias
@@ -179,6 +186,7 @@ _NAMES = {
     'chapters.associations': 'Wefe association_values ect mac ripa rnd rnsb same',
     'chapters.bbq': 'bbq bbq_scores',
     'chapters.bec_pro': 'bec_pro bec_pro_table',
+    'chapters.calibration': 'decision_correlations dose_response interval_coverage ladder_scores share_seen smallest_dose_seen what_measures_see',
     'chapters.cbs': 'cbs',
     'chapters.ceat': 'ceat',
     'chapters.coreference': 'winobias winobias_scores winogender',

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import biasbook as bb
+from biasbook.stats.permutation import permutation_pvalue
 
 ITEMS = bb.load_winobias()
 OCCUPATIONS = sorted(set(ITEMS['occupation']))
@@ -37,13 +38,26 @@ def test_false_alarms(of_referent, of_other):
     assert naive_alarms >= 15
 
 
-def test_exact_test_exchanges_occupations():
-    "Where the other occupation does not matter, the exact test of one person's occupation is level."
+@pytest.mark.parametrize('of_referent, of_other', [(1, 0), (1, 1), (1, 2)])
+def test_exchange_of_occupations_is_level(of_referent, of_other):
+    "Also where the other person in the sentence matters. Exchanging means over the sentences of an occupation is not level there."
     rng = np.random.default_rng(1)
-    pvalues = [result_of(simulated(rng, 1, 0)).estimate('occupations exchanged').pvalue for _ in range(40)]
+    pvalues = [result_of(simulated(rng, of_referent, of_other)).estimate('occupations exchanged').pvalue for _ in range(40)]
     assert np.mean(np.array(pvalues) < .05) <= .15
     strong = result_of(TOWARD_MALE * (TOWARD_MALE * 1. + rng.normal(0, .1, len(ITEMS))))
     assert strong.estimate('occupations exchanged').pvalue < 1e-9
+
+
+def test_means_of_occupations_are_not_level():
+    "The reason for least squares: the other people of a sentence about one list are all of the other list."
+    rng = np.random.default_rng(2)
+    of_list = ITEMS.groupby(REFERRED_TO)['stereotype'].first().to_numpy()
+    alarms = 0
+    for _ in range(40):
+        toward_he = TOWARD_MALE * simulated(rng, 1, 2)
+        means = np.array([toward_he[REFERRED_TO == number].mean() for number in range(len(OCCUPATIONS))])
+        alarms += permutation_pvalue(means[of_list == 'male'], means[of_list == 'female']).pvalue < .05
+    assert alarms >= 8
 
 
 def test_a_constant_preference_cancels():

@@ -86,7 +86,7 @@ def _reached_by_placebos(audit, rows):
         subject = subject_as_python(audit, weakest['subject'])
         code = ('from biasbook.chapters.weat import placebo_reference\n'
                 f"placebo_reference({subject}, {weakest['name']!r}, on_missing='drop', side={side!r}).pairs[:5]")
-    return [Step(f'{_listed_results(reached)}: not clearly larger than unrelated topics or random directions (adjusted '
+    return [Step(f'{_listed_results(reached)}: not clearly larger than placebos, such as unrelated topics or random directions (adjusted '
                  f'placebo p up to {p_text(weakest, f"{side}: p_holm")} in {_name(weakest)}). Look at these placebos before you '
                  'interpret the result.', code)]
 

@@ -28,11 +28,12 @@ def _bundled_table():
     return yaml.safe_load(data_path('occupations.yaml').read_text(encoding='utf-8'))
 
 
-def occupation_shares(which='wefat', # "wefat": the fifty occupations of Caliskan et al. 2017; "winogender": these and ten more
+def occupation_shares(which='wefat', # "wefat": the fifty occupations of Caliskan et al. 2017; "winogender": these and ten more; "winobias": the forty of WinoBias
                      )->dict: # occupation -> percentage of women, from 0 to 100
-    """The percentage of women in occupations, from 0 to 100, in the USA in 2015 and 2016.
+    """The percentage of women in occupations, from 0 to 100, in US labour statistics of about 2016.
 
-    The percentages come from the Bureau of Labor Statistics; Rudinger et al. 2018 (doi:10.18653/v1/N18-2002) matched them to the words.
+    The percentages come from the Bureau of Labor Statistics; Rudinger et al. 2018 (doi:10.18653/v1/N18-2002) matched them to the words,
+    and Zhao et al. 2018 (doi:10.18653/v1/N18-2003) to the words of WinoBias.
     The matching is a matter of judgement: doctor, surgeon and physician have one number.
 
     Raises: UnknownName for another list.
@@ -43,8 +44,10 @@ def occupation_shares(which='wefat', # "wefat": the fifty occupations of Caliska
         >>> print(len(shares), shares['nurse'], shares['engineer'])
         50 89.58 10.72
     """
-    check_choice(which, 'which', ('wefat', 'winogender'))
+    check_choice(which, 'which', ('wefat', 'winogender', 'winobias'))
     table = _bundled_table()
+    if which == 'winobias':
+        return {occupation: float(share) for occupation, share in table['winobias']['occupations'].items()}
     shares = {occupation: share for occupation, (share, year) in table['occupations'].items()}
     if which == 'winogender':
         return shares
@@ -57,7 +60,7 @@ def occupation_associations(subject, # word vectors, or a subject of a kind that
                             occupations, # a list of words
                             *,
                             groups=None, # two lists of words for two other groups; by default words for women and for men
-                            **options, # options of this kind of subject; for vectors: placebo and case
+                            **options, # options of this kind of subject: placebo, and for vectors case
                            )->Associations: # positive: toward the first group, by default women
     "How a subject associates occupations with women rather than men, or with two other groups. TypeError for an unknown kind of subject."
     try:
@@ -92,8 +95,9 @@ def _(subject: Associations, occupations, *, groups=None):
     left_out = tuple(of_set[:, kept] for of_set in subject.left_out)
     topics = None if subject.topics is None else subject.topics[:, kept]
     more_topics = None if subject.more_topics is None else partial(_more_topics_of, subject, kept)
+    others = None if subject.others is None else subject.others.of_words(kept)
     return replace(subject, words=words, association=subject.association[kept], left_out=left_out, missing=[],
-                   topics=topics, more_topics=more_topics)
+                   topics=topics, more_topics=more_topics, others=others)
 
 
 def _more_topics_of(subject, kept, reaches):
@@ -131,7 +135,7 @@ def occupation_gap(subject, # word vectors or their name, a masked language mode
                    n_resamples=99_999, # random orders, for p where not all orders can be counted
                    random_state=0, # their seed, a whole number
                    confidence_level=.95, # of the intervals, between 0 and 1
-                   **options, # options of occupation_associations; for vectors: placebo and case
+                   **options, # options of occupation_associations: placebo, and for vectors case
                   )->Result: # value: r, −1 to 1; details: a row an occupation
     """Do the occupations with more women lean more toward women in this subject?
 

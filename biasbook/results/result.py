@@ -22,11 +22,11 @@ from .tables import printed_results
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Note, Units, format_test_p
 
 # %% ../../nbs/results/00_result.ipynb #c2419953
-# name of the estimate -> what the placebo replaces: word sets (by unrelated topics), the bias direction (by random ones), or the words that
-# differ between two versions of a text (by others); in CEAT the word sets are replaced by random words
-PLACEBOS = {'placebo': 'targets', 'placebo attributes': 'attributes', 'placebo directions': 'directions',
-            'placebo words': 'changed words', 'placebo random targets': 'random targets',
-            'placebo random attributes': 'random attributes'}
+# name of the estimate -> what the placebo replaces: word sets (by unrelated topics), the words between which a model chooses (by other
+# words), the bias direction (by random ones), or the words that differ between two versions of a text (by others)
+PLACEBOS = {'placebo': 'targets', 'placebo attributes': 'attributes', 'placebo groups': 'group words',
+            'placebo directions': 'directions', 'placebo words': 'changed words',
+            'placebo random targets': 'random targets', 'placebo random attributes': 'random attributes'}
 
 WEAK_PLACEBOS = ('placebo random targets', 'placebo random attributes') # random words have no common topic, as the lists of a query do
 

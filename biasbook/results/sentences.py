@@ -537,6 +537,7 @@ ESTIMATES = { # name of an Estimate -> what it is
     'difference of means': 'change of the difference of mean associations',
     'placebo': '95 % point of the values of unrelated topics',
     'placebo attributes': '95 % point of the values with unrelated topics in place of the attribute words',
+    'placebo groups': '95 % point of the values of pairs of other words in place of the group words',
     'words vary, pairs fixed': 'the value, with an interval over words; the pairs of the direction are fixed',
     'words and pairs vary': 'the value, with an interval over words and the pairs of the direction',
     'spread': 'standard deviation of the projections over words',
@@ -713,6 +714,9 @@ NOTES_OF_FILLS = { # of mask filling
     'frames without a match': 'left out because the other group lacks them: {n} of {total} frames',
     'fills of one token': 'only words of one token are filled in',
     'words completed': 'words of several tokens are completed with their most probable tokens',
+    'topics are matched': 'the placebos are words of {n} topics, matched in {features}',
+    'too few topics known': '{n} of the bundled topics have enough words that are known here, and {needed} are needed',
+    'too few group words': '{n} words of the vocabulary fit in the place of the group words, and {needed} are needed',
     'templates of another language': 'a word of the templates has {pieces:.1f} tokens on average: the model may be of another language',
 }
 
@@ -806,6 +810,7 @@ def estimate_text(e, # an Estimate, or a Result
 PLACEBO_SENTENCES = { # name of the estimate -> its sentence
     'placebo': 'Unrelated topics {differ} in {share} of cases.',
     'placebo attributes': 'Unrelated topics in place of the attribute words {reach} in {share} of cases.',
+    'placebo groups': 'Pairs of other words in place of the group words {reach} in {share} of cases.',
     'placebo directions': 'Directions of random pairs of words {reach} in {share} of cases.',
     'placebo spread': 'They spread the words as much in {share} of cases.',
     'placebo words': 'Pairs of other words in their place {differ} in {share} of cases.',
@@ -1222,7 +1227,7 @@ def families_text(sizes, # name of a family of tests -> how many tests it has
 
 
 _REPLACED = {'targets': 'unrelated topics in place of the target words', 'attributes': 'unrelated topics in place of the attribute words',
-             'directions': 'directions of random pairs of words',
+             'group words': 'pairs of other words in place of the group words', 'directions': 'directions of random pairs of words',
              'random targets': 'random words of like frequency in place of the target words',
              'random attributes': 'random words of like frequency in place of the attribute words'}
 

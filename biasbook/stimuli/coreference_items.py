@@ -261,7 +261,9 @@ def _checked_pronouns(cells, names, place):
 def _own_pairs(source):
     "Pairs of a user, in the order of the source."
     items = []
+    place_of: dict = {}                 # the first row with each stereotype
     for place, line, cells in _own_rows(source, WINOBIAS_COLUMNS, _NEEDED_OF_PAIRS):
+        place_of.setdefault(cells['stereotype'], place)
         form = _checked_pronouns(cells, ('pro', 'anti'), place)
         neutral = cells['neutral_sentence'] or person_sentence(cells['sentence'], cells['occupation'], cells['other'])
         if neutral:
@@ -270,9 +272,10 @@ def _own_pairs(source):
         number = cells['line'] or str(line)
         items.append([cells['split'], int(cells['type']) if cells['type'].isdigit() else cells['type'], int(number) if number.isdigit() else line,
                       cells['sentence'], cells['pro'], cells['anti'], form, cells['occupation'], cells['other'], cells['stereotype'], neutral])
-    sides = list(dict.fromkeys(item[WINOBIAS_COLUMNS.index('stereotype')] for item in items))
+    sides = list(place_of)
     if len(sides) > 2 or ('' in sides and len(sides) > 1):
-        raise ValueError(f'stereotype must have two values, or be empty in all rows, but has {listed(map(shown, sides))}')
+        place = place_of[sides[2 if len(sides) > 2 else 1]]
+        raise ValueError(f'{place}: stereotype must have two values, or be empty in all rows, but has {listed(map(shown, sides))}')
     return items
 
 
@@ -331,8 +334,10 @@ def _published_triples(path):
     lines: dict = {}
     for line, cells in rows[1:]:
         place = f'{path.name}: line {line}'
+        if len(cells) != 2:
+            raise ValueError(f'{place}: there must be two cells, sentid and sentence, but there are {len(cells)}')
         parts = cells[0].split('.')
-        if len(cells) != 2 or len(parts) != 5 or parts[2] not in _REFERENTS or parts[3] not in ('male', 'female', 'neutral'):
+        if len(parts) != 5 or parts[2] not in _REFERENTS or parts[3] not in ('male', 'female', 'neutral'):
             raise ValueError(f'{place}: the first cell must be such as "nurse.patient.0.female.txt", but is {shown(cells[0])}')
         key = tuple(parts[:3])
         lines.setdefault(key, line)
@@ -347,7 +352,8 @@ def _published_triples(path):
             raise ValueError(f'{place}: {pair.problem}')
         form = pronoun_form(pair.first, pair.second)
         neutral = _THEY.get(form, '')
-        same_words = fill_pronouns(pair.sentence, neutral)[0] == of_gender['neutral']
+        with errors_at(place):
+            same_words = fill_pronouns(pair.sentence, neutral)[0] == of_gender['neutral']
         items.append([lines[occupation, other, referent], occupation, other, _REFERENTS[referent], pair.sentence, pair.first, pair.second, neutral,
                       form, same_words, person_sentence(pair.sentence, occupation, '' if other == 'someone' else other)])
     return items

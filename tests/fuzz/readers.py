@@ -147,6 +147,42 @@ def bec_pro(folder, path):
         load_bec_pro(path)
 
 
+def winobias(folder, path):
+    from biasbook.stimuli.coreference_items import load_winobias
+    load_winobias(path)
+
+
+def winogender(folder, path):
+    from biasbook.stimuli.coreference_items import load_winogender
+    load_winogender(path)
+
+
+def retrieval(folder, path):
+    "Items that are read have placebo versions."
+    from biasbook.stimuli.retrieval_items import load_retrieval_items, placebo_versions
+    items = load_retrieval_items(path)
+    versions = list(dict.fromkeys(items['version']))
+    if len(items) < 200 and len(versions) > 1:
+        placebo_versions(items, ['farmer'], versions[:2])
+
+
+def iat_answers(folder, path):
+    "Answers that are read can be scored."
+    from biasbook.chapters.implicit import read_iat_answers
+    from biasbook.stimuli.implicit_items import load_llm_iat_answers
+    answers = load_llm_iat_answers(path)
+    for test, of_test in answers.groupby('test'):
+        read_iat_answers(of_test, test)
+
+
+def iat_answer(folder, path):
+    "The answer of a model is text and not a file. Every answer can be read; what is in no pair is listed."
+    from biasbook.stimuli.implicit_items import read_iat_answer
+    text = path.read_bytes().decode('utf-8', 'replace')
+    answer = read_iat_answer(text, ['office', 'home', 'ice cream'], ['julia', 'ben'])
+    assert set(answer.assigned) | set(answer.missing) | set(answer.contradictory) == {'office', 'home', 'ice cream'}
+
+
 def honest(folder, path):
     from biasbook.stimuli.honest_items import load_honest
     load_honest(path)
@@ -262,6 +298,11 @@ READERS = {
     'bbq_answers': Reader(bbq_answers, ('answers.jsonl',), 'text'),
     'unqover': Reader(unqover, ('subjects.csv', 'attributes.csv'), 'text'),
     'bec_pro': Reader(bec_pro, ('sentences.tsv', 'professions.csv', 'german.csv'), 'text'),
+    'winobias': Reader(winobias, ('pairs.csv',), 'text'),
+    'winogender': Reader(winogender, ('sentences.csv', 'all_sentences.tsv'), 'text'),
+    'retrieval': Reader(retrieval, ('documents.csv',), 'text'),
+    'iat_answers': Reader(iat_answers, ('answers.csv',), 'text'),
+    'iat_answer': Reader(iat_answer, ('answer.txt',), 'text', 1024, names_file=False),
     'honest': Reader(honest, ('templates.tsv',), 'text'),
     'lexicon': Reader(lexicon, ('lexicon.txt', 'lexicon.tsv'), 'text'),
     'audits': Reader(audits, ('results.json',), 'text'),
