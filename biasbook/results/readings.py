@@ -301,7 +301,7 @@ def _summary(r, row):
     value_over_placebos = math.nan
     if placebo_distance > 0:
         value_over_placebos = abs(r.value - r.null) / placebo_distance
-    pvalues = [placebo_p_with_error(row, e.name) for e in placebos]
+    pvalues = [_placebo_evidence(row, e) for e in placebos]
     if placebos and all(e.name in WEAK_PLACEBOS for e in placebos):
         pvalues.append(None)                    # the comparison with topics is missing, so that the result cannot stand out
     evidence = Evidence(p=row['p_holm'], placebos=tuple(pvalues),
@@ -317,6 +317,14 @@ def _summary(r, row):
             'reading': reading(evidence),
             'label': r.label,
             'missing words': r.missing}
+
+def _placebo_evidence(row, estimate):
+    "`placebo_p_with_error`; None if no placebo reaches the value, but there are too few placebos for an adjusted p below .05."
+    p = placebo_p_with_error(row, estimate.name)
+    test = estimate.test
+    at_floor = test is not None and test.smallest_pvalue is not None and test.pvalue <= test.smallest_pvalue
+    return None if at_floor and is_known(p) and p >= .05 else p
+
 
 def _placebo_distance(r, placebos):
     "The distance from the null to the 95 % point of the placebos that reach farthest; NaN without placebos."

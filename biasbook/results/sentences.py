@@ -941,6 +941,11 @@ def finding_text(comparison, # a Comparison, or None
     if c.kind == 'correlation':
         idea, _other = _by_sign(c.ideas, value - null)
         return f'{idea} with {c.of} that have a larger {c.groups[0]}'
+    if c.kind == 'preference':
+        preferred, other = _by_sign(c.ideas, value - null)
+        subject = c.groups[0] if c.groups else 'the model'
+        among = '' if c.of == Comparison.of else f' among {c.of}'
+        return f'the preference of {subject} for {preferred} over {other}{among}'
     return comparison_text(c, value, null)
 
 
@@ -1228,6 +1233,7 @@ def families_text(sizes, # name of a family of tests -> how many tests it has
 
 _REPLACED = {'targets': 'unrelated topics in place of the target words', 'attributes': 'unrelated topics in place of the attribute words',
              'group words': 'pairs of other words in place of the group words', 'directions': 'directions of random pairs of words',
+             'changed words': 'pairs of other words in place of those that differ',
              'random targets': 'random words of like frequency in place of the target words',
              'random attributes': 'random words of like frequency in place of the attribute words'}
 
