@@ -316,12 +316,13 @@ def _association_row(row):
 _WITH_SENTENCES = (1, 2, 3, 6, 7, 8, 9) # tests with enough words in the bundled sentences
 
 def _ceat_run(model, spec):
-    return ceat(model, Query(**spec), on_missing='drop')
+    return ceat(model, Query(**spec), on_missing='drop', placebo=False)     # with placebos, a model reads more than twice as many sentences
 
 # %% ../../nbs/auditing/01_measures.ipynb #6cf91e81
 def _with_name(r, spec, source):
-    "The result with the name of its unit and the source of its words."
-    return replace(r, meta={**r.meta, 'name': spec['name'], 'source': source})
+    "The result with the name of its unit and the source of its words. Its p is adjusted over the units of its measure only."
+    battery = r.meta.get('battery') or r.metric
+    return replace(r, meta={**r.meta, 'name': spec['name'], 'source': source, 'battery': battery})
 
 _BBQ_CONDITIONS = {'ambig': 'ambiguous', 'disambig': 'disambiguated'}
 _BBQ_SIZES = {'example': 10, 'Age': 1840, 'Disability_status': 778, 'Gender_identity': 2828, 'Nationality': 1540, 'Physical_appearance': 788,
@@ -416,7 +417,8 @@ def _unqover_source():
 
 def _unqover_run(model, spec):
     items = unqover_items(spec['kind'], subjects=spec['subjects'], attributes=spec['attributes'], templates=spec['templates'])
-    return _with_name(unqover(model, items, on_missing='drop'), spec, _unqover_source())
+    r = unqover(model, items, on_missing='drop')
+    return _with_name(replace(r, query=f'whom the model picks, {r.query}'), spec, _unqover_source())
 
 def _unqover_describe(spec):
     subjects = spec['subjects']

@@ -44,7 +44,7 @@ def _code_versions():
     import scipy
     root = data_path('weat.yaml').parent.parent
     checksum = hashlib.blake2b(digest_size=16)
-    for path in sorted(p for p in root.rglob('*') if p.suffix in ('.py', '.yaml', '.npz')):
+    for path in sorted(p for p in root.rglob('*') if p.suffix in ('.py', '.yaml', '.npz', '.csv', '.tsv', '.txt', '.dev', '.test')):
         name = path.relative_to(root).as_posix().encode()
         checksum.update(name + b'\0' + path.read_bytes())
     return {'biasbook': __version__, 'code': checksum.hexdigest(), 'numpy': numpy.__version__,
