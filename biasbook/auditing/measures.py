@@ -364,7 +364,8 @@ def _winobias_run(model, spec):
     of_type = items[items['type'] == spec['type']]
     left_out = [pair for pair in items.attrs['left_out'] if pair['type'] == spec['type']]
     r = winobias(model, of_type, unreadable='leave out')
-    asked = r.units.asked + len(left_out)
+    assert r.n_asked is not None            # winobias always says it
+    asked = r.n_asked + len(left_out)
     notes = (*r.notes, note('pairs that differ in other words', n=len(left_out), of=asked))
     r = _with_asked(replace(r, notes=notes, meta={**r.meta, 'left_out': left_out}), asked)
     return _with_name(r, spec, _WINOBIAS_SOURCE)

@@ -794,13 +794,14 @@ def _random_word_estimates(model, query, n_sentences, selected, arrays, value, l
 
 def _random_word_estimate(name, bands, pools, values_of_draws, value, corpus, settings):
     "The share of draws of random words that reach the value; `bands` are those of the two lists that are replaced."
+    first, second = bands
     needed = Counter(band.capital for of_list in bands for band in of_list)
     if any(len(pools[band]) < needed[band.capital] for of_list in bands for band in of_list):
         return Estimate(name=name, value=None, notes=(note('too few random words', corpus=corpus),))
     rng = np.random.default_rng(settings.seed)
     values = np.empty(0)
     for n in (FIRST_DRAWS, MOST_DRAWS - FIRST_DRAWS):
-        found = values_of_draws([draw_lists(*bands, pools, rng) for _ in range(n)])
+        found = values_of_draws([draw_lists(first, second, pools, rng) for _ in range(n)])
         values = np.concatenate([values, found[np.isfinite(found)]])
         reached = int(is_as_extreme(values, value, settings.alternative).sum())
         if len(values) and is_precise_enough(reached, len(values)):

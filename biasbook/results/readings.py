@@ -323,7 +323,9 @@ def _placebo_evidence(row, estimate):
     p = placebo_p_with_error(row, estimate.name)
     test = estimate.test
     at_floor = test is not None and test.smallest_pvalue is not None and test.pvalue <= test.smallest_pvalue
-    return None if at_floor and is_known(p) and p >= .05 else p
+    if at_floor and p is not None and p >= .05:     # NaN is not
+        return None
+    return p
 
 
 def _placebo_distance(r, placebos):
