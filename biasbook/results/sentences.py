@@ -80,6 +80,8 @@ TESTS = { # name of a HypothesisTest -> what it counts or draws, in the plural, 
     'unrelated topics': 'pairs of unrelated topics',
     'unrelated attributes': 'pairs of unrelated topics in place of the attributes',
     'other words': 'pairs of other words',
+    'random targets': 'pairs of lists of random words',
+    'random attributes': 'pairs of lists of random words in place of the attributes',
     'random directions': 'directions of random pairs of words',
     'shuffled attributes': 'shuffles of the attributes in each template',
     'shuffled groups': 'shuffles of the group of each term',
@@ -603,6 +605,8 @@ ESTIMATES = { # name of an Estimate -> what it is
     'first document changes': 'share of queries whose first document among all is another one if all documents change their version',
     'no version first': 'share of queries for which two versions tie for the first place',
     'placebo words': '95 % point of the values of pairs of other words',
+    'placebo random targets': '95 % point of the values of random words of like frequency',
+    'placebo random attributes': '95 % point of the values with random words of like frequency in place of the attribute words',
     'words permuted': 'the value, with a test that permutes which words are in which list',
     'one-sided answers as 0': 'the value if answers that give all words to one group count as 0',
     'with .01 as published': 'the value with .01 in both denominators, as in the published code',
@@ -730,6 +734,8 @@ NOTES_OF_EMBEDDERS = { # of sentence embedders
     'state of a layer': 'the vector of a word is the state of its {pooling} piece at layer {layer} of {n_layers}, in {n} sentences of {corpus}',
     'vectors of whole sentences': 'an embedder gives no vectors of words, so the vector of a word is that of its whole sentence, in {n} sentences of {corpus}',
     'few contexts': '{n} with fewer than {fewer} sentences: {words}',
+    'too few random words': 'the sentences of {corpus} have too few words of like frequency',
+    'random words lean': 'these random words have a mean value of {mean:z.2f}, not 0, so part of the value may come from how frequent the words are',
     'a cosine moves': 'the cosine of a query and its document moves by {moved:.3f} on average',
     'placebo words move a cosine': 'they move a cosine by {moved:.3f} on average',
     'no placebo versions': 'there are no two placebo words',
@@ -808,6 +814,8 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
     'placebo directions': 'Directions of random pairs of words {reach} in {share} of cases.',
     'placebo spread': 'They spread the words as much in {share} of cases.',
     'placebo words': 'Pairs of other words in their place {differ} in {share} of cases.',
+    'placebo random targets': 'Random words of like frequency {differ} in {share} of cases.',
+    'placebo random attributes': 'Random words in place of the attribute words {reach} in {share} of cases.',
 }
 
 _REACH = { # alternative -> what a placebo does that is counted
@@ -1225,7 +1233,9 @@ def families_text(sizes, # name of a family of tests -> how many tests it has
 
 _REPLACED = {'targets': 'unrelated topics in place of the target words', 'attributes': 'unrelated topics in place of the attribute words',
              'group words': 'pairs of other words in place of the group words', 'directions': 'directions of random pairs of words',
-             'changed words': 'pairs of other words in place of those that differ'}
+             'changed words': 'pairs of other words in place of those that differ',
+             'random targets': 'random words of like frequency in place of the target words',
+             'random attributes': 'random words of like frequency in place of the attribute words'}
 
 def placebo_columns_text(replaced, # "targets", "attributes" or "directions", one a column
                          is_adjusted=True, # whether each p is followed by its adjusted p
