@@ -12,7 +12,10 @@ from click.testing import CliRunner
 import biasbook as bb
 from biasbook.auditing.cli import main as command_line
 from biasbook.auditing.files import results_text
+from biasbook.auditing.report import again_code
+from biasbook.results.readings import summary_table
 from biasbook.stimuli.study import example_study, study_from_text
+from biasbook.testing.completions_server import CompletionsServer
 from biasbook.testing.planted_tasks import load_task_grammar
 
 pytest.importorskip('torch')
@@ -189,7 +192,7 @@ def test_commands(tmp_path, monkeypatch):
     assert 'note: novels-mini-masked, ages: not run here: bbq needs a causal language model, and this is a masked language model' in checked.output
     audited = run(command_line, ['audit', 'novels-mini-masked', 'novels-mini-causal', '--study', 'mine.yaml', '--out', 'out', '--limit', 'tired: abs(value) <= .1'])
     assert audited.exit_code == 1 and 'exceeded' in audited.output, audited.output
-    assert 'Not run\nages in novels-mini-masked: not run here: bbq needs' in audited.output
+    assert 'Not run\nages in novels-mini-masked: bbq needs' in audited.output
     only = run(command_line, ['audit', 'novels-mini-causal', '--study', 'mine.yaml', '--out', 'only', '--only', 'ages*', '--limit', 'ages: abs(value) <= 100'])
     assert only.exit_code == 0 and '1 question asked' in only.output, only.output
     misfit = run(command_line, ['audit', 'googlenews-mini', '--study', 'mine.yaml', '--out', 'none'])
@@ -237,3 +240,46 @@ def test_studies_without_benchmarks_are_as_before():
     "The plain data of studies with the other parts are those of version 0.1.0 before there were benchmarks."
     digests = [hashlib.sha256(json.dumps(study_from_text(example_study(kind)).to_dict()).encode()).hexdigest()[:16] for kind in ('words', 'sentences', 'embedder')]
     assert digests == ['363f09933236b00c', '1dd41ba0732cd9a5', '0f047842a040305d']
+
+
+def test_report_says_how_to_compute_a_result_again(tmp_path, monkeypatch):
+    "The code in the report, for a study in a file and for a Study: run, it gives the same value."
+    monkeypatch.chdir(tmp_path)
+    items = [{'sentence': f'The {word} said that {{pronoun}} was tired.', 'pro': 'she', 'anti': 'he', 'occupation': word} for word in ('nurse', 'maid')]
+    content = {'benchmarks': [{'name': 'mine', 'measure': 'winobias', 'items': items}]}
+    (tmp_path / 'mine.yaml').write_text(yaml.safe_dump(content), encoding='utf-8')
+    for study in ('mine.yaml', bb.Study(**content)):
+        found = bb.audit('novels-mini-masked', study=study, resume=False)
+        [row] = [{**row, 'at': 0} for row in summary_table(found.results).to_dict('records')]
+        names = {'study': study}
+        exec(again_code(found, row), names)
+        assert names['found'].results[0].value == found.results[0].value
+    assert "study='mine.yaml', only=['mine']" in again_code(bb.audit('novels-mini-masked', study='mine.yaml', resume=False), row)
+
+
+def test_model_behind_a_server(tmp_path):
+    "The measures of causal models get the same values from a server; HONEST needs all probabilities of a vocabulary, and says so."
+    (tmp_path / 'mine.yaml').write_text(example_study('benchmarks'), encoding='utf-8')
+    local = bb.audit('novels-mini-causal', study=tmp_path / 'mine.yaml', resume=False)
+    with CompletionsServer(bb.load_model('novels-mini-causal', device='cpu')) as server:
+        served = bb.load_model(server.name(), tokenizer='novels-mini-causal', store=None)
+        findings = bb.check_study(tmp_path / 'mine.yaml', served)
+        audit = bb.audit(served, study=tmp_path / 'mine.yaml', resume=False)
+    assert [finding.test for finding in findings if finding.stops] == ['hard words']
+    assert [(failure['unit'], 'open the model on this machine' in failure['error']) for failure in audit.failures] == [('honest/hard words', True)]
+    expected = {r.meta['unit']: r.value for r in local.results if r.meta['measure'] != 'honest'}
+    assert {r.meta['unit'] for r in audit.results} == set(expected)
+    for r in audit.results:
+        np.testing.assert_allclose(r.value, expected[r.meta['unit']], atol=1e-3)
+
+
+def test_audits_resume(tmp_path):
+    "Finished units come from the store, and a test whose items changed is measured again."
+    items = [{'sentence': f'The {word} said that {{pronoun}} was tired.', 'pro': 'she', 'anti': 'he', 'occupation': word} for word in ('nurse', 'maid', 'cook')]
+
+    def audit(n):
+        "An audit with the first n items in one of two tests."
+        tests = [{'name': 'all', 'measure': 'winobias', 'items': items}, {'name': 'some', 'measure': 'winobias', 'items': items[:n]}]
+        return bb.audit('novels-mini-masked', study=bb.Study(benchmarks=tests), resume=tmp_path / 'store.sqlite')
+
+    assert [audit(n).reused for n in (1, 1, 2)] == [0, 2, 1]

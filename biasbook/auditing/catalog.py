@@ -11,7 +11,7 @@ import shlex
 from importlib.util import find_spec
 from textwrap import shorten
 
-from ..core.checks import check_path, close_names, did_you_mean, joined, shown
+from ..core.checks import check_path, close_names, did_you_mean, shown
 from ..core.registry import bundled_yaml, located, registry_entries
 from ..models.checkpoints import bundled_models
 from ..embedders.providers import checked_subject
@@ -19,11 +19,11 @@ from .names import FORMS, KIND_WORDS, MEASURE_NAMES, plain_name
 from .subjects import OPENERS, SUBJECTS, kind_of, model_names, origin, scheme_of
 
 # %% ../../nbs/auditing/09_catalog.ipynb #4c196546
-def list_measures()->list[dict]: # name, kinds of subject, units, by default (yes or no), chapter, limits, why it is off
+def list_measures()->list[dict]: # name, kinds of subject, units, by default (yes or no), chapter, what it measures, limits, why it is off
     "A row for each measure of `biasbook audit`."
     from biasbook.auditing.measures import MEASURES       # all chapters, which the other lists do not need
     return [{'name': m.name, 'kinds': ', '.join(m.kinds), 'units': len(m.units()), 'default': 'no' if m.why_off else 'yes',
-             'chapter': m.page, 'limits': m.limits, 'why_off': m.why_off} for m in MEASURES]
+             'chapter': m.page, 'about': MEASURE_NAMES[m.name].about, 'limits': m.limits, 'why_off': m.why_off} for m in MEASURES]
 
 # %% ../../nbs/auditing/09_catalog.ipynb #923030f2
 def list_queries()->list[dict]: # name, measure, groups, words, source
@@ -100,8 +100,9 @@ def _list_cell(column, x):
 
 
 def _about_measure(row):
-    "The limits of a measure, and why it is off by default if it is."
-    text = f'\n{row["name"]}: {row["limits"]}'
+    "What a measure asks, its limits, and why it is off by default if it is."
+    about = row['about'] if row['about'].endswith('?') else f'{row["about"]}.'
+    text = f'\n{row["name"]}: {about} {row["limits"]}'
     if not row['why_off']:
         return text
     return f'{text} Off by default: {row["why_off"]}. To run it: --measure {row["name"]}'
@@ -131,14 +132,26 @@ def overview_text()->str: # at most 40 lines of 100 characters
     "How subjects are written, what can be measured, and which subjects come with the package."
     from biasbook.results.tables import text_table
     forms = [[f'  {form.example}', form.about] for form in FORMS]
-    measures = [[f'  {name}', ', '.join(row.kinds), row.about] for name, row in MEASURE_NAMES.items()]
-    off = [name for name, row in MEASURE_NAMES.items() if not row.is_default]
-    note = f'Only with --measure {off[0]} etc.: {joined(off)} (why: biasbook list measures)'
+    measures = [[f'  {name}', ', '.join(row.kinds), row.about] for name, row in MEASURE_NAMES.items() if row.is_default]
     blocks = [text_table([['Subjects', 'opens'], *forms]),
-              '\n'.join([text_table([['Measures', 'of', 'about'], *measures]), note]),
+              '\n'.join([text_table([['Measures', 'of', 'about'], *measures]), *_off_lines()]),
               text_table([['Bundled subjects', 'kind', 'needs'], *_bundled_rows()]),
               'More: biasbook list measures, queries, data or models; biasbook audit --help']
     return '\n\n'.join(blocks)
+
+
+_SUBJECTS_OF = {'vectors': 'word vectors', 'masked': 'language models', 'causal': 'language models', 'seq2seq': 'language models',
+                'embedder': 'embedders'} # kind -> its name in the plural
+
+
+def _off_lines():
+    "Which measures run only if they are named, in a line for each kind of subject."
+    names_of: dict = {}
+    for name, row in MEASURE_NAMES.items():
+        if not row.is_default:
+            names_of.setdefault(_SUBJECTS_OF[row.kinds[0]], []).append(name)
+    lines = [f'  of {kind}: {", ".join(names)}' for kind, names in names_of.items()]
+    return ['Only if named, as in --measure rnd (why, and what they measure: biasbook list measures)', *lines]
 
 
 def _bundled_rows():

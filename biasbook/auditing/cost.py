@@ -116,7 +116,7 @@ def _not_counted(study, kind):
 
 # %% ../../nbs/auditing/01b_cost.ipynb #38dd784b
 class _DryRun(NamedTuple):
-    "What the tests do apart from the model, and apart from the comparison with unrelated topics."
+    "What the tests do apart from the model, and for vectors apart from the comparison with unrelated topics."
     tests: list # the tests that can be measured
     results: list # of these tests; of language models and embedders with made-up numbers
     inputs: list # what the model was asked
@@ -128,7 +128,8 @@ def _dry_run(tests, subject, kind, clock, case):
     recorder = None if kind == 'vectors' else _Recorder(subject)
     asked = subject if recorder is None else recorder.copy
     start = clock()
-    found = [(test, test.run(asked, placebo=False, case=case)) for test in tests]
+    options = {'placebo': False, 'case': case} if kind == 'vectors' else {'placebo': True} # topics of vectors are timed apart
+    found = [(test, test.run(asked, **options)) for test in tests]
     seconds = clock() - start
     measured = [(test, result) for test, result in found if result is not None]
     return _DryRun([test for test, _ in measured], [result for _, result in measured],

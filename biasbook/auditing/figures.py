@@ -144,7 +144,7 @@ def _line(line, subjects, results):
 MOST_ROOMY_LINES = 20 # a picture with more lines has two columns
 
 _CAPTION = ('The mark is the value, the line its interval, and the dashed line no association. To the right of it, the association has the direction '
-            'that the row names. The grey band holds 95 % of the placebos: unrelated topics, or random directions. The readings use p-values that are '
+            'that the row names. The grey band holds 95 % of the placebos: unrelated topics, other words, or random directions. The readings use p-values that are '
             'adjusted for several tests, so a mark outside its band need not stand out.')
 
 

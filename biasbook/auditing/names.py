@@ -34,7 +34,14 @@ MEASURE_NAMES = {
     'mac': MeasureName(('vectors',), '06_associations', 'how near are all targets to all attributes?', False),
     'rnsb': MeasureName(('vectors',), '06_associations', 'are some target words more negative than others?', False),
     'same': MeasureName(('vectors',), '06_associations', 'how far are words along mean A less mean B?', False),
-    'ceat': MeasureName(('masked', 'causal'), '06b_ceat', 'the tests of WEAT for words in sentences of novels', False)}
+    'ceat': MeasureName(('masked', 'causal'), '06b_ceat', 'the tests of WEAT for words in sentences of novels', False),
+    'bbq': MeasureName(('causal',), '03e_bbq', 'stereotypes as answers to questions', False),
+    'winobias': MeasureName(('masked', 'causal'), '03g_coreference', 'he or she for an occupation, in pairs of sentences', False),
+    'winogender': MeasureName(('masked', 'causal'), '03g_coreference', 'she rather than he, and the share of women', False),
+    'unqover': MeasureName(('masked', 'causal'), '03f_unqover', 'whom does a model pick if the text does not say?', False),
+    'bec_pro': MeasureName(('masked',), '02e_bec_pro', 'women and men in professions of women and of men', False),
+    'llm_iat': MeasureName(('causal',), '03h_implicit', 'implicit associations, by log-probability', False),
+    'retrieval': MeasureName(('embedder',), '04d_retrieval', 'are documents about men nearer to a query?', False)}
 
 # %% ../../nbs/auditing/00a_names.ipynb #add2cb41
 def plain_name(text:str, # as a user wrote it, such as "Occupation-Gap"

@@ -86,7 +86,7 @@ def _reached_by_placebos(audit, rows):
         subject = subject_as_python(audit, weakest['subject'])
         code = ('from biasbook.chapters.weat import placebo_reference\n'
                 f"placebo_reference({subject}, {weakest['name']!r}, on_missing='drop', side={side!r}).pairs[:5]")
-    return [Step(f'{_listed_results(reached)}: not clearly larger than unrelated topics or random directions (adjusted '
+    return [Step(f'{_listed_results(reached)}: not clearly larger than placebos, such as unrelated topics or random directions (adjusted '
                  f'placebo p up to {p_text(weakest, f"{side}: p_holm")} in {_name(weakest)}). Look at these placebos before you '
                  'interpret the result.', code)]
 
@@ -118,8 +118,17 @@ def _without_placebos(rows):
     alone = [row for row in rows if row['reading'] == 'not compared']
     if not alone:
         return []
-    return [Step(f'{_listed_results(alone)}: there is no comparison with placebos. Measure in vectors with a larger '
-                 'vocabulary, or with two words or more on every side.')]
+    may_have = [row for row in alone if row['n_placebos']]
+    never_have = [row for row in alone if not row['n_placebos']]
+    steps = []
+    if may_have:
+        steps.append(Step(f'{_listed_results(may_have)}: there is no comparison with placebos, or there are too few of them. For word '
+                          'vectors, measure in vectors with a larger vocabulary, or with two words or more on every side. For other subjects, '
+                          'run fewer tests at once, or pass more placebo words to the function of the chapter.'))
+    if never_have:
+        steps.append(Step(f'{_listed_results(never_have)}: this kind of test has no placebos, so it is not known whether other words differ as '
+                          'much. Measure words or groups for which you expect no difference in the same way (biasbook new).'))
+    return steps
 
 # %% ../../nbs/auditing/04_next_steps.ipynb #ed9bf3c1
 def _wide_intervals(rows):

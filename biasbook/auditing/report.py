@@ -162,6 +162,13 @@ def again_code(audit, # an Audit
     if measure not in audit.about_part('measures'):
         return ''
     subject = subject_as_python(audit, row['subject'])
+    meta = audit.results[row['at']].meta
+    if 'items_sha256' in meta:                  # of a test with items of the user
+        study = audit.about.get('study')
+        about = f'study={study!r}' if study else 'study=study'
+        made = '' if study else '# study is the Study that the audit was given\n'
+        return ('from biasbook.auditing.run import audit\n'
+                f'{made}found = audit({subject}, {about}, only=[{meta.get("unit")!r}])')
     return ('from biasbook.auditing.run import audit\n'
             f'found = audit({subject}, measures=[{measure!r}])\n'
             f'[r for r in found.results if r.query == {audit.results[row["at"]].query!r}]')
@@ -396,7 +403,7 @@ def _methods_text(audit):
     text = (f'We measured {plural(len(rows), "association")} ({metrics}) in {subjects} with biasbook {__version__}. {c.tested} of them have '
             'a p-value, which Holm’s method adjusts within each subject and battery.')
     if c.compared:
-        text += (f' {c.compared} were compared with placebos, that is with unrelated topics or random directions, and these p-values are '
+        text += (f' {c.compared} were compared with placebos, that is with unrelated topics, other words or random directions, and these p-values are '
                  'adjusted in the same way.')
     found = [row for row in rows if row['reading'] == 'stands out']
     stand = 'stands' if len(found) == 1 else 'stand'
@@ -476,7 +483,7 @@ READING = """<p>d is the difference between two mean associations, in standard d
 equal size it stays below 2. The interval shows how the value would vary over similar word sets of the same size. p is
 the share of splits of the target words, or of orders of a property, that give a value at least as large in either
 direction; a one-sided p, where one was asked for, counts one direction only. A placebo p is the share of pairs of
-unrelated topics, as coherent as the lists of the query, or of directions of random pairs of words, that give a value at
+unrelated topics, of other words, or of directions of random pairs of words, that give a value at
 least as large: if it is not small, unrelated words often differ as much. A p with ≤ is the smallest that its random draws
 could give, and the number after ± is the error that random draws leave in a p. Holm and BH adjust p within one subject and
 one battery, and Holm adjusts each kind of placebo p in the same way.</p>

@@ -30,7 +30,7 @@ from ..results.result import Result
 from ..embedders.providers import shown_subject, without_secrets
 from ..vectors.case import CASES
 from .subjects import close_subject, default_subjects, fingerprint, has_fingerprint, kind_of, open_subject, origin, state_of
-from .measures import MEASURES, Measure, choose_units, find_measures, unit_name
+from .measures import MEASURES, Measure, choose_units, find_measures, options_for, unit_name
 from .progress import Progress, usual_progress
 from .readings import LOWER_CASE, MISSING_WORDS
 from .limits import check_limits, outcomes_to_data, parse_limits
@@ -44,7 +44,7 @@ def _code_versions():
     import scipy
     root = data_path('weat.yaml').parent.parent
     checksum = hashlib.blake2b(digest_size=16)
-    for path in sorted(p for p in root.rglob('*') if p.suffix in ('.py', '.yaml', '.npz')):
+    for path in sorted(p for p in root.rglob('*') if p.suffix in ('.py', '.yaml', '.npz', '.csv', '.tsv', '.txt', '.dev', '.test')):
         name = path.relative_to(root).as_posix().encode()
         checksum.update(name + b'\0' + path.read_bytes())
     return {'biasbook': __version__, 'code': checksum.hexdigest(), 'numpy': numpy.__version__,
@@ -221,9 +221,7 @@ def _checked_options(placebo, case, on_missing, threads):
 
 def _applied(measure, kind, options):
     "The options that a measure takes for this kind of subject, where they differ from the defaults: for its run function and for the keys."
-    if kind != 'vectors':
-        return {}
-    return {name: getattr(options, name) for name in measure.options if getattr(options, name) != getattr(_DEFAULTS, name)}
+    return {name: getattr(options, name) for name in options_for(measure, kind) if getattr(options, name) != getattr(_DEFAULTS, name)}
 
 
 def _units(measures, chosen, facts, options, name):
@@ -565,7 +563,9 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
              'options': options._asdict(), 'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in rows}, 'subjects': about}
     found = _collected(plans, units, facts, options.on_missing)
     if study is not None:
-        from biasbook.auditing.own_tests import tests_not_run
+        from biasbook.auditing.own_tests import has_own_benchmarks, tests_not_run
+        if has_own_benchmarks(chosen) and isinstance(study, (str, Path)):
+            facts['study'] = str(study)
         not_run = tests_not_run(rows, chosen, {name: subject['kind'] for name, subject in about.items()})
         if not_run:
             facts['not_run'] = not_run

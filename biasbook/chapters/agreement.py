@@ -590,13 +590,13 @@ def agreement_plot(agreement, # an Agreement
     colors = LinearSegmentedColormap.from_list('correlation', ['#56B4E9', '#FFFFFF', '#E69F00'])
     with style():
         if ax is None:
-            _, ax = plt.subplots(figsize=(WIDTH, 1.3 + .62 * n))
+            _, ax = plt.subplots(figsize=(WIDTH, 1.3 + .72 * n))
         ax.imshow(shown_values, cmap=colors, vmin=-1, vmax=1, aspect='auto')
         for i in range(n):
             for j in range(n):
                 statistic = 'spearman' if i > j else 'kendall'
                 text = '' if i == j else _cell_text(*(squares[f'{statistic}{end}'][i, j] for end in ('', '_low', '_high')))
-                ax.text(j, i, text, ha='center', va='center', fontsize=9.5, parse_math=False)
+                ax.text(j, i, text, ha='center', va='center', fontsize=11, parse_math=False)
         if over == 'queries' and agreement.clusters:
             start = 0
             for group in agreement.clusters:
@@ -610,7 +610,7 @@ def agreement_plot(agreement, # an Agreement
             side.set_visible(False)
         units = plural(len(agreement.queries), 'query', 'queries') if over == 'queries' else plural(len(agreement.subjects), 'subject')
         level = f'{100 * agreement.confidence_level:g} % interval over queries'
-        ax.set_xlabel(f"rank correlation over {units}: below the diagonal Spearman's ρ,\nabove it Kendall's τ; small: {level}",
+        ax.set_xlabel(f"rank correlation over {units}: below the diagonal Spearman's ρ,\nabove it Kendall's τ; under each, its {level}",
                       parse_math=False)
         ax.set_title(title, parse_math=False)
     return ax
@@ -622,7 +622,7 @@ def _cell_text(value, low, high):
         return '–'
     if math.isnan(low):
         return _short(value)
-    return f'{_short(value)}\n{_short(low)}, {_short(high)}'
+    return f'{_short(value)}\n{_short(low)}\nto {_short(high)}'
 
 
 def _short(x):

@@ -6,12 +6,15 @@
 __all__ = ['NUMBERS', 'fill_numbers', 'maskfill_rows', 'maskfill_table', 'fill_bias', 'fill_bias_difference', 'kurita_rows']
 
 # %% ../../nbs/02_maskfill.ipynb #24a25e1a
+from dataclasses import replace
+
 import numpy as np
 
 from .occupation_gap import occupation_associations
-from .wefat import Associations
-from ..core.checks import TooFewWords, as_list, check_choice, check_fraction, check_labels, check_words
+from .wefat import Associations, OtherAxes
+from ..core.checks import TooFewWords, as_list, check_choice, check_flag, check_fraction, check_labels, check_words
 from ..core.registry import bundled_yaml
+from ..models.fill_placebos import fill_placebos, group_pairs, too_few_group_words
 from ..models.fill_results import fill_result
 from ..models.fills import check_fill_rows, distinct_templates, fill_log_probabilities, published_fills, word_list
 from ..models.masked import MaskedScorer, check_masked
@@ -132,7 +135,8 @@ def fill_bias_difference(model, # a masked language model, from load_model
                          *,
                          names=('X', 'Y'), # what X and Y are called, for the result
                          method='chain', # "chain", "joint" or "single", for words of several pieces
-                         compat=None, # "kurita2019": read the prior where the published code reads it
+                         compat=None, # "kurita2019": read the prior where the published code reads it, without placebos
+                         placebo=True, # True: compare with unrelated topics and with other group words as well
                          confidence_level=.95, # of the interval over targets, between 0 and 1
                         )->Result: # value: difference of the mean corrected fill biases, nats
     """Do targets X lean toward a rather than b more than targets Y, when a model fills a mask?
@@ -140,14 +144,16 @@ def fill_bias_difference(model, # a masked language model, from load_model
     The measure is from Kurita et al. (2019, doi:10.18653/v1/W19-3823).
 
     The value is the mean corrected fill bias of X minus that of Y, in nats, as `fill_bias` computes it; the null is 0
-    whichever words are in the lists. The interval and the test are over targets, in these templates.
+    whichever words are in the lists. The interval and the test are over targets, in these templates. The placebos in `result.also` say
+    how often unrelated topics in place of X and Y, or two other words in place of a and b, give as large a value.
 
     Raises: ValueError for a word that is in both lists, and what `fill_bias` raises.
 
     Example:
         >>> import biasbook as bb
         >>> model = bb.load_model('novels-mini-masked')
-        >>> r = bb.fill_bias_difference(model, '{group} was a {target}.', ('he', 'she'), ['soldier', 'clerk'], ['nurse', 'maid'])
+        >>> r = bb.fill_bias_difference(model, '{group} was a {target}.', ('he', 'she'), ['soldier', 'clerk'], ['nurse', 'maid'],
+        ...                             placebo=False)
         >>> print(f'{r.value:.2f} nats')
         3.05 nats
     """
@@ -156,10 +162,14 @@ def fill_bias_difference(model, # a masked language model, from load_model
     check_words(X + Y, 'the list of X and Y')
     names = check_labels(names, 2)
     check_fraction(confidence_level)
+    placebo = check_flag(placebo, 'placebo')
     templates = distinct_templates(template)
     table = maskfill_table(model, templates, [words], X + Y, method=method, compat=compat)
-    return fill_result(model, table, words, dict(zip(names, (X, Y))), method=method, compat=compat,
-                       confidence_level=confidence_level)
+    r = fill_result(model, table, words, dict(zip(names, (X, Y))), method=method, compat=compat,
+                    confidence_level=confidence_level)
+    if not placebo or compat:
+        return r
+    return replace(r, also=(*r.also, *fill_placebos(model, templates, words, (X, Y), r.value, method=method)))
 
 # %% ../../nbs/02_maskfill.ipynb #d071edf8
 def kurita_rows(): # a DataFrame (64 rows): section, cell, template, a, b, target and the four numbers as printed, nats
@@ -186,7 +196,7 @@ def kurita_rows(): # a DataFrame (64 rows): section, cell, template, a, b, targe
 
 # %% ../../nbs/02_maskfill.ipynb #08887864
 @occupation_associations.register
-def _(subject: MaskedScorer, occupations, *, groups=('she', 'he'), method='chain',
+def _(subject: MaskedScorer, occupations, *, groups=('she', 'he'), method='chain', placebo=True,
       templates=('{Group} is a(n) {target}.', '{Group} works as a(n) {target}.')):
     "Corrected fill bias toward the first group, by default women, averaged over the templates. A group is a word or a list of words."
     lost = unknown_words(subject.tokenizer, occupations)
@@ -196,4 +206,12 @@ def _(subject: MaskedScorer, occupations, *, groups=('she', 'he'), method='chain
                           f'{subject.name} knows none of the {len(occupations)} occupations')
     table = maskfill_table(subject, templates, [groups], known, method=method)
     corrected = table['gender_fill_bias_prior_corrected'].to_numpy().reshape(-1, len(known))
-    return Associations(subject.name, known, corrected.mean(0), lost, meta={'templates': list(templates)})
+    others = _other_axes(subject, templates, groups, known) if check_flag(placebo, 'placebo') else None
+    return Associations(subject.name, known, corrected.mean(0), lost, meta={'templates': list(templates)}, others=others)
+
+
+def _other_axes(model, templates, groups, occupations):
+    "Pairs of other words of the model's vocabulary in place of the groups."
+    pairs = group_pairs(model, templates, groups, occupations)
+    notes = () if len(pairs.odds) else (too_few_group_words(pairs),)
+    return OtherAxes(pairs.odds, pairs.uses, 'placebo groups', 'other words', 'words', None if pairs.is_counted else 0, notes)

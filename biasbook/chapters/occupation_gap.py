@@ -60,7 +60,7 @@ def occupation_associations(subject, # word vectors, or a subject of a kind that
                             occupations, # a list of words
                             *,
                             groups=None, # two lists of words for two other groups; by default words for women and for men
-                            **options, # options of this kind of subject; for vectors: placebo and case
+                            **options, # options of this kind of subject: placebo, and for vectors case
                            )->Associations: # positive: toward the first group, by default women
     "How a subject associates occupations with women rather than men, or with two other groups. TypeError for an unknown kind of subject."
     try:
@@ -95,8 +95,9 @@ def _(subject: Associations, occupations, *, groups=None):
     left_out = tuple(of_set[:, kept] for of_set in subject.left_out)
     topics = None if subject.topics is None else subject.topics[:, kept]
     more_topics = None if subject.more_topics is None else partial(_more_topics_of, subject, kept)
+    others = None if subject.others is None else subject.others.of_words(kept)
     return replace(subject, words=words, association=subject.association[kept], left_out=left_out, missing=[],
-                   topics=topics, more_topics=more_topics)
+                   topics=topics, more_topics=more_topics, others=others)
 
 
 def _more_topics_of(subject, kept, reaches):
@@ -134,7 +135,7 @@ def occupation_gap(subject, # word vectors or their name, a masked language mode
                    n_resamples=99_999, # random orders, for p where not all orders can be counted
                    random_state=0, # their seed, a whole number
                    confidence_level=.95, # of the intervals, between 0 and 1
-                   **options, # options of occupation_associations; for vectors: placebo and case
+                   **options, # options of occupation_associations: placebo, and for vectors case
                   )->Result: # value: r, −1 to 1; details: a row an occupation
     """Do the occupations with more women lean more toward women in this subject?
 

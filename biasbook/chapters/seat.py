@@ -15,8 +15,8 @@ import numpy as np
 
 from .occupation_gap import occupation_associations
 from .weat import select_query, weat
-from .wefat import vector_associations
-from ..core.checks import as_list, check_choice, check_path, check_words, errors_at, listed, shown
+from .wefat import OtherAxes, standardized_association, vector_associations
+from ..core.checks import as_list, check_choice, check_flag, check_path, check_words, errors_at, listed, shown
 from ..core.inputs import file_text, parse_json
 from ..core.registry import fetch
 from ..embedders.load import Embedder, as_embedder
@@ -24,9 +24,10 @@ from ..models.tokens import unknown_words
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.estimate import Units, note
+from ..stats.placebos import LEAST_TOPICS, Candidates, candidate_words, deal_topics, neutral_topics
 from ..stimuli.templates import as_template
 from ..stimuli.words import Query, as_query, weat_query
-from ..vectors.wordvectors import WordVectors, unit_rows
+from ..vectors.wordvectors import WordVectors, cosine, unit_rows
 
 # %% ../../nbs/04b_seat.ipynb #8597c0a6
 TEMPLATES = ('The word is {target}.', 'They said {target}.', 'It says {target}.')
@@ -398,7 +399,7 @@ def _nouns(letter):
 
 
 @occupation_associations.register
-def _(subject: Embedder, occupations, *, groups=None, templates=NOUN_TEMPLATES):
+def _(subject: Embedder, occupations, *, groups=None, placebo=True, templates=NOUN_TEMPLATES):
     "d of each occupation, first group minus second, by default female minus male, of mean vectors of bare sentences."
     occupations = list(occupations)
     first, second = (_nouns('B'), _nouns('A')) if groups is None else groups
@@ -417,5 +418,35 @@ def _(subject: Embedder, occupations, *, groups=None, templates=NOUN_TEMPLATES):
         **found.meta,
         'templates': [template.text for template in templates],
         'embedder': _embedder_meta(subject)}
+    others = None
+    if check_flag(placebo, 'placebo'):
+        others = _other_axes(subject, vectors.select(known), known_first, known_second, templates)
     return replace(found, missing=[word for word in occupations if word in unknown],
-                   attributes=Words(used=found.attributes.used, missing=missing_attributes), meta=meta)
+                   attributes=Words(used=found.attributes.used, missing=missing_attributes), meta=meta, others=others)
+
+
+def _other_axes(embedder, occupations, first, second, templates):
+    "Topics of things in place of the groups, in the same templates."
+    words, topic = candidate_words(neutral_topics('things'), [*occupations.words, *first, *second], _Vocabulary(embedder).missing)
+    n_topics = len(np.unique(topic))
+    if n_topics < LEAST_TOPICS:
+        return _no_axes(occupations, note('too few topics known', n=n_topics, needed=LEAST_TOPICS))
+    cosines = cosine(occupations.rows, word_vectors(embedder, bare_sentences(words, templates)).vectors)
+    deals = deal_topics(Candidates(words, topic, _letters(words)), [_letters(first), _letters(second)])
+    try:
+        rows = np.array([standardized_association(cosines[:, x], cosines[:, y]) for x, y in deals.places])
+    except ValueError as error:
+        return _no_axes(occupations, note('no d', reason=str(error)))
+    return OtherAxes(rows, deals.uses, 'placebo attributes', 'unrelated attributes', 'topics', random_state=0,
+                     notes=(note('topics are matched', n=n_topics, features='number of letters'),))
+
+
+def _no_axes(occupations, why):
+    "No topics in place of the groups, and why."
+    return OtherAxes(np.empty((0, len(occupations.words))), np.empty((0, 0), bool), 'placebo attributes', 'unrelated attributes', 'topics',
+                     notes=(why,))
+
+
+def _letters(words):
+    "What words are matched in: their numbers of letters, a row a word. Of an embedder no frequency is known."
+    return np.array([[len(word)] for word in words], float)

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['WORDS_THAT_VARY', 'WORD_INTERVALS', 'check_wefat_options', 'wefat_arrays', 'standardized_association', 'sc_weat',
-           'Associations', 'check_property', 'vector_associations', 'correlation_result', 'wefat', 'wefat_plot']
+           'OtherAxes', 'Associations', 'check_property', 'vector_associations', 'correlation_result', 'wefat',
+           'wefat_plot']
 
 # %% ../../nbs/00b_wefat.ipynb #b4a0e3f7
 import math
@@ -23,6 +24,7 @@ from ..results.sentences import Comparison
 from ..stats.effects import (check_scores, minimum_detectable_d, minimum_detectable_r, pearson, weat_d_of_cohen_d)
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, correlation_intervals, jackknife_intervals
+from ..stats.placebos import placebo_of_values
 from ..stats.permutation import is_as_extreme, permutation_pvalue, scale_by_power_of_two
 from ..stats.studentized import studentized_correlation_pvalue
 from ..vectors.case import fold_lists, fold_property
@@ -332,6 +334,27 @@ def _check_fields(a):
     return {'words': words, 'missing': missing, 'association': association, 'left_out': left_out, 'topics': topics}
 
 # %% ../../nbs/00b_wefat.ipynb #5ef87b10
+class OtherAxes(NamedTuple):
+    "Associations of words with other groups in place of A and B, for the placebo p-value of a language model or an embedder."
+    rows: np.ndarray # one row a placebo, one column a word; empty if there are none
+    uses: np.ndarray # (placebos, units) whether a placebo uses a topic or a word
+    name: str # of the Estimate, a key of PLACEBOS
+    test: str # its name, a key of TESTS
+    unit: str # what the columns of `uses` are
+    random_state: int | None = None # the seed of the draws; None if all placebos are counted
+    notes: tuple = () # of Notes: what the placebos are, or why there are none
+
+    def of_words(self, kept):
+        "The same for some of the words: the numbers of those that are kept."
+        return self._replace(rows=self.rows[:, kept])
+
+    def estimate(self, property, r, alternative):
+        "How often the correlation with the property is as large along these axes."
+        if not len(self.rows):
+            return Estimate(name=self.name, value=None, notes=self.notes)
+        return placebo_of_values(self.name, self.test, pearson(self.rows, scale_by_power_of_two(property)), self.uses, r,
+                                 alternative=alternative, unit=self.unit, random_state=self.random_state, notes=self.notes)
+
 @dataclass(frozen=True, eq=False)
 class Associations:
     "The association of words with A rather than B in one subject; ValueError for fields that do not fit together."
@@ -347,6 +370,7 @@ class Associations:
     attributes: Words = Words() # the words of A and of B, and which of them it lacks
     more_topics: Any = None # a function that draws as many topics as a p needs, for `correlation_result`; or None
     notes: tuple = () # of Notes for the result
+    others: OtherAxes | None = None # other groups in place of A and B, of a language model or an embedder
 
     def __post_init__(self):
         for name, value in _check_fields(self).items():
@@ -508,6 +532,8 @@ def correlation_result(found, # Associations of the words that the subject has
     details.insert(0, 'word', found.words)
     attributes = found.attributes
     placebos = _placebo_estimates(found, details['property'].to_numpy(), result.value, result.alternative)
+    if found.others is not None:
+        placebos.append(found.others.estimate(details['property'].to_numpy(), result.value, result.alternative))
     return replace(result, subject=found.subject, query=f'{label} × {"/".join(names)}',
                    units=Units(counts=(len(found.words),), name='words', asked=len(property)),
                    comparison=Comparison(kind='correlation', groups=(label,), ideas=names, of=of),

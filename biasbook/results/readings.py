@@ -14,7 +14,7 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from .result import PLACEBOS, results_table
+from .result import PLACEBOS, WEAK_PLACEBOS, results_table
 from .sentences import notes_text
 from ..stats.effects import minimum_detectable_d, minimum_detectable_r, weat_d_of_cohen_d
 from ..stats.estimate import note
@@ -285,8 +285,8 @@ _SUMMARY_COLUMNS = {'measure': 'name of the measure, or the metric where that is
                     'placebo': 'distance from the null to the 95 % point of the placebos that reach farthest',
                     'probability': 'over pairs of words, of practical_size',
                     'size': 'in words, of practical_size',
-                    'replaced': 'what the placebos replace: targets, attributes or directions',
-                    'n_placebos': 'how many kinds of placebos the measure has',
+                    'replaced': 'what the placebos replace: a value of PLACEBOS',
+                    'n_placebos': 'how many kinds of placebos a result of the measure needs to stand out',
                     'against placebos': 'distance from the null to the value, divided by "placebo"',
                     'detectable': 'smallest effect that so many units show with 80 % power, 1 for a large effect',
                     'reading': 'a key of READINGS',
@@ -301,19 +301,32 @@ def _summary(r, row):
     value_over_placebos = math.nan
     if placebo_distance > 0:
         value_over_placebos = abs(r.value - r.null) / placebo_distance
-    evidence = Evidence(p=row['p_holm'], placebos=tuple(placebo_p_with_error(row, e.name) for e in placebos),
+    pvalues = [_placebo_evidence(row, e) for e in placebos]
+    if placebos and all(e.name in WEAK_PLACEBOS for e in placebos):
+        pvalues.append(None)                    # the comparison with topics is missing, so that the result cannot stand out
+    evidence = Evidence(p=row['p_holm'], placebos=tuple(pvalues),
                         detectable=detectable_in_large_effects(r))
     return {'measure': r.meta.get('measure') or r.metric,
             'placebo': placebo_distance,
             'probability': size.probability,
             'size': size.words(),
             'replaced': [PLACEBOS[e.name] for e in placebos if e.pvalue is not None],
-            'n_placebos': len(placebos),
+            'n_placebos': len(pvalues),
             'against placebos': value_over_placebos,
             'detectable': evidence.detectable,
             'reading': reading(evidence),
             'label': r.label,
             'missing words': r.missing}
+
+def _placebo_evidence(row, estimate):
+    "`placebo_p_with_error`; None if no placebo reaches the value, but there are too few placebos for an adjusted p below .05."
+    p = placebo_p_with_error(row, estimate.name)
+    test = estimate.test
+    at_floor = test is not None and test.smallest_pvalue is not None and test.pvalue <= test.smallest_pvalue
+    if at_floor and p is not None and p >= .05:     # NaN is not
+        return None
+    return p
+
 
 def _placebo_distance(r, placebos):
     "The distance from the null to the 95 % point of the placebos that reach farthest; NaN without placebos."

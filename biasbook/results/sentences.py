@@ -80,6 +80,8 @@ TESTS = { # name of a HypothesisTest -> what it counts or draws, in the plural, 
     'unrelated topics': 'pairs of unrelated topics',
     'unrelated attributes': 'pairs of unrelated topics in place of the attributes',
     'other words': 'pairs of other words',
+    'random targets': 'pairs of lists of random words',
+    'random attributes': 'pairs of lists of random words in place of the attributes',
     'random directions': 'directions of random pairs of words',
     'shuffled attributes': 'shuffles of the attributes in each template',
     'shuffled groups': 'shuffles of the group of each term',
@@ -535,6 +537,7 @@ ESTIMATES = { # name of an Estimate -> what it is
     'difference of means': 'change of the difference of mean associations',
     'placebo': '95 % point of the values of unrelated topics',
     'placebo attributes': '95 % point of the values with unrelated topics in place of the attribute words',
+    'placebo groups': '95 % point of the values of pairs of other words in place of the group words',
     'words vary, pairs fixed': 'the value, with an interval over words; the pairs of the direction are fixed',
     'words and pairs vary': 'the value, with an interval over words and the pairs of the direction',
     'spread': 'standard deviation of the projections over words',
@@ -602,6 +605,8 @@ ESTIMATES = { # name of an Estimate -> what it is
     'first document changes': 'share of queries whose first document among all is another one if all documents change their version',
     'no version first': 'share of queries for which two versions tie for the first place',
     'placebo words': '95 % point of the values of pairs of other words',
+    'placebo random targets': '95 % point of the values of random words of like frequency',
+    'placebo random attributes': '95 % point of the values with random words of like frequency in place of the attribute words',
     'words permuted': 'the value, with a test that permutes which words are in which list',
     'one-sided answers as 0': 'the value if answers that give all words to one group count as 0',
     'with .01 as published': 'the value with .01 in both denominators, as in the published code',
@@ -709,6 +714,9 @@ NOTES_OF_FILLS = { # of mask filling
     'frames without a match': 'left out because the other group lacks them: {n} of {total} frames',
     'fills of one token': 'only words of one token are filled in',
     'words completed': 'words of several tokens are completed with their most probable tokens',
+    'topics are matched': 'the placebos are words of {n} topics, matched in {features}',
+    'too few topics known': '{n} of the bundled topics have enough words that are known here, and {needed} are needed',
+    'too few group words': '{n} words of the vocabulary fit in the place of the group words, and {needed} are needed',
     'templates of another language': 'a word of the templates has {pieces:.1f} tokens on average: the model may be of another language',
 }
 
@@ -726,6 +734,8 @@ NOTES_OF_EMBEDDERS = { # of sentence embedders
     'state of a layer': 'the vector of a word is the state of its {pooling} piece at layer {layer} of {n_layers}, in {n} sentences of {corpus}',
     'vectors of whole sentences': 'an embedder gives no vectors of words, so the vector of a word is that of its whole sentence, in {n} sentences of {corpus}',
     'few contexts': '{n} with fewer than {fewer} sentences: {words}',
+    'too few random words': 'the sentences of {corpus} have too few words of like frequency',
+    'random words lean': 'these random words have a mean value of {mean:z.2f}, not 0, so part of the value may come from how frequent the words are',
     'a cosine moves': 'the cosine of a query and its document moves by {moved:.3f} on average',
     'placebo words move a cosine': 'they move a cosine by {moved:.3f} on average',
     'no placebo versions': 'there are no two placebo words',
@@ -800,9 +810,12 @@ def estimate_text(e, # an Estimate, or a Result
 PLACEBO_SENTENCES = { # name of the estimate -> its sentence
     'placebo': 'Unrelated topics {differ} in {share} of cases.',
     'placebo attributes': 'Unrelated topics in place of the attribute words {reach} in {share} of cases.',
+    'placebo groups': 'Pairs of other words in place of the group words {reach} in {share} of cases.',
     'placebo directions': 'Directions of random pairs of words {reach} in {share} of cases.',
     'placebo spread': 'They spread the words as much in {share} of cases.',
     'placebo words': 'Pairs of other words in their place {differ} in {share} of cases.',
+    'placebo random targets': 'Random words of like frequency {differ} in {share} of cases.',
+    'placebo random attributes': 'Random words in place of the attribute words {reach} in {share} of cases.',
 }
 
 _REACH = { # alternative -> what a placebo does that is counted
@@ -928,6 +941,11 @@ def finding_text(comparison, # a Comparison, or None
     if c.kind == 'correlation':
         idea, _other = _by_sign(c.ideas, value - null)
         return f'{idea} with {c.of} that have a larger {c.groups[0]}'
+    if c.kind == 'preference':
+        preferred, other = _by_sign(c.ideas, value - null)
+        subject = c.groups[0] if c.groups else 'the model'
+        among = '' if c.of == Comparison.of else f' among {c.of}'
+        return f'the preference of {subject} for {preferred} over {other}{among}'
     return comparison_text(c, value, null)
 
 
@@ -1214,7 +1232,10 @@ def families_text(sizes, # name of a family of tests -> how many tests it has
 
 
 _REPLACED = {'targets': 'unrelated topics in place of the target words', 'attributes': 'unrelated topics in place of the attribute words',
-             'directions': 'directions of random pairs of words'}
+             'group words': 'pairs of other words in place of the group words', 'directions': 'directions of random pairs of words',
+             'changed words': 'pairs of other words in place of those that differ',
+             'random targets': 'random words of like frequency in place of the target words',
+             'random attributes': 'random words of like frequency in place of the attribute words'}
 
 def placebo_columns_text(replaced, # "targets", "attributes" or "directions", one a column
                          is_adjusted=True, # whether each p is followed by its adjusted p

@@ -94,8 +94,11 @@ def ladder_vectors(dose, # mean lean of X less that of Y, from -1 to 1
         first[1] = first[1][:QUERY_SIZE // 2]
     name = f'dose {dose:g}, {confounder}, seed {random_state}'
     order = np.argsort(-frequency, kind='stable')           # files of vectors begin with frequent words
-    return LadderVectors(WordVectors(words[order].tolist(), rows[order], name), Query('jobs and people', *first, source='ladder'),
-                         Query('held out', *[of_list[QUERY_SIZE:] for of_list in lists], source='ladder'))
+    queries = []
+    for of_query, (first_jobs, second_jobs, first_people, second_people) in (
+            ('jobs and people', first), ('held out', [of_list[QUERY_SIZE:] for of_list in lists])):
+        queries.append(Query(of_query, first_jobs, second_jobs, first_people, second_people, source='ladder'))
+    return LadderVectors(WordVectors(words[order].tolist(), rows[order], name), queries[0], queries[1])
 
 # %% ../../nbs/testing/07_ladder.ipynb #bec320d2
 def _letters(number):
