@@ -8,6 +8,8 @@ __all__ = ['CHAT_FAULTS', 'CHAT_TEMPLATE', 'read_request', 'ChatServer', 'make_c
 # %% ../../nbs/testing/02a_chat_server.ipynb #cf25b950
 import math
 import threading
+import zlib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +108,7 @@ class ChatServer(FakeServer):
         self.chat = chat
         self.served_as = served_as
         self.most_top = most_top
-        self._drawn = 0                         # answers without a seed
+        self._drawn: Counter = Counter()        # messages -> how many answers without a seed were drawn for them
         self._count_lock = threading.Lock()
         super().__init__(**options)
 
@@ -171,8 +173,9 @@ class ChatServer(FakeServer):
         seed = ask.seed
         if seed is None:
             with self._count_lock:
-                self._drawn += 1
-                seed = self._drawn
+                self._drawn[ask.messages] += 1
+                count = self._drawn[ask.messages]
+            seed = zlib.crc32(f'{count} {ask.messages}'.encode())          # the same whatever order the requests come in
         if not callable(self.chat):
             [answer] = self.chat.answers([ask._replace(seed=seed)])
             return answer
