@@ -214,6 +214,14 @@ def _standard_error(result, scale, bound):
     return (ends[1] - ends[0]) / 2 / critical
 
 
+def _null_on_scale(result, scale, bound):
+    "The null of a result on the scale; None if it is at the bound, as the null of ECT is, a correlation of 1."
+    try:
+        return scale.to_scale(result.null, bound)
+    except ValueError:
+        return None
+
+
 def battery_summary(results, # a list of `Result`, of one subject and one metric, such as those of bb.weat_battery
                     confidence_level=.95, # of the intervals
                    )->BatterySummary: # mean, spread, further, equal, scale, tests and left_out
@@ -221,7 +229,8 @@ def battery_summary(results, # a list of `Result`, of one subject and one metric
 
     A random-effects model with restricted maximum likelihood; Viechtbauer (2005, doi:10.3102/10769986030003261). The standard error of
     each test is read from its interval. Give the tests a common direction first: the stereotype should have the same sign in each.
-    A test without an interval, or with a value at its bound, is in `left_out` with the reason.
+    A test without an interval, or with a value at its bound, is in `left_out` with the reason. A null at the bound (ECT's is a correlation
+    of 1) is no mean that a test could reject, so that there is no p-value then.
 
     Raises: ValueError for results of several subjects or metrics, and for fewer than two tests with an interval.
 
@@ -249,16 +258,17 @@ def battery_summary(results, # a list of `Result`, of one subject and one metric
             left_out[name] = 'its value or an end of its interval is at its bound'
             continue
         rows.append({'test': name, 'value': r.value, 'low': r.low, 'high': r.high, 'y': scale.to_scale(r.value, bound), 'se': se,
-                     'null': scale.to_scale(r.null, bound)})
+                     'null': _null_on_scale(r, scale, bound)})
     if len(rows) < 2:
         raise ValueError(f'{len(rows)} of {len(results)} results have an interval, and two are needed')
     table = pd.DataFrame(rows)
-    null = table['null'].iloc[0]
+    null_on_scale = rows[0]['null']
+    null = 0. if null_on_scale is None else null_on_scale
     found = pool_tests(table['y'] - null, table['se'] ** 2, confidence_level)
     units = Units(counts=(len(table),), name='tests')
     about = {'method': 'random effects', 'over': 'tests', 'confidence_level': confidence_level, 'units': units}
     back = scale.back
-    test = HypothesisTest(name='t', pvalue=found.pvalue, df=len(table) - 1, units=units)
+    test = None if null_on_scale is None else HypothesisTest(name='t', pvalue=found.pvalue, df=len(table) - 1, units=units)
     mean = Estimate(name='mean of tests', value=float(back(found.mean + null)), test=test,
                     interval=Interval.between(back(found.low + null), back(found.high + null), df=len(table) - 1, **about))
     spread = Estimate(name='τ', value=found.tau, interval=Interval.between(found.tau_low, found.tau_high, **about))
