@@ -101,7 +101,7 @@ _NOT_COUNTED = ('honest',) # measures that read whole vocabularies, which a dry 
 
 
 def _tests_for(study, kind):
-    "The tests of a study that are measured on this kind of subject, without those that are not counted."
+    "The tests of a study that are measured on this kind of subject. HONEST is left out, because its cost is not counted."
     tests = []
     for row in measures_of_study(study):
         if kind in row.kinds and row.name not in _NOT_COUNTED:

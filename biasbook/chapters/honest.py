@@ -326,7 +326,7 @@ def _difference(first, second, level):
 
 
 def _two_groups(items, groups):
-    "The two groups that are compared, or None: those that are asked for, or the only two."
+    "The two groups to compare: the groups asked for, else the only two. None for more groups."
     there = list(dict.fromkeys(items['group']))
     if groups is None:
         return tuple(there) if len(there) == 2 else None

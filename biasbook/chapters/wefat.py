@@ -345,7 +345,7 @@ class OtherAxes(NamedTuple):
     notes: tuple = () # of Notes: what the placebos are, or why there are none
 
     def of_words(self, kept):
-        "The same for some of the words: the numbers of those that are kept."
+        "The same for the words whose numbers are given."
         return self._replace(rows=self.rows[:, kept])
 
     def estimate(self, property, r, alternative):

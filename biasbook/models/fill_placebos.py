@@ -104,7 +104,7 @@ def group_candidates(model, # a MaskedScorer
                     )->GroupWords:
     """Words of the model's vocabulary that it finds about as probable in the place of the group words, when the target is masked too.
 
-    Each is one token and no word for women or men; the probability stands in for the frequency, which is not known."""
+    Each is one token and not a word for women or men. The frequency of a word is not known, so its probability is used instead."""
     excluded = gendered_words() | {word.casefold() for word in exclude} | {word.casefold() for group in groups for word in group}
     own = [word for group in groups for word in group]
     vocabulary = {number: word for number, word in _vocabulary(model.tokenizer).items() if word.casefold() not in excluded}
@@ -273,7 +273,7 @@ def group_pairs(model, # a MaskedScorer
 
 def too_few_group_words(pairs # GroupPairs
                        ): # a Note
-    "Why there is no placebo of the group words."
+    "Why the group words have no placebo."
     return note('too few group words', n=len(pairs.words), needed=LEAST_GROUP_WORDS)
 
 

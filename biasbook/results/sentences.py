@@ -1233,7 +1233,7 @@ def families_text(sizes, # name of a family of tests -> how many tests it has
 
 _REPLACED = {'targets': 'unrelated topics in place of the target words', 'attributes': 'unrelated topics in place of the attribute words',
              'group words': 'pairs of other words in place of the group words', 'directions': 'directions of random pairs of words',
-             'changed words': 'pairs of other words in place of those that differ',
+             'changed words': 'pairs of other words in place of the words that differ',
              'random targets': 'random words of like frequency in place of the target words',
              'random attributes': 'random words of like frequency in place of the attribute words'}
 

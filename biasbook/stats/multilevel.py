@@ -229,8 +229,8 @@ def battery_summary(results, # a list of `Result`, of one subject and one metric
 
     A random-effects model with restricted maximum likelihood; Viechtbauer (2005, doi:10.3102/10769986030003261). The standard error of
     each test is read from its interval. Give the tests a common direction first: the stereotype should have the same sign in each.
-    A test without an interval, or with a value at its bound, is in `left_out` with the reason. A null at the bound (ECT's is a correlation
-    of 1) is no mean that a test could reject, so that there is no p-value then.
+    A test without an interval, or with a value at its bound, is in `left_out` with the reason. If the null is at the bound, as the correlation of 1
+    in ECT, the mean has no p-value.
 
     Raises: ValueError for results of several subjects or metrics, and for fewer than two tests with an interval.
 

@@ -413,7 +413,7 @@ def _of_pilot(result, effect):
     design = design_of(result)
     if design is None:
         name = 'no test' if result.test is None else f'the test {shown(result.test.name)}'
-        raise ValueError(f'{result.metric} has {name}, for which there is no plan; plans are for {", ".join(_DESIGN_OF_TEST)}')
+        raise ValueError(f'{result.metric} has {name}, which this function cannot plan; it knows {", ".join(_DESIGN_OF_TEST)}')
     planned = _Planned(design, {'groups': 'd', 'pairs': 'd', 'shares': 'share', 'orders': 'r'}[design], unit_of(result))
     if design == 'shares':
         return _Standard(result.metric, planned, effect * .5 / result.null)     # a share of 1, or 100 %
@@ -443,7 +443,7 @@ def plan(measure, # the name of a measure such as "weat", a design such as "grou
     Westfall, Kenny & Judd (2014, doi:10.1037/xge0000014).
 
     Raises: UnknownName for a measure without a plan; ValueError for a pilot without a test or a spread, for an effect that is 0 or out of
-    range, and for one that needs more than 100 000 units.
+    range, and for an effect that needs more than 100 000 units.
 
     Example:
         >>> import biasbook as bb
@@ -474,7 +474,7 @@ def plan(measure, # the name of a measure such as "weat", a design such as "grou
         size = 1 - size
     _check_planned(design, LEAST_UNITS[design], size, alpha)
     if size == (.5 if design == 'shares' else 0):
-        raise ValueError(f'effect {shown(effect)} is no effect; give the smallest one that you want to see')
+        raise ValueError(f'the effect is {shown(effect)}, so there is nothing to find; give the smallest effect that you want to see')
     fewest = fewest_units(design, alpha)
     options = n_simulations, random_state
     needed = _needed(design, size, power, alpha, fewest, *options)

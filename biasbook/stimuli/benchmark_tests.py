@@ -136,7 +136,7 @@ def _rows_at(item, path, folder, rows_of):
         name = text_at(item['file'], (*path, 'file'))
         file = Path(folder) / name
         if not file.is_file():
-            raise StudyError((*path, 'file'), f'{shown(name)} cannot be read: there is no such file in the folder of the study')
+            raise StudyError((*path, 'file'), f'{shown(name)} cannot be read: the folder of the study has no such file')
         with reading_file_at(name, path, 'file'):
             table = rows_of.read(file)
     return _plain_rows(table, rows_of.kept)
@@ -217,7 +217,7 @@ def _check_groups(options, there, path, default=()):
     for group in options.get('groups', default):
         if group not in there:
             place = (*path, 'groups') if 'groups' in options else path
-            raise StudyError(place, f'there is no group {shown(group)}, only {listed(map(shown, there))}; name two of these in groups: […, …]')
+            raise StudyError(place, f'unknown group {shown(group)}; the items have {listed(map(shown, there))}; name two of these in groups: […, …]')
 
 # %% ../../nbs/stimuli/16_benchmark_tests.ipynb #a60492b9
 def _bbq_table(source):
@@ -242,7 +242,7 @@ def _honest_table(source):
 
 
 def _kept(columns):
-    "The columns without those that only say where a row was."
+    "The columns, but for the columns that only say where a row was."
     return [column for column in columns if column not in ('line', 'place')]
 
 
@@ -276,7 +276,7 @@ def _retrieval_at(item, path, folder):
     versions = list(dict.fromkeys(row['version'] for row in rows))
     _check_groups(options, versions, path, ('male', 'female'))
     if 'neutral' in options and options['neutral'] not in versions:
-        raise StudyError((*path, 'neutral'), f'there is no version {shown(options["neutral"])}, only {listed(map(shown, versions))}')
+        raise StudyError((*path, 'neutral'), f'unknown version {shown(options["neutral"])}; the items have {listed(map(shown, versions))}')
     return {'items': rows}
 
 # %% ../../nbs/stimuli/16_benchmark_tests.ipynb #819d7fec
@@ -415,7 +415,7 @@ def _lexicon_at(item, path, folder):
         return lexicon                          # downloaded when it is needed
     file = Path(folder) / text_at(lexicon, place)
     if not file.is_file():
-        raise StudyError(place, f'{shown(lexicon)} cannot be read: there is no such file in the folder of the study')
+        raise StudyError(place, f'{shown(lexicon)} cannot be read: the folder of the study has no such file')
     with errors_at_path(*place):
         return sorted(load_lexicon(file).entries)
 
@@ -515,7 +515,7 @@ def benchmark_at(item, # a mapping of a study file, or a BenchmarkTest
         raise StudyError(path, f'measure is missing; it is {joined(BENCHMARK_KINDS, "or")}')
     measure = item['measure']
     if not isinstance(measure, str) or measure not in BENCHMARK_KINDS:
-        raise StudyError((*path, 'measure'), f'there is no measure {shown(measure)} for items of your own; {did_you_mean(str(measure), BENCHMARK_KINDS)}')
+        raise StudyError((*path, 'measure'), f'unknown measure {shown(measure)}; {did_you_mean(str(measure), BENCHMARK_KINDS)}')
     reader = _READERS[measure]
     keys_at(item, path, _keys_of(measure), ('name', *reader.needed))
     found = BenchmarkTest(name=text_at(item['name'], (*path, 'name')), measure=measure, options=_options_at(item, path),

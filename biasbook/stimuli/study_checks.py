@@ -56,14 +56,14 @@ def reading_file_at(name, # of the file, as the study has it
 def keys_at(value, # what the file has
             path, # where
             known, # names of keys
-            needed, # those that must be there
+            needed, # the keys that must be present
            )->dict:
     "A mapping with known keys only. StudyError names the wrong key, with the nearest known one, or what is missing."
     if not isinstance(value, dict):
         raise StudyError(path, f'this must be a mapping with the keys {joined(known)}, but is {kind_of(value)}')
     for key in value:
         if key not in known:
-            raise StudyError((*path, key), f'there is no key {shown(key)} here; {did_you_mean(str(key), known)}')
+            raise StudyError((*path, key), f'unknown key {shown(key)}; {did_you_mean(str(key), known)}')
     missing = [key for key in needed if key not in value]
     if missing:
         raise StudyError(path, f'{joined(missing)} {"is" if len(missing) == 1 else "are"} missing')
