@@ -149,11 +149,11 @@ def fills_of_groups(model, # a MaskedScorer
 
 
 def fills_of_tokens(model, # a MaskedScorer
-                              templates, # Templates with the slots group and target
-                              group, # a word for {group}, which is masked
-                              tokens, # the numbers of the tokens that are read in its place
-                              targets, # a list of words for {target}
-                             )->np.ndarray: # (2, templates, tokens, targets), as fills_of_groups
+                    templates, # Templates with the slots group and target
+                    group, # a word for {group}, which is masked
+                    tokens, # the numbers of the tokens that are read in its place
+                    targets, # a list of words for {target}
+                   )->np.ndarray: # (2, templates, tokens, targets), as fills_of_groups
     "As `fills_of_groups`, for group words that are one token each: every sentence is read once, for all of them."
     questions = []
     for template in templates:
