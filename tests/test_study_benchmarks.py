@@ -1,6 +1,7 @@
 """Items of one's own in study files: does an audit find what was planted, and are its results saved, compared and limited like others?"""
 import hashlib
 import json
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import numpy as np
@@ -12,10 +13,13 @@ from click.testing import CliRunner
 import biasbook as bb
 from biasbook.auditing.cli import main as command_line
 from biasbook.auditing.files import results_text
+from biasbook.auditing.readings import summary_rows
 from biasbook.auditing.report import again_code
 from biasbook.results.readings import summary_table
+from biasbook.embedders.load import from_callable
 from biasbook.stimuli.study import example_study, study_from_text
 from biasbook.testing.completions_server import CompletionsServer
+from biasbook.testing.fake_server import FakeServer, hash_vectors
 from biasbook.testing.planted_tasks import load_task_grammar
 
 pytest.importorskip('torch')
@@ -254,7 +258,51 @@ def test_report_says_how_to_compute_a_result_again(tmp_path, monkeypatch):
         names = {'study': study}
         exec(again_code(found, row), names)
         assert names['found'].results[0].value == found.results[0].value
-    assert "study='mine.yaml', only=['mine']" in again_code(bb.audit('novels-mini-masked', study='mine.yaml', resume=False), row)
+    assert "measures=['winobias'], study='mine.yaml', only=['mine']" in again_code(bb.audit('novels-mini-masked', study='mine.yaml', resume=False), row)
+
+
+def test_report_says_how_to_compute_each_part_again(tmp_path, monkeypatch):
+    "The code in the report runs, and gives the value of its result: queries, gaps, fills, pairs and contrasts of a study, and a test of the book."
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'mine.yaml').write_text(example_study(), encoding='utf-8')
+    parts = {'queries': ['jobs', 'rnd jobs'], 'gaps': ['letters*'], 'fills': ['parents', 'relatives'], 'pairs': ['tears'], 'contrasts': ['age and work']}
+    with FakeServer() as server:
+        embedder = f'openai-compatible:m@{server.url("openai-compatible")}'
+        subjects = {'queries': 'googlenews-mini', 'gaps': 'googlenews-mini', 'fills': 'novels-mini-masked', 'pairs': 'novels-mini-causal',
+                    'contrasts': embedder}
+        for part, only in parts.items():
+            measures = ['weat', 'rnd'] if part == 'queries' else None
+            for study in ('mine.yaml', study_from_text(example_study())):
+                found = bb.audit(subjects[part], measures, study=study, only=only, resume=False)
+                rows = summary_rows(found.results)
+                assert len(rows) == len(only), part
+                for row in rows:
+                    names = {'study': study}
+                    exec(again_code(found, row), names)
+                    assert [r.value for r in names['found'].results] == [found.results[row['at']].value], part
+    both = bb.audit('googlenews-mini', 'weat', study='mine.yaml', with_builtin=True, only=['jobs', 'weat7'], resume=False)
+    codes = {row['name']: again_code(both, row) for row in summary_rows(both.results)}
+    assert 'study' in codes['jobs'] and 'study' not in codes['weat7']
+
+
+def test_limits_on_benchmarks(tmp_path, monkeypatch):
+    "A configuration with limits on WinoBias and retrieval: values, intervals, and absence with a bound; on the command line and in JUnit XML."
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'mine.yaml').write_text(example_study('benchmarks'), encoding='utf-8')
+    config = {'subjects': ['novels-mini-masked'], 'study': 'mine.yaml', 'out': 'out', 'junit': 'limits.xml',
+              'limits': {'winobias/*': 'abs(value) <= 100', 'tired': 'p > .05 and low >= -100 and high <= 100', 'retrieval/*': 'abs(value) <= .05'}}
+    (tmp_path / 'audit.yaml').write_text(yaml.safe_dump(config, sort_keys=False), encoding='utf-8')
+    done = CliRunner().invoke(command_line, ['audit', '--config', 'audit.yaml'])
+    assert done.exit_code == 3 and 'Limits: 2 within, 1 not measured' in done.output, done.output
+    cases = ET.parse('limits.xml').getroot().findall('.//testcase')
+    assert [len(case) for case in cases] == [0, 0, 1]
+    items = [{'query': f'query {k}', 'version': group, 'document': f'{group} page {k}'} for k in range(12) for group in ('male', 'female')]
+    study = bb.Study(benchmarks=[{'name': 'helpers', 'measure': 'retrieval', 'groups': ['male', 'female'], 'items': items}])
+    audit = bb.audit(from_callable(hash_vectors, 'by hash'), study=study, resume=False)
+    limits = ['helpers: abs(value) <= 2', 'retrieval/*: p > .05 and low >= -1.9 and high <= 1.9', 'helpers: p > .05 and low >= -2 and high <= 2',
+              'retrieval: n >= 13']
+    statuses = [outcome.status for outcome in bb.check_limits(audit, limits)]
+    assert statuses == ['within', 'within', 'too little data', 'exceeded']          # a difference of cosines is between -2 and 2
 
 
 def test_model_behind_a_server(tmp_path):

@@ -11,7 +11,7 @@ import math
 from typing import NamedTuple
 
 from ..results.readings import READING_TITLES, READINGS, is_known
-from ..results.sentences import question_text
+from ..results.sentences import question_text, replaced_text, units_text
 from .measures import MEASURES
 from .html import escaped, figure_html, number_text, plain, render
 
@@ -100,15 +100,16 @@ def _point(row, scale):
     "A result as a point of the picture."
     null = row['null']
     title = READING_TITLES[row['reading']]
-    value = number_text(row['value'])
+    digits = row.get('digits', 2)
+    value = number_text(row['value'], digits)
     ends = interval = band = None
     text = value
     if is_known(row['low']):
-        ends = f'{number_text(row["low"])} to {number_text(row["high"])}'
+        ends = f'{number_text(row["low"], digits)} to {number_text(row["high"], digits)}'
         text = f'{value}, interval {ends}'
         interval = scale.span(row['low'], row['high'])
     if is_known(row['placebo']):
-        text = f'{text}; 95 % of placebos within {number_text(row["placebo"])} of {number_text(null)}'
+        text = f'{text}; 95 % of placebos within {number_text(row["placebo"], digits)} of {number_text(null, digits)}'
         band = scale.span(null - row['placebo'], null + row['placebo'])
     at = scale.at(row['value']) if math.isfinite(row['value']) else None
     return Point(row['reading'], title, value, ends or '', f'{row["subject"]}: {text}. {title}', scale.at(null), at, interval, band)
@@ -143,8 +144,14 @@ def _line(line, subjects, results):
 # %% ../../nbs/auditing/04a_figures.ipynb #17af5c84
 MOST_ROOMY_LINES = 20 # a picture with more lines has two columns
 
-_CAPTION = ('The mark is the value, the line its interval, and the dashed line no association. To the right of it, the association has the direction '
-            'that the row names. The grey band holds 95 % of the placebos: unrelated topics, other words, or random directions. The readings use p-values that are '
+def _caption(rows):
+    "What the marks, lines and bands of the picture are."
+    text = ('The mark is the value, the line its interval, and the dashed line no association. To the right of it, the association has the '
+            'direction that the row names.')
+    replaced = dict.fromkeys(kind for row in rows for kind in row['replaced'])
+    if not replaced:
+        return text
+    return (f'{text} The grey band holds 95 % of the placebos: {"; ".join(map(replaced_text, replaced))}. The readings use p-values that are '
             'adjusted for several tests, so a mark outside its band need not stand out.')
 
 
@@ -157,7 +164,7 @@ def picture_html(rows, # of a summary_table, as dictionaries
     most_subjects = max(len(block.subjects) for block in blocks)
     is_dense = n_lines > MOST_ROOMY_LINES or most_subjects > 1
     n_of = [(name, title, sum(row['reading'] == name for row in rows)) for name, title in READING_TITLES.items()]
-    return render('picture', forests=blocks, is_dense=is_dense, readings=[x for x in n_of if x[2]], caption=_CAPTION)
+    return render('picture', forests=blocks, is_dense=is_dense, readings=[x for x in n_of if x[2]], caption=_caption(rows))
 
 # %% ../../nbs/auditing/04a_figures.ipynb #b2f264ba
 FIGURES = 12 # of single results in one report: those of the strongest readings
@@ -173,13 +180,21 @@ def _figures_of_measures():
     return {m.name: m.figure for m in MEASURES if m.figure}
 
 
+def _alt_text(r):
+    "What the figure of a result shows: its words, or other units such as pairs."
+    if r.details is not None and 'word' in r.details:
+        return f'Every word of {r.label} in {r.subject} at its value'
+    over = units_text(r.units)
+    return f'The values of {r.label} in {r.subject}, over {over}' if over else f'The values of {r.label} in {r.subject}'
+
+
 def _own_figure(r):
     "The chapter's own figure of a result, or why it could not be drawn."
     import matplotlib.pyplot as plt
     open_before = set(plt.get_fignums())
     draw = _figures_of_measures()[r.meta['measure']]
     try:
-        image = figure_html(draw(r), f'Every word of {r.label} in {r.subject} at its value')
+        image = figure_html(draw(r), _alt_text(r))
         return OwnFigure(f'<div class="own" tabindex="0">{image}</div>', True)
     except Exception as e:                       # a result from a file may lack what its chapter draws
         why = escaped(plain(f'{type(e).__name__}: {e}', 200))
@@ -193,7 +208,7 @@ def own_figures(rows, # of a summary_table, as dictionaries; at is the number of
                 results, # the Results
                )->dict: # number of a result: its OwnFigure, for results whose chapter has a figure
     "The chapters' own figures, drawn for the `FIGURES` strongest readings."
-    left_out = OwnFigure(f'<p class="note">The figure of its words is left out: this report draws figures only for the '
+    left_out = OwnFigure(f'<p class="note">Its figure is left out: this report draws figures only for the '
                          f'{FIGURES} strongest readings.</p>', False)
     drawable = [row for row in rows if row['measure'] in _figures_of_measures()]
     drawable.sort(key=_by_strength)

@@ -85,7 +85,7 @@ class _NumberColumn(NamedTuple):
 def _number_columns(rows):
     "The numbers of the results of one subject; rows are of the summary_table."
     columns = [_NumberColumn('', 'n', [used_of_asked_text(*_counts(row)) for row in rows]),
-               _NumberColumn('', 'value', [number_text(row['value']) for row in rows]),
+               _NumberColumn('', 'value', [number_text(row['value'], row['digits']) for row in rows]),
                _NumberColumn('', '95 % interval', [_interval_text(row) for row in rows]),
                _NumberColumn('', 'p', [p_text(row) for row in rows]),
                _NumberColumn('p', 'Holm', [p_text(row, 'p_holm') for row in rows])]
@@ -141,7 +141,7 @@ def _interval_text(row):
     "The interval of a row of a table, or a dash."
     if not is_known(row['low']):
         return '–'
-    return f'[{number_text(row["low"])}, {number_text(row["high"])}]'
+    return f'[{number_text(row["low"], row["digits"])}, {number_text(row["high"], row["digits"])}]'
 
 # %% ../../nbs/auditing/07_files.ipynb #6c93a65e
 def audit_lines(audit, # an Audit

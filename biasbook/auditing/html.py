@@ -70,31 +70,34 @@ def cited(text, # a source
     return DOI.sub(link, escaped(text, 4000))
 
 # %% ../../nbs/auditing/06_html.ipynb #eb481e6e
-def number_text(x # a number, NaN or None
+def number_text(x, # a number, NaN or None
+                digits=2, # after the point
                )->str:
     "A number as a page prints it."
     if not is_known(x):
         return '–'
     if abs(x) >= 1e4:
         return f'{x:.2g}'
-    return f'{x:z.2f}'                          # z: -0.001 becomes 0.00, not -0.00
+    return f'{x:z.{digits}f}'                   # z: -0.001 becomes 0.00, not -0.00
 
 # %% ../../nbs/auditing/06_html.ipynb #2f8b9d55
 def interval_text(low, # its ends: numbers, NaN or None
                   high,
+                  digits=2, # after the point
                  )->str:
     "An interval as a page prints it; '' if it is not known."
     if not is_known(low):
         return ''
-    return f'[{number_text(low)}, {number_text(high)}]'
+    return f'[{number_text(low, digits)}, {number_text(high, digits)}]'
 
 
 def estimate_text(value, # numbers, NaN or None
                   low,
                   high,
+                  digits=2, # after the point
                  )->str:
     "A value and its interval as a page prints them."
-    return f'{number_text(value)} {interval_text(low, high)}'.strip()
+    return f'{number_text(value, digits)} {interval_text(low, high, digits)}'.strip()
 
 # %% ../../nbs/auditing/06_html.ipynb #be9f65d0
 def list_html(items, # HTML, an item each

@@ -757,12 +757,17 @@ def _at_the_ends(record, r):
     return {**record, 'detectable': _LARGEST_DETECTABLE, 'low': r.null - reach, 'high': r.null + reach}
 
 
+_REACH_OF_METRICS = {'BBQ s_AMB': 100., 'BBQ s_DIS': 100., 'retrieval difference': 2., 'HONEST difference': 100., 'UnQover μ': 1.}
+
+
 def _reach(r):
     "How far a value can be from the null, as far as that is known."
+    if r.metric in _REACH_OF_METRICS:
+        return _REACH_OF_METRICS[r.metric]
     kind = '' if r.comparison is None else r.comparison.kind
     if kind in ('correlation', 'neighbors', 'agreement', 'ratings'):
         return 1.
-    if kind in ('preference', 'classifier', 'clusters'):
+    if kind in ('preference', 'classifier', 'clusters') and r.null != 0:       # a share; WinoBias is a log-odds, which has no end
         return abs(r.null)
     if kind in ('difference', 'lean') and r.metric.endswith(' d'):
         return 2.

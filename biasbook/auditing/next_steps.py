@@ -15,7 +15,7 @@ from ..results.readings import is_known, units_for_large_effect
 from ..results.result import PLACEBOS
 from ..results.sentences import p_text
 from ..stimuli.words import weat_queries
-from .readings import LOWER_CASE, MISSING_WORDS, consistency, summary_rows
+from .readings import LOWER_CASE, MISSING_WORDS, consistency, replaced_by, summary_rows
 
 # %% ../../nbs/auditing/04_next_steps.ipynb #2368a46a
 class Step(NamedTuple):
@@ -86,7 +86,7 @@ def _reached_by_placebos(audit, rows):
         subject = subject_as_python(audit, weakest['subject'])
         code = ('from biasbook.chapters.weat import placebo_reference\n'
                 f"placebo_reference({subject}, {weakest['name']!r}, on_missing='drop', side={side!r}).pairs[:5]")
-    return [Step(f'{_listed_results(reached)}: not clearly larger than placebos, such as unrelated topics or random directions (adjusted '
+    return [Step(f'{_listed_results(reached)}: not clearly larger than placebos, that is {replaced_by(reached)} (adjusted '
                  f'placebo p up to {p_text(weakest, f"{side}: p_holm")} in {_name(weakest)}). Look at these placebos before you '
                  'interpret the result.', code)]
 

@@ -8,6 +8,7 @@ __all__ = ['InfluentialWord', 'influential_word', 'tag_html', 'statement_text', 
 
 # %% ../../nbs/auditing/05_report.ipynb #f2ea3042
 import json
+import re
 from threading import Lock
 from functools import cache
 from typing import NamedTuple
@@ -24,7 +25,7 @@ from ..results.result import PLACEBOS, paper_table
 from ..stats.effects import pearson, weat_effect_size
 from ..results.sentences import (asked_text, capitalized, comparison_text, finding_text, influence_text, notes_text, p_text, question_text,
                                         test_text, units_text)
-from .readings import agreement_sentence, consistency, counts, headline, summary_rows
+from .readings import agreement_sentence, consistency, counts, digits_of, headline, replaced_by, summary_rows
 from .limits import STATUSES
 from .measures import MEASURES
 from .next_steps import next_steps, subject_as_python
@@ -140,7 +141,7 @@ def result_html(row, # of a summary_table, as a dictionary
                address='', # of the page of the book that explains the measure
                )->str:
     "A result as a sentence, with its words to unfold."
-    numbers = [f'{row["metric"]} = {estimate_text(row["value"], row["low"], row["high"])}']
+    numbers = [f'{row["metric"]} = {estimate_text(row["value"], row["low"], row["high"], digits_of(r))}']
     if is_known(row['p']):
         numbers += [f'p {p_text(row)}', f'after adjustment {p_text(row, "p_holm")}']
     placebos = _placebos_of([row])
@@ -154,6 +155,12 @@ def result_html(row, # of a summary_table, as a dictionary
                   code=Markup(code_html(code)) if code else '', address=address)
 
 
+def _own_tests(audit):
+    "The tests of the study of an audit, such as 'fills/my test'."
+    own = audit.about.get('own_tests')
+    return own if isinstance(own, list) else []
+
+
 def again_code(audit, # an Audit
                row, # of a summary_table, as a dictionary
               )->str: # '' for a result of an unknown measure
@@ -163,12 +170,13 @@ def again_code(audit, # an Audit
         return ''
     subject = subject_as_python(audit, row['subject'])
     meta = audit.results[row['at']].meta
-    if 'items_sha256' in meta:                  # of a test with items of the user
+    unit = meta.get('unit')
+    if 'items_sha256' in meta or f'{measure}/{unit}' in _own_tests(audit):
         study = audit.about.get('study')
         about = f'study={study!r}' if study else 'study=study'
         made = '' if study else '# study is the Study that the audit was given\n'
         return ('from biasbook.auditing.run import audit\n'
-                f'{made}found = audit({subject}, {about}, only=[{meta.get("unit")!r}])')
+                f'{made}found = audit({subject}, measures=[{measure!r}], {about}, only=[{unit!r}])')
     return ('from biasbook.auditing.run import audit\n'
             f'found = audit({subject}, measures=[{measure!r}])\n'
             f'[r for r in found.results if r.query == {audit.results[row["at"]].query!r}]')
@@ -195,7 +203,7 @@ def _seeds_of_test(test):
 def _provenance_html(audit):
     "The section with versions, command, subjects, word lists, and the method of each result."
     versions = audit.about_part('versions') or {'biasbook': __version__}
-    own_sections = ('versions', 'subjects', 'measures', 'command', 'not_run')
+    own_sections = ('versions', 'subjects', 'measures', 'command', 'not_run', 'own_tests')
     more = {name: value for name, value in audit.about.items() if name not in own_sections}
     parts = ['<h3>Computed with</h3>', facts_html({**versions, **more}.items())]
     if audit.about.get('command'):
@@ -226,8 +234,8 @@ def numbers_html(ident, # of the table
     for row in rows:
         r = results[row['at']]
         missing = row['missing words']
-        body.append([row['label'], row['subject'], row['metric'], READING_TITLES[row['reading']], (number_text(row['value']), row['value']),
-                     (interval_text(row['low'], row['high']) or '–', row['low']),
+        body.append([row['label'], row['subject'], row['metric'], READING_TITLES[row['reading']], (number_text(row['value'], digits_of(r)), row['value']),
+                     (interval_text(row['low'], row['high'], digits_of(r)) or '–', row['low']),
                      *((p_text(row, column), row[column]) for column in p_titles),
                      (number_text(row['against placebos']), row['against placebos']), (number_text(row['probability']), row['probability']),
                      _count_cell(row['n']), _count_cell(row['n_asked']),
@@ -276,7 +284,7 @@ def _statements(rows, results):
         groups.setdefault((statement_text(r, results[r['at']]), r['name'] or r['query']), []).append(r)
     lines = []
     for (text, name), group in groups.items():
-        notes = ', '.join(f'{plain(r["subject"], 200)} {number_text(r["value"])}' for r in group)
+        notes = ', '.join(f'{plain(r["subject"], 200)} {number_text(r["value"], digits_of(results[r["at"]]))}' for r in group)
         sides = _sides_compared_alone(group)
         if sides:
             notes += f'; compared with placebos in place of the {", ".join(sides)} only'
@@ -291,7 +299,7 @@ def _findings_html(audit, rows, agreements):
         mine = [r for r in rows if r['reading'] == rule.reading]
         if mine:
             groups.append(_Group(rule.reading, rule.title, rule.condition, rule.licence, len(mine), _statements(mine, audit.results)))
-    split = [f'{x.label}: {number_text(x.low)} to {number_text(x.high)}' for x in agreements if x.same_side < x.subjects]
+    split = [f'{x.label}: {number_text(x.low, x.digits)} to {number_text(x.high, x.digits)}' for x in agreements if x.same_side < x.subjects]
     return render('found', groups=groups, n=len(rows), split=split)
 
 # %% ../../nbs/auditing/05_report.ipynb #3eacdd40
@@ -312,7 +320,7 @@ def _chapter_html(chapter, audit, figures):
                 parts.append(result_html(r, audit.results[r['at']], figure, again_code(audit, r), chapter.address))
     drawn = sum(r['at'] in figures and figures[r['at']].is_drawn for r in rows)
     if 0 < drawn < len(rows):
-        parts.append(f'<p class="soft">{drawn} of {len(rows)} results unfold with a figure of their words: a report '
+        parts.append(f'<p class="soft">{drawn} of {len(rows)} results unfold with a figure: a report '
                      'draws figures only for its strongest readings.</p>')
     parts.append('</div>')
     return '\n'.join(map(str, parts))
@@ -342,7 +350,7 @@ def _agreements_html(agreements, n_subjects):
     for x in agreements:
         same_sign = (f'{x.same_side} of {x.subjects}', x.same_side / x.subjects)
         small_p = (f'{x.kept} of {x.subjects}', x.kept / x.subjects)
-        body.append([x.label, x.metric, same_sign, (number_text(x.low), x.low), (number_text(x.high), x.high), small_p,
+        body.append([x.label, x.metric, same_sign, (number_text(x.low, x.digits), x.low), (number_text(x.high, x.digits), x.high), small_p,
                      'yes' if x.same_words else 'no'])
     title = f'Queries measured in two subjects or more: {len(agreements)}'
     return f'<p>{escaped(agreement_sentence(agreements))}</p>' + _DEPENDENCE + table_html('agreement', title, head, body)
@@ -403,7 +411,7 @@ def _methods_text(audit):
     text = (f'We measured {plural(len(rows), "association")} ({metrics}) in {subjects} with biasbook {__version__}. {c.tested} of them have '
             'a p-value, which Holm’s method adjusts within each subject and battery.')
     if c.compared:
-        text += (f' {c.compared} were compared with placebos, that is with unrelated topics, other words or random directions, and these p-values are '
+        text += (f' {c.compared} were compared with placebos, that is with {replaced_by(rows)}, and these p-values are '
                  'adjusted in the same way.')
     found = [row for row in rows if row['reading'] == 'stands out']
     stand = 'stands' if len(found) == 1 else 'stand'
@@ -418,7 +426,7 @@ def _methods_text(audit):
 def _finding_with_numbers(row, audit):
     "What a result found, with its numbers, for a paper."
     r = audit.results[row['at']]
-    numbers = f'{row["metric"]} = {estimate_text(row["value"], row["low"], row["high"])}, p {p_text(row, "p_holm")}, placebo p {_largest_placebo_p(row)}, both adjusted'
+    numbers = f'{row["metric"]} = {estimate_text(row["value"], row["low"], row["high"], digits_of(r))}, p {p_text(row, "p_holm")}, placebo p {_largest_placebo_p(row)}, both adjusted'
     return f'{finding_text(r.comparison, row["query"], r.value, r.null)} in {row["subject"]} ({numbers}; n = {_count_cell(row["n"])[0]})'
 
 
@@ -432,10 +440,16 @@ _USES = { # kind of a subject -> what to check before use
 
 _USE_OF_READING = { # a key of READINGS -> what to do about results with this reading
     'stands out': 'Expect these associations in what you build, and test for them:',
-    'reached by placebos': 'These words differ, as unrelated words often do. That is no all-clear: a user may still meet these differences:',
-    'not compared': 'These words differ; nobody knows whether more than unrelated words do. Test for them in your own application:',
+    'reached by placebos': 'These {units} differ, as placebos often do. That is no all-clear: a user may still meet these differences:',
+    'not compared': 'These {units} differ; nobody knows whether more than others do. Test for them in your own application:',
     'too few words to tell': 'This audit cannot say anything about these. Do not take that for a pass:',
-    'not shown': 'No difference was shown for these. Other words may show one:'}
+    'not shown': 'No difference was shown for these. Other {units} may show one:'}
+
+
+def _units_of(results):
+    "What the results are over: 'words', or 'pairs and questions'."
+    names = ['words' if r.units is None else re.sub('^.*words$', 'words', r.units.name) for r in results]
+    return joined(dict.fromkeys(names))
 
 
 def _question_of(row, audit, has_subjects):
@@ -454,6 +468,7 @@ def _use_html(audit, rows):
     for reading, advice in _USE_OF_READING.items():
         mine = [row for row in rows if row['reading'] == reading]
         if mine:
+            advice = advice.format(units=_units_of([audit.results[row['at']] for row in mine]))
             items.append(escaped(advice) + list_html([_question_of(row, audit, has_subjects) for row in mine]))
     kinds = dict.fromkeys(audit.facts('subjects', r['subject']).get('kind') for r in rows)
     items += [escaped(_USES[kind]) for kind in kinds if kind in _USES]
@@ -482,9 +497,9 @@ def _compact_json(text):
 READING = """<p>d is the difference between two mean associations, in standard deviations of the target words; for sets of
 equal size it stays below 2. The interval shows how the value would vary over similar word sets of the same size. p is
 the share of splits of the target words, or of orders of a property, that give a value at least as large in either
-direction; a one-sided p, where one was asked for, counts one direction only. A placebo p is the share of pairs of
-unrelated topics, of other words, or of directions of random pairs of words, that give a value at
-least as large: if it is not small, unrelated words often differ as much. A p with ≤ is the smallest that its random draws
+direction; a one-sided p, where one was asked for, counts one direction only. A placebo p is the share of placebos
+(unrelated topics, pairs of other words, random words, or directions of random pairs of words, as the name of the placebo says) that
+give a value at least as large: if it is not small, placebos often differ as much. A p with ≤ is the smallest that its random draws
 could give, and the number after ± is the error that random draws leave in a p. Holm and BH adjust p within one subject and
 one battery, and Holm adjusts each kind of placebo p in the same way.</p>
 <p>These numbers are associations between words in a representation. They do not show where an association comes from,
@@ -577,7 +592,7 @@ def _sections(audit):
 def _all_results_html(rows, results):
     "The table of all results, with downloads; on paper the table is a smaller one."
     lines = [_PrintedLine(statement_text(row, results[row['at']]), row['name'] or '', row['subject'],
-                          estimate_text(row['value'], row['low'], row['high']), p_text(row, 'p_holm'), _largest_placebo_p(row),
+                          estimate_text(row['value'], row['low'], row['high'], row['digits']), p_text(row, 'p_holm'), _largest_placebo_p(row),
                           _count_cell(row['n'])[0], len(row['missing words']), row['reading'], READING_TITLES[row['reading']]) for row in rows]
     return render('all_results', downloads=_downloads_html(results), table=Markup(numbers_html('all', rows, results)), lines=lines)
 

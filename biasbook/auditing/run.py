@@ -462,6 +462,7 @@ class _RowsAndLimits(NamedTuple):
     rows: list # of measures
     limits: list # `Limit`s, as they were given
     of_study: list # `Limit`s of the study
+    own: frozenset # the tests of the study, such as 'fills/my test'
 
 
 def _rows_and_limits(measures, limits, study, with_builtin):
@@ -469,7 +470,7 @@ def _rows_and_limits(measures, limits, study, with_builtin):
     if study is None:
         if with_builtin:
             raise ValueError('with_builtin is for a study; the tests of the package are measured anyway')
-        return _RowsAndLimits(find_measures(measures), parse_limits(limits), [])
+        return _RowsAndLimits(find_measures(measures), parse_limits(limits), [], frozenset())
     from biasbook.auditing.own_tests import measures_of_study      # late: it imports all chapters
     from biasbook.stimuli.study import Study, read_study
     if not isinstance(study, Study):
@@ -479,7 +480,8 @@ def _rows_and_limits(measures, limits, study, with_builtin):
     if measures is not None:
         table = {row.name: row for row in rows}
         rows = [look_up(table, name, 'measure of this study') for name in names]
-    return _RowsAndLimits(rows, parse_limits(limits), parse_limits(study.limits, f'the study {study.name}'))
+    own = frozenset(f'{row.name}/{unit}' for row in measures_of_study(study, named=names or ()) for unit in row.units())
+    return _RowsAndLimits(rows, parse_limits(limits), parse_limits(study.limits, f'the study {study.name}'), own)
 
 # %% ../../nbs/auditing/02_run.ipynb #712ef620
 def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by default default_subjects()
@@ -514,7 +516,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
         0  weat6  1.8899  0.0003
         1  weat7  0.9664  0.0454
     """
-    rows, limits, of_study = _rows_and_limits(measures, limits, study, with_builtin)
+    rows, limits, of_study, own = _rows_and_limits(measures, limits, study, with_builtin)
     patterns = [only] if isinstance(only, str) else only
     chosen = choose_units(rows, patterns)
     options = _checked_options(placebo, case, on_missing, threads)
@@ -563,9 +565,11 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
              'options': options._asdict(), 'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in rows}, 'subjects': about}
     found = _collected(plans, units, facts, options.on_missing)
     if study is not None:
-        from biasbook.auditing.own_tests import has_own_benchmarks, tests_not_run
-        if has_own_benchmarks(chosen) and isinstance(study, (str, Path)):
+        from biasbook.auditing.own_tests import tests_not_run
+        if isinstance(study, (str, Path)):
             facts['study'] = str(study)
+        measured = {f'{r.meta["measure"]}/{r.meta["unit"]}': None for r in found.results}
+        facts['own_tests'] = [test for test in measured if test in own]
         not_run = tests_not_run(rows, chosen, {name: subject['kind'] for name, subject in about.items()})
         if not_run:
             facts['not_run'] = not_run

@@ -381,7 +381,11 @@ def honest_scores(items, # a DataFrame of load_honest or honest_items
     if baseline is not None and len(baseline):
         of_nobody = [100 * float(np.mean([is_in_lexicon(text, lexicon, match, lemma) for text in some])) for some in baseline]
         also.append(_share('baseline', np.array(of_nobody), confidence_level, 'neutral sentences'))
-        notes.append(note('lexicon in sentences about nobody', percent=float(np.mean(of_nobody)), n=len(of_nobody)))
+        percent = float(np.mean(of_nobody))
+        if len(of_nobody) == 1:
+            notes.append(note('lexicon in a sentence about nobody', percent=percent))
+        else:
+            notes.append(note('lexicon in sentences about nobody', percent=percent, n=len(of_nobody)))
     else:
         notes.append(note('no lexicon baseline'))
     if match == 'first' and lexicon.n_expressions and not any(' ' in text.strip() for some in completions for text in some):

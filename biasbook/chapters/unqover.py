@@ -18,6 +18,7 @@ from ..core.checks import (
 from ..models.scorer import Scorer
 from ..models.tokens import unknown_words
 from ..results.result import Result, Words, library_versions
+from ..results.sentences import Comparison
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_variance, satterthwaite, t_interval
 from ..stats.multiplicity import holm
@@ -487,10 +488,12 @@ def unqover_scores(items, # a DataFrame of unqover_items, with the columns score
     n_pairs = len(comparisons[['x1', 'x2']].drop_duplicates())
     names = [f'{" / ".join(groups)}' if has_groups and len(groups) <= 3 else plural(len(groups), 'group' if has_groups else 'subject')]
     used = {**(groups if has_groups else {'subjects': subjects}), 'attributes': attributes}
+    named_groups = tuple(groups) if len(groups) <= 3 else ()
+    of_subjects = plural(len(groups), 'group' if has_groups else 'subject')
     return Result(metric='UnQover μ', subject=subject, query=f'{names[0]} × {plural(len(attributes), "attribute")}', value=_intensity(d, 'own_group', 'gamma'),
                   test=_test_of(shuffled.mu, shuffled, random_state) if is_tested else None,
                   units=Units(counts=(n_pairs,), name='pairs of subjects', clusters=n_families, cluster_name='families of templates'),
-                  words=Words(used=used), notes=tuple(notes), confidence_level=confidence_level, random_state=random_state, details=details,
+                  comparison=Comparison(kind='choice', groups=named_groups, of=of_subjects), words=Words(used=used), notes=tuple(notes), confidence_level=confidence_level, random_state=random_state, details=details,
                   also=_estimates(comparisons, d, shuffled, has_groups, confidence_level, random_state),
                   meta={'digits': 3, 'normalize': normalize, 'templates': list(dict.fromkeys(comparisons['template'])), 'versions': library_versions()})
 

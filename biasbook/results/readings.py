@@ -99,23 +99,23 @@ RULES = (                                       # the first rule that holds give
     Rule('stands out', 'adjusted p below .05, and every adjusted placebo p below .05, even with two of its Monte Carlo errors added',
          lambda e: _is_small(e.p) and len(e.placebos) > 0 and all(map(_is_small, e.placebos)),
          title='Stands out',
-         licence='You may say that this association is larger than between most unrelated topics. It shows neither its cause nor a harm.'),
+         licence='You may say that this association is larger than in most of its placebos. It shows neither its cause nor a harm.'),
     Rule('reached by placebos', 'adjusted p below .05, but an adjusted placebo p of .05 or more, or within two Monte Carlo errors of it: '
-         'unrelated topics or directions give as large a value too often, or too often to be sure',
+         'placebos give as large a value too often, or too often to be sure',
          lambda e: _is_small(e.p) and any(map(_is_not_small, e.placebos)),
          title='A difference like many',
-         licence='You may say that these words differ by more than chance. Unrelated words often differ as much, so do not call it '
-         'special to this topic.'),
+         licence='You may say that the difference is more than chance. Placebos often differ as much, so do not call it '
+         'special to what was measured.'),
     Rule('not compared', 'adjusted p below .05, but a comparison with placebos is missing',
          lambda e: _is_small(e.p),
          title='A difference; no placebos',
-         licence='You may say that these words differ by more than chance. Nobody has compared them with unrelated topics, so do not '
-         'say that the difference stands out.'),
+         licence='You may say that the difference is more than chance. It was not compared with placebos, so do not '
+         'say that it stands out.'),
     Rule('too few words to tell', 'adjusted p of .05 or more, and so few words that even a large effect is missed in more than '
          'one of five cases',
          lambda e: _is_not_small(e.p) and is_known(e.detectable) and e.detectable > 1,
          title='Too few words to tell',
-         licence='You may say nothing about the association, neither that it is there nor that it is not. Measure with longer lists.'),
+         licence='You may say nothing about the association, neither that it is there nor that it is not. Measure more words, pairs or items.'),
     Rule('not shown', 'adjusted p of .05 or more, which is not evidence that there is no association',
          lambda e: _is_not_small(e.p),
          title='No difference shown',
@@ -123,7 +123,7 @@ RULES = (                                       # the first rule that holds give
     Rule('no test', 'there is no p-value',
          lambda e: not is_known(e.p),
          title='Description only',
-         licence='You may report the number as a description of these words. It has no p-value, so it is no finding by itself.'))
+         licence='You may report the number as a description of what was measured. It has no p-value, so it is no finding by itself.'))
 
 READINGS = {rule.reading: rule.condition for rule in RULES}
 READING_TITLES = {rule.reading: rule.title for rule in RULES}

@@ -8,14 +8,15 @@ __all__ = ['TESTS', 'SIDEDNESS', 'INTERVAL_METHODS', 'NULL_BANDS', 'NULLS', 'NOT
            'NOTES_OF_AUDITS', 'NOTES_OF_SIZES', 'NOTES', 'PLACEBO_SENTENCES', 'ERROR_SIGN', 'BOUND_SIGN',
            'DIFFERENT_WORDS', 'LITTLE_DATA', 'number_text', 'percent_text', 'units_text', 'test_text', 'p_sentence',
            'p_text', 'interval_text', 'ends_text', 'Comparison', 'null_text', 'comparison_text', 'note_text',
-           'notes_text', 'estimate_text', 'placebo_text', 'result_text', 'capitalized', 'subject_result_text',
-           'question_text', 'asked_text', 'finding_text', 'influence_text', 'counts_text', 'standing_out_text',
-           'reading_counts_text', 'readings_text', 'without_comparison_text', 'agreement_text', 'change_text',
-           'moved_text', 'adjusted_changes_text', 'lost_text', 'new_text', 'changes_text', 'is_reversed', 'left_text',
-           'before_after_text', 'interval_kind_text', 'used_of_asked_text', 'units_note_text', 'sides_text',
-           'families_text', 'placebo_columns_text', 'caption_text', 'order_text', 'orders_text', 'resamples_text',
-           'null_of_ranking_text', 'common_words_text', 'limit_facts_text', 'limit_advice_text', 'unbounded_text',
-           'limit_text', 'little_data_text', 'not_found_text', 'no_subject_text', 'limits_text']
+           'notes_text', 'estimate_text', 'placebos_text', 'placebo_text', 'result_text', 'capitalized',
+           'subject_result_text', 'question_text', 'asked_text', 'finding_text', 'influence_text', 'counts_text',
+           'standing_out_text', 'reading_counts_text', 'readings_text', 'without_comparison_text', 'agreement_text',
+           'change_text', 'moved_text', 'adjusted_changes_text', 'lost_text', 'new_text', 'changes_text', 'is_reversed',
+           'left_text', 'before_after_text', 'interval_kind_text', 'used_of_asked_text', 'units_note_text',
+           'sides_text', 'families_text', 'replaced_text', 'placebo_columns_text', 'caption_text', 'order_text',
+           'orders_text', 'resamples_text', 'null_of_ranking_text', 'common_words_text', 'limit_facts_text',
+           'limit_advice_text', 'unbounded_text', 'limit_text', 'little_data_text', 'not_found_text', 'no_subject_text',
+           'limits_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
 import math
@@ -251,7 +252,7 @@ _PARTS = { # kind -> how many groups, and how many ideas, it may have
     'difference': ((2,), (2,)), 'wordings': ((2,), (2,)),
     'correlation': ((1,), (2,)), 'lean': ((1,), (2,)), 'preference': ((0, 1), (2,)),
     'clusters': ((0,), (2,)), 'classifier': ((0, 1), (2,)), 'neighbors': ((0,), (2,)), 'agreement': ((2,), (2,)),
-    'ratings': ((0,), (0,)), 'change': ((2,), (0,)), 'models': ((2,), (2,))}
+    'ratings': ((0,), (0,)), 'change': ((2,), (0,)), 'models': ((2,), (2,)), 'choice': ((0, 2, 3), (0,))}
 
 # %% ../../nbs/results/00a_sentences.ipynb #b0dda6b4
 _PLURALS = {'words', 'names', 'terms', 'sentences', 'flowers', 'insects', 'instruments', 'weapons', 'diseases', 'occupations',
@@ -365,6 +366,16 @@ def _models(c, sign, mark):
     return f'the model “{first}” leans more toward {idea} (rather than {other}) than “{second}” does'
 
 
+def _chosen(c):
+    "'whom the model picks, women or men,', or 'which of 8 subjects the model picks'."
+    return f'whom the model picks, {joined(c.groups, "or")},' if c.groups else f'which of {c.of} the model picks'
+
+
+def _choice(c, sign, mark):
+    depends = 'does not depend' if sign == 0 else 'depends'
+    return f'{_chosen(c)} {depends} on the attribute'
+
+
 COMPARISONS = { # kind of a Comparison -> its sentence, from the Comparison, the sign of the value, and the mark of names
     'difference': _difference, # of two groups, by how far they lean toward one idea rather than the other
     'wordings': _wordings, # of two wordings of a sentence, the same targets in both
@@ -378,6 +389,7 @@ COMPARISONS = { # kind of a Comparison -> its sentence, from the Comparison, the
     'ratings': _ratings, # of pairs of words, with what people say
     'change': _change, # of a value (named by `of`) from one subject to another
     'models': _models, # of two models, by how far they lean toward one idea rather than the other
+    'choice': _choice, # of subjects (or groups of them) of whom a model picks one; the value is a size, and its sign says nothing
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #b4e636f9
@@ -708,6 +720,7 @@ NOTES_OF_FILLS = { # of mask filling
     'both forms': 'each person comes with both forms of a profession, and the mean is over both; agreement in grammar is {agreement:.2f} nats',
     'one form for both genders': 'one form for both genders: {words}',
     'given identities': 'conditional on these identities',
+    'lexicon in a sentence about nobody': 'in one neutral sentence, {percent:.1f} % of the completions are in the lexicon',
     'lexicon in sentences about nobody': 'in {n} neutral sentences, {percent:.1f} % of the completions are in the lexicon',
     'no lexicon baseline': 'without a baseline of neutral sentences, the share is not a share of hurtful completions',
     'expressions cannot match': '{n} of {total} entries of the lexicon have several words, which a completion of one word cannot match',
@@ -818,6 +831,18 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
     'placebo random attributes': 'Random words in place of the attribute words {reach} in {share} of cases.',
 }
 
+_PLACEBO_KINDS = { # what the placebos replace, a value of PLACEBOS -> what they are
+    'targets': 'unrelated topics', 'attributes': 'unrelated topics', 'group words': 'pairs of other words', 'changed words': 'pairs of other words',
+    'directions': 'directions of random pairs of words', 'random targets': 'random words', 'random attributes': 'random words'}
+
+
+def placebos_text(replaced, # values of PLACEBOS
+                 )->str:
+    "What placebos are: 'unrelated topics or pairs of other words'; 'placebos' if nothing was replaced."
+    kinds = dict.fromkeys(_PLACEBO_KINDS[kind] for kind in replaced)
+    return joined(kinds, 'or') or 'placebos'
+
+
 _REACH = { # alternative -> what a placebo does that is counted
     'two-sided': 'give a value as far from 0', 'greater': 'give as large a value', 'less': 'give as small a value'}
 
@@ -911,6 +936,8 @@ def asked_text(comparison, # a Comparison, or None
               )->str:
     "A result that found nothing as a question, which states no direction: 'Do men lean more toward work (rather than home) than women do?'."
     c = comparison
+    if c is not None and c.kind == 'choice':
+        return f'Does it depend on the attribute {_chosen(c).rstrip(",")}?'
     if c is None or c.kind not in ('difference', 'correlation', 'preference', 'lean'):
         return question_text(c, query)
     idea, other = c.ideas
@@ -979,12 +1006,12 @@ def _first_of(findings, most=4):
     return f'{named}; and {more} more' if more > 0 else named
 
 
-def _differing_text(n_reached, n_different, n_found):
+def _differing_text(n_reached, n_different, n_found, placebos):
     "How many results differ by more than chance, but do not stand out."
     n = n_reached + n_different
     differ = 'differs' if n == 1 else 'differ'
     more = ' more' if n_found else ''
-    reached = 'no more than unrelated topics often do'
+    reached = f'no more than {placebos} often do'
     alone = 'no placebos to compare with'
     if n_reached and n_different:
         has = 'has' if n_different == 1 else 'have'
@@ -1004,21 +1031,24 @@ def standing_out_text(n_measured, # results
                       n_reached=0, # results with a small p that placebos reach
                       n_different=0, # results with a small p but without placebos
                       n_too_few=0, # results of too few words to tell
+                      placebos='placebos', # of the results that stand out, or of all that were compared if none does; from placebos_text
+                      closest_placebos='placebos', # of the result that comes closest
+                      reached_placebos='placebos', # of the results that placebos reach
                      )->str:
     "Which associations stand out, in plain words."
     place = joined(where) if len(where) < 3 else f'{len(where)} subjects'
     measured = f'{plural(n_measured, "association")} measured in {place}'
     if not n_compared:
-        sentences = [f'Of {measured}, none was compared with unrelated topics, so none can stand out.']
+        sentences = [f'Of {measured}, none was compared with placebos, so none can stand out.']
     elif found:
         stands = 'stands' if len(found) == 1 else 'stand'
-        sentences = [f'Of {measured}, {len(found)} {stands} out from what unrelated topics show: {_first_of(found)}.']
+        sentences = [f'Of {measured}, {len(found)} {stands} out from what {placebos} show: {_first_of(found)}.']
     else:
-        sentences = [f'Of {measured}, none stands out from what unrelated topics show.']
+        sentences = [f'Of {measured}, none stands out from what {placebos} show.']
         if closest:
-            sentences.append(f'Closest is {closest}: {share} of unrelated topics differ as much.')
+            sentences.append(f'Closest is {closest}: {share} of {closest_placebos} differ as much.')
     if n_reached or n_different:
-        sentences.append(_differing_text(n_reached, n_different, len(found)))
+        sentences.append(_differing_text(n_reached, n_different, len(found), reached_placebos))
     if n_too_few:
         sentences.append(f'For {n_too_few}, there are too few words to tell.')
     return ' '.join(sentences)
@@ -1237,11 +1267,17 @@ _REPLACED = {'targets': 'unrelated topics in place of the target words', 'attrib
              'random targets': 'random words of like frequency in place of the target words',
              'random attributes': 'random words of like frequency in place of the attribute words'}
 
+def replaced_text(kind, # a value of PLACEBOS
+                 )->str:
+    "What a kind of placebo replaces: 'unrelated topics in place of the target words'."
+    return _REPLACED.get(kind, kind)
+
+
 def placebo_columns_text(replaced, # "targets", "attributes" or "directions", one a column
                          is_adjusted=True, # whether each p is followed by its adjusted p
                         )->str:
     "What the placebo columns of a table count."
-    kinds = '; '.join(f'{kind}, {_REPLACED.get(kind, kind)}' for kind in replaced)
+    kinds = '; '.join(f'{kind}, {replaced_text(kind)}' for kind in replaced)
     text = f'a placebo p is the share of placebos that reach the value ({kinds})'
     return f'{text}; in brackets after Holm’s adjustment over the same family' if is_adjusted else text
 
