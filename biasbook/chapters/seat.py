@@ -24,7 +24,7 @@ from ..models.tokens import unknown_words
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.estimate import Units, note
-from ..stats.placebos import LEAST_TOPICS, Candidates, candidate_words, deal_topics, neutral_topics
+from ..stats.placebos import LEAST_TOPICS, Candidates, deal_topics, known_topic_words, neutral_topics
 from ..stimuli.templates import as_template
 from ..stimuli.words import Query, as_query, weat_query
 from ..vectors.wordvectors import WordVectors, cosine, unit_rows
@@ -427,7 +427,7 @@ def _(subject: Embedder, occupations, *, groups=None, placebo=True, templates=NO
 
 def _other_axes(embedder, occupations, first, second, templates):
     "Topics of things in place of the groups, in the same templates."
-    words, topic = candidate_words(neutral_topics('things'), [*occupations.words, *first, *second], _Vocabulary(embedder).missing)
+    words, topic = known_topic_words(neutral_topics('things'), [*occupations.words, *first, *second], _Vocabulary(embedder).missing)
     n_topics = len(np.unique(topic))
     if n_topics < LEAST_TOPICS:
         return _no_axes(occupations, note('too few topics known', n=n_topics, needed=LEAST_TOPICS))

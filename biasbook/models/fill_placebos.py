@@ -19,7 +19,7 @@ from .fills import word_list
 from .masked import Question
 from .tokens import encode, pieces, unknown_words
 from ..stats.estimate import Estimate, note
-from ..stats.placebos import (LEAST_TOPICS, N_DEALS, TOPIC_KINDS, Candidates, candidate_words, deal_topics, neutral_topics,
+from ..stats.placebos import (LEAST_TOPICS, N_DEALS, TOPIC_KINDS, Candidates, deal_topics, known_topic_words, neutral_topics,
                                      placebo_of_values)
 from ..stimuli.templates import as_template
 from ..stimuli.words import weat_queries
@@ -169,7 +169,7 @@ def _kind_that_fits(model, templates, group, exclude):
     "The kind of topics whose words of one piece the model finds most probable in the place of the target, and their words."
     medians = {}
     for kind in TOPIC_KINDS:
-        words, _ = candidate_words(neutral_topics(kind), exclude, lambda all_words: unknown_words(model.tokenizer, all_words))
+        words, _ = known_topic_words(neutral_topics(kind), exclude, lambda all_words: unknown_words(model.tokenizer, all_words))
         short = [word for word in words if len(model.tokenizer(word, add_special_tokens=False)['input_ids']) == 1]
         medians[kind] = float(np.median(_target_priors(model, templates, group, short))) if short else -math.inf
     return max(medians, key=lambda kind: medians[kind])
@@ -224,7 +224,7 @@ def target_placebo(model, # a MaskedScorer
     group = groups[0][0]
     if topics is None:
         topics = neutral_topics(_kind_that_fits(model, templates[:1], group, own))
-    others, topic = candidate_words(topics, own, lambda all_words: unknown_words(model.tokenizer, all_words))
+    others, topic = known_topic_words(topics, own, lambda all_words: unknown_words(model.tokenizer, all_words))
     if len(np.unique(topic)) < LEAST_TOPICS:
         return Estimate(name='placebo', value=None, notes=(note('too few topics known', n=len(np.unique(topic)), needed=LEAST_TOPICS),))
     features = _features(model, templates, group, others + own)
