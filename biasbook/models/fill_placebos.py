@@ -231,20 +231,41 @@ def target_placebo(model, # a MaskedScorer
     candidates = Candidates(others, topic, features[:len(others)])
     ends = np.cumsum([len(of_list) for of_list in lists])[:-1]
     deals = deal_topics(candidates, np.split(features[len(others):], ends), random_state=random_state)
-    nats = fills_of_groups(model, templates, [word for of_group in groups for word in of_group], others, method)
+    nats = fills_of_groups(model, templates, [word for of_group in groups for word in of_group], others + own, method)
     n_first = len(groups[0])
     scores = _odds(nats, np.arange(n_first), np.arange(n_first, n_first + len(groups[1])))
     values = [_mean_or_difference(scores, places) for places in deals.places]
-    return placebo_of_values('placebo', 'unrelated topics', values, deals.uses, value, value_unit='nats', random_state=random_state,
+    return placebo_of_values('placebo', 'unrelated topics', values, deals.uses, value, value_unit='nats',
+                             own_is_counted=deals.own_is_counted, random_state=random_state,
                              notes=[note('topics are matched', n=candidates.n_topics, features=MATCHED_IN)])
 
 
 class GroupPairs(NamedTuple):
-    "Corrected log-odds of targets along pairs of other words in place of the group words."
+    "Corrected log-odds of targets along pairs of words of a model's vocabulary, among which the group words count too."
     odds: np.ndarray # one row a pair, one column a target, nats, means over templates; empty if there are too few words
-    uses: np.ndarray # (pairs, words) whether a pair uses a word
+    uses: np.ndarray # (pairs, words) whether a pair uses a word that is not a group word
     words: list # that were found
-    is_counted: bool # whether these are all pairs, and not random ones
+    is_counted: bool # whether these are all pairs, that of the group words among them, and not random ones
+
+
+def _fills_of_pool(model, templates, own, others, targets, method):
+    "As `fills_of_groups`, for other words of one token each, followed by the group words."
+    own_tokens = [_one_token(model, templates, word, targets[0]) for word in own]
+    if None not in own_tokens:
+        return fills_of_tokens(model, templates, own[0], [*others.tokens, *own_tokens], targets)
+    return np.concatenate([fills_of_tokens(model, templates, own[0], others.tokens, targets),
+                           fills_of_groups(model, templates, own, targets, method)], axis=2)
+
+
+def _one_token(model, templates, word, target):
+    "The token of a word in the place of the group word; None if it has several, or another one in another template."
+    found = set()
+    for template in templates:
+        filled = template.fill(group=word, target=target)
+        [encoded] = encode(model.tokenizer, [filled.text], limit=model.checkpoint.limit)
+        places = pieces(encoded, filled.spans['group'])
+        found.add(encoded.ids[places[0]] if len(places) == 1 else None)
+    return found.pop() if len(found) == 1 else None
 
 
 def group_pairs(model, # a MaskedScorer
@@ -252,23 +273,25 @@ def group_pairs(model, # a MaskedScorer
                 words, # two group words, or two lists of them
                 targets, # a list of words for {target}
                 *,
+                method='chain', # for group words of several pieces, as in span_log_likelihood
                 random_state=0, # the seed of the draws, for groups of several words
                )->GroupPairs:
-    "The corrected log-odds of targets for pairs of other words of the model's vocabulary in place of the group words."
+    "The corrected log-odds of targets for pairs of other words of the model's vocabulary in place of the group words, and of the group words."
     templates = [as_template(template) for template in templates]
     groups = [word_list(group, 'a group') for group in words]
     others = group_candidates(model, templates, groups, targets[0], exclude=targets)
     n = len(others.words)
     if n < LEAST_GROUP_WORDS:
         return GroupPairs(np.empty((0, len(targets))), np.empty((0, n), bool), others.words, True)
-    nats = fills_of_tokens(model, templates, groups[0][0], others.tokens, targets)
+    own = [word for group in groups for word in group]
+    nats = _fills_of_pool(model, templates, own, others, targets, method)
     draws = _pairs_of_groups(n, [len(group) for group in groups], random_state)
     odds = []
-    uses = np.zeros((len(draws), n), bool)
+    uses = np.zeros((len(draws), n + len(own)), bool)
     for draw, (first, second) in enumerate(draws):
         uses[draw, first] = uses[draw, second] = True
         odds.append(_odds(nats, first, second))
-    return GroupPairs(np.array(odds), uses, others.words, max(len(group) for group in groups) == 1)
+    return GroupPairs(np.array(odds), uses[:, :n], others.words, max(len(group) for group in groups) == 1)
 
 
 def too_few_group_words(pairs # GroupPairs
@@ -283,27 +306,28 @@ def group_placebo(model, # a MaskedScorer
                   lists, # one list of targets or two
                   value, # the mean corrected fill bias, or the difference of two, nats
                   *,
+                  method='chain', # for group words of several pieces
                   random_state=0, # the seed of the draws, for groups of several words
                  )->Estimate:
     "How often do two other words of the model's vocabulary, in place of the group words, give as large a value in a masked model?"
     own = [word for of_list in lists for word in of_list]
-    pairs = group_pairs(model, templates, words, own, random_state=random_state)
+    pairs = group_pairs(model, templates, words, own, method=method, random_state=random_state)
     if not len(pairs.odds):
         return Estimate(name='placebo groups', value=None, notes=(too_few_group_words(pairs),))
     ends = np.cumsum([0, *(len(of_list) for of_list in lists)])
     places = [np.arange(start, end) for start, end in zip(ends, ends[1:])]
     values = [_mean_or_difference(odds, places) for odds in pairs.odds]
     return placebo_of_values('placebo groups', 'other words', values, pairs.uses, value, unit='words', value_unit='nats',
-                             random_state=None if pairs.is_counted else random_state)
+                             own_is_counted=pairs.is_counted, random_state=None if pairs.is_counted else random_state)
 
 
 def _pairs_of_groups(n, sizes, random_state):
-    "All pairs of n words, or for groups of several words random pairs of groups: their numbers."
+    """All pairs of n other words and the group words, which are numbered after them, or for groups of several words random pairs of groups."""
+    total = n + sum(sizes)
     if max(sizes) == 1:
-        return [(np.array([i]), np.array([j])) for i, j in combinations(range(n), 2)]
+        return [(np.array([i]), np.array([j])) for i, j in combinations(range(total), 2)]
     rng = np.random.default_rng(random_state)
-    sizes = [min(size, n // 4) for size in sizes]
-    orders = [rng.permutation(n) for _ in range(N_DEALS)]
+    orders = [rng.permutation(total) for _ in range(N_DEALS)]
     return [(order[:sizes[0]], order[sizes[0]:sum(sizes)]) for order in orders]
 
 # %% ../../nbs/models/12_fill_placebos.ipynb #9d2caa78
@@ -312,9 +336,8 @@ def fill_placebos(model, # a MaskedScorer
                   words, # two group words, or two lists of them
                   lists, # one list of targets or two
                   value, # the mean corrected fill bias, or the difference of two, nats
-                  **options, # method, of target_placebo; random_state
+                  **options, # method, random_state
                  )->tuple: # of two Estimates: "placebo" and "placebo groups"
     "Both placebos of a fill bias: other targets, and other words in the place of the group words."
-    of_groups = {name: option for name, option in options.items() if name != 'method'}
     return (target_placebo(model, templates, words, lists, value, **options),
-            group_placebo(model, templates, words, lists, value, **of_groups))
+            group_placebo(model, templates, words, lists, value, **options))
