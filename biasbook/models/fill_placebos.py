@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['N_GROUP_WORDS', 'LEAST_GROUP_WORDS', 'MATCHED_IN', 'gendered_words', 'GroupWords', 'group_candidates',
-           'fills_of_groups', 'fills_of_tokens', 'target_placebo', 'GroupPairs', 'group_pairs', 'too_few_group_words',
-           'group_placebo', 'fill_placebos']
+           'fills_of_groups', 'fills_of_tokens', 'DealtTargets', 'deal_targets', 'target_placebo', 'GroupPairs',
+           'group_pairs', 'too_few_group_words', 'group_placebo', 'fill_placebos']
 
 # %% ../../nbs/models/12_fill_placebos.ipynb #f6f7ca3b
 import math
@@ -19,7 +19,7 @@ from .fills import word_list
 from .masked import Question
 from .tokens import encode, pieces, unknown_words
 from ..stats.estimate import Estimate, note
-from ..stats.placebos import (LEAST_TOPICS, N_DEALS, TOPIC_KINDS, Candidates, deal_topics, known_topic_words, neutral_topics,
+from ..stats.placebos import (LEAST_TOPICS, N_DEALS, TOPIC_KINDS, Candidates, Deals, deal_topics, known_topic_words, neutral_topics,
                                      placebo_of_values)
 from ..stimuli.templates import as_template
 from ..stimuli.words import weat_queries
@@ -207,6 +207,43 @@ def _mean_or_difference(scores, places):
     return first - second[0] if second else first
 
 
+class DealtTargets(NamedTuple):
+    "Unrelated topics in place of lists of targets."
+    words: list # of the topics, followed by the targets themselves
+    n_topics: int # that the model knows
+    deals: Deals | None # draws of these words; None if the model knows too few topics
+
+    @property
+    def notes(self):
+        "What the placebos are, or why there are none."
+        if self.deals is None:
+            return (note('too few topics known', n=self.n_topics, needed=LEAST_TOPICS),)
+        return (note('topics are matched', n=self.n_topics, features=MATCHED_IN),)
+
+
+def deal_targets(model, # a MaskedScorer
+                 templates, # Templates with the slots group and target
+                 group, # a word for {group}, which is masked
+                 lists, # one list of targets or two
+                 *,
+                 topics=None, # name of a topic -> its words; None: those of `neutral_topics` that fit the templates best
+                 random_state=0, # the seed of the draws
+                )->DealtTargets:
+    "Draws of topics in place of targets, matched in log-probability, number of pieces and number of letters."
+    own = [word for of_list in lists for word in of_list]
+    if topics is None:
+        topics = neutral_topics(_kind_that_fits(model, templates[:1], group, own))
+    others, topic = known_topic_words(topics, own, lambda all_words: unknown_words(model.tokenizer, all_words))
+    n_topics = len(np.unique(topic))
+    if n_topics < LEAST_TOPICS:
+        return DealtTargets(others + own, n_topics, None)
+    features = _features(model, templates, group, others + own)
+    candidates = Candidates(others, topic, features[:len(others)])
+    ends = np.cumsum([len(of_list) for of_list in lists])[:-1]
+    deals = deal_topics(candidates, np.split(features[len(others):], ends), random_state=random_state)
+    return DealtTargets(others + own, n_topics, deals)
+
+
 def target_placebo(model, # a MaskedScorer
                    templates, # templates with the slots group and target
                    words, # two group words, or two lists of them
@@ -220,24 +257,15 @@ def target_placebo(model, # a MaskedScorer
     "How often do unrelated topics in place of the targets lean as far, or differ as much, in a masked model?"
     templates = [as_template(template) for template in templates]
     groups = [word_list(group, 'a group') for group in words]
-    own = [word for of_list in lists for word in of_list]
-    group = groups[0][0]
-    if topics is None:
-        topics = neutral_topics(_kind_that_fits(model, templates[:1], group, own))
-    others, topic = known_topic_words(topics, own, lambda all_words: unknown_words(model.tokenizer, all_words))
-    if len(np.unique(topic)) < LEAST_TOPICS:
-        return Estimate(name='placebo', value=None, notes=(note('too few topics known', n=len(np.unique(topic)), needed=LEAST_TOPICS),))
-    features = _features(model, templates, group, others + own)
-    candidates = Candidates(others, topic, features[:len(others)])
-    ends = np.cumsum([len(of_list) for of_list in lists])[:-1]
-    deals = deal_topics(candidates, np.split(features[len(others):], ends), random_state=random_state)
-    nats = fills_of_groups(model, templates, [word for of_group in groups for word in of_group], others + own, method)
+    dealt = deal_targets(model, templates, groups[0][0], lists, topics=topics, random_state=random_state)
+    if dealt.deals is None:
+        return Estimate(name='placebo', value=None, notes=dealt.notes)
+    nats = fills_of_groups(model, templates, [word for of_group in groups for word in of_group], dealt.words, method)
     n_first = len(groups[0])
     scores = _odds(nats, np.arange(n_first), np.arange(n_first, n_first + len(groups[1])))
-    values = [_mean_or_difference(scores, places) for places in deals.places]
-    return placebo_of_values('placebo', 'unrelated topics', values, deals.uses, value, value_unit='nats',
-                             own_is_counted=deals.own_is_counted, random_state=random_state,
-                             notes=[note('topics are matched', n=candidates.n_topics, features=MATCHED_IN)])
+    values = [_mean_or_difference(scores, places) for places in dealt.deals.places]
+    return placebo_of_values('placebo', 'unrelated topics', values, dealt.deals.uses, value, value_unit='nats',
+                             own_is_counted=dealt.deals.own_is_counted, random_state=random_state, notes=dealt.notes)
 
 
 class GroupPairs(NamedTuple):
@@ -248,8 +276,14 @@ class GroupPairs(NamedTuple):
     is_counted: bool # whether these are all pairs, that of the group words among them, and not random ones
 
 
-def _fills_of_pool(model, templates, own, others, targets, method):
-    "As `fills_of_groups`, for other words of one token each, followed by the group words."
+def _fills_with_others(model, # a MaskedScorer
+                      templates, # Templates with the slots group and target
+                      own, # the group words
+                      others, # GroupWords of `group_candidates`
+                      targets, # a list of words for {target}
+                      method='chain', # for group words of several pieces
+                     )->np.ndarray: # (2, templates, other words and then group words, targets), as fills_of_groups
+    "As `fills_of_groups`, for other words of one token each, followed by the group words; each sentence is read once for all of them."
     own_tokens = [_one_token(model, templates, word, targets[0]) for word in own]
     if None not in own_tokens:
         return fills_of_tokens(model, templates, own[0], [*others.tokens, *own_tokens], targets)
@@ -284,7 +318,7 @@ def group_pairs(model, # a MaskedScorer
     if n < LEAST_GROUP_WORDS:
         return GroupPairs(np.empty((0, len(targets))), np.empty((0, n), bool), others.words, True)
     own = [word for group in groups for word in group]
-    nats = _fills_of_pool(model, templates, own, others, targets, method)
+    nats = _fills_with_others(model, templates, own, others, targets, method)
     draws = _pairs_of_groups(n, [len(group) for group in groups], random_state)
     odds = []
     uses = np.zeros((len(draws), n + len(own)), bool)
