@@ -94,7 +94,7 @@ def _fill_run(model, spec, placebo=True):
     elif len(groups) == 2:
         r = fill_bias(model, spec['templates'], words, known['targets'])
     else:
-        r = cbs(model, spec['templates'], words, known['targets'])
+        r = cbs(model, spec['templates'], words, known['targets'], placebo=placebo)
     missing = {key: of_list for key, of_list in lost.items() if of_list}
     return _named(replace(r, words=replace(r.words, missing={**r.words.missing, **missing})), spec)
 
@@ -145,11 +145,11 @@ def _gap_run(subject, spec, **options):
     return _named(correlation_result(found, gap.words, groups, gap.number or gap.name, least, wefat_options), spec)
 
 
-def _contrast_run(embedder, spec):
+def _contrast_run(embedder, spec, placebo=True):
     "Two sides and two groups of words in templates."
     templates = {group: spec['templates'] for group in spec['groups']}
     study = EmbeddingStudy(spec['sides'], spec['groups'], templates, source=spec['source'])
-    r, = embedding_bias(embedder, study, contrasts=[tuple(spec['groups'])], sides=list(spec['sides']), reembed=0)
+    r, = embedding_bias(embedder, study, contrasts=[tuple(spec['groups'])], sides=list(spec['sides']), reembed=0, placebo=placebo)
     return _named(replace(r, details=r.details.rename(columns={'side': 'set'})), spec)
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #ownbench01

@@ -512,3 +512,4 @@ def _no_axes(occupations, why):
     return OtherAxes(np.empty((0, len(occupations.words))), np.empty((0, 0), bool), 'placebo attributes', 'unrelated attributes', 'topics',
                      notes=(why,))
 
+
