@@ -222,7 +222,7 @@ def _subject_places(identities, attributes):
     return [Place(row.stereo, (0, len(row.subject)), (row.stereo_span,)) for row in sentences.itertuples()]
 
 
-def _candidates(model, identities, first, placebo_words):
+def _candidates(model, identities, first, bos, placebo_words):
     "For each identity the words that may take its place, nearest first."
     if placebo_words is None:
         forms = occupations_as_subjects(model.tokenizer, identities)
@@ -232,7 +232,7 @@ def _candidates(model, identities, first, placebo_words):
     if len(forms) < needed:
         return note('too few other words', n=len(forms), needed=needed)
     plurals = [several for _, several in forms]
-    features = subject_features(model, _subject_places(plurals + identities, first))
+    features = subject_features(model, _subject_places(plurals + identities, first), bos)
     nearest = nearest_words(features[:len(forms)], features[len(forms):], needed)
     if placebo_words is not None:
         return [[plurals[k] for k in numbers] for numbers in nearest]
@@ -253,7 +253,7 @@ def _margins_of_subjects(d, words, score, prefix):
     return np.array([margin_of[key] for key in keys]).reshape(len(d), n_words)
 
 
-def _placebos(model, d, ratio, score, prefix, placebo_words):
+def _placebos(model, d, ratio, score, prefix, bos, placebo_words):
     "The placebos of the ratio and of the corrected ratio: other subjects in place of the identities."
     name = 'placebo subjects'
     why_not = why_no_placebo(model)
@@ -261,7 +261,7 @@ def _placebos(model, d, ratio, score, prefix, placebo_words):
         return (no_placebo(name, why_not or note('nothing but ties', n=len(d), pairs='pairs')),)
     identities = list(dict.fromkeys(d['identity'].str.casefold()))
     first, *_ = _attributes(d)
-    words = _candidates(model, identities, first, placebo_words)
+    words = _candidates(model, identities, first, bos, placebo_words)
     if isinstance(words, Note):
         return (no_placebo(name, words),)
     number = {identity: k for k, identity in enumerate(identities)}
@@ -339,7 +339,7 @@ def sas_pairs(model, # from load_model, of any kind
     r = _result(d[_KEPT], model.name, query, query, meta, confidence_level)
     if not placebo or compat:
         return r
-    return replace(r, also=(*r.also, *_placebos(model, d, r.value, score, prefix, placebo_words)))
+    return replace(r, also=(*r.also, *_placebos(model, d, r.value, score, prefix, bos, placebo_words)))
 
 # %% ../../nbs/03_sas_pairs.ipynb #4824fa13
 def sas_by_type(result, # a Result of sas_pairs, whose pairs have a column type

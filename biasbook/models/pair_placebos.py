@@ -141,8 +141,11 @@ def preference_placebo(name, # of the Estimate, a key of PLACEBOS
 
 def why_no_placebo(model, # a Scorer
                   ): # a Note, or None
-    "Why pairs have no placebo in a model behind a server, or of another program: each further sentence is a request there."
-    return None if isinstance(model.checkpoint, Checkpoint) else note('no placebo of served models')
+    """Why pairs have no placebo: in a model behind a server, or of another program, each further sentence is a request, and a slow
+    tokenizer does not say where a word is."""
+    if not isinstance(model.checkpoint, Checkpoint):
+        return note('no placebo of served models')
+    return None if model.tokenizer.is_fast else note('no placebo with a slow tokenizer')
 
 
 def no_placebo(name, # of the Estimate, a key of PLACEBOS
@@ -220,13 +223,13 @@ def _item(model, place):
     return (*ids[:first], mask, *ids[first + 1 + len(more):]), first
 
 
-def _own_log_probabilities(model, places):
+def _own_log_probabilities(model, places, bos='auto'):
     "The log-probability of the word in each place, nats."
     texts = [place.text for place in places]
     spans = [place.span for place in places]
     if model.kind == 'masked':
         return model.span_log_likelihood(texts, spans, hidden=[place.hidden for place in places], unknown='keep').total
-    scored = model.log_probability(texts, unknown='keep')
+    scored = model.log_probability(texts, bos=bos, unknown='keep')
     encoded = model.encode(texts, 'keep', special=False, room=1)
     return np.array([of_text[list(pieces(e, span))].sum() for of_text, e, span in zip(scored.parts, encoded, spans)])
 
@@ -424,11 +427,16 @@ def changed_pairs(model, # a masked or a causal model
     """Each pair of sentences with K other words in place of the words that differ, the same for the same word.
 
     Terms that stand in the same slot, such as *he* and *she*, share K words. A sentence with several slots gets the words of one number
-    in all of them, by the term of its first slot."""
+    in all of them, by the term of its first slot. Pairs with a term that the model does not know are left out."""
     slots_of_pairs = [differing_slots(a, b) for a, b in zip(first, second)]
     component_of = _components(slots_of_pairs)
     opposed = {slot.terms for slots in slots_of_pairs for slot in slots}
-    changeable = [k for k, slots in enumerate(slots_of_pairs) if slots and not _has_opposed_terms(slots, component_of, opposed)]
+    unknown = set(unknown_words(model.tokenizer, list(component_of)))
+    changeable = []
+    for k, slots in enumerate(slots_of_pairs):
+        has_unknown = any(not unknown.isdisjoint(slot.terms) for slot in slots)
+        if slots and not has_unknown and not _has_opposed_terms(slots, component_of, opposed):
+            changeable.append(k)
     places: dict = {}                           # component -> where its terms stand
     for k in changeable:
         for slot in slots_of_pairs[k]:
@@ -507,9 +515,11 @@ SUBJECTS_MATCHED_IN = 'log-probability, number of tokens and number of letters'
 
 def subject_features(model, # a Scorer
                      places, # Places of subjects, in sentences that differ in the subject only
-                    )->np.ndarray: # (places, 3); the log-probability is 0 in an encoder–decoder
+                     bos='auto', # for causal models: the token before a text, as in their start
+                    )->np.ndarray: # (places, 3); the log-probability is 0 in an encoder–decoder, and without a token before a text
     "What subjects are matched in: log-probability, number of tokens, number of letters."
-    nats = np.zeros(len(places)) if model.kind == 'seq2seq' else _own_log_probabilities(model, places)
+    has_none = model.kind == 'seq2seq' or bos is None
+    nats = np.zeros(len(places)) if has_none else _own_log_probabilities(model, places, bos)
     encoded = encode(model.tokenizer, [place.text for place in places], special=False, unknown='keep')
     n_tokens = [len(pieces(e, place.span)) for e, place in zip(encoded, places)]
     n_letters = [end - start for start, end in (place.span for place in places)]

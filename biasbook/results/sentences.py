@@ -684,6 +684,7 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'subjects are matched': 'the placebos are {n} words, matched in {features}',
     'too few other words': '{n} other words are known that may take the place of the groups, and {needed} are needed',
     'no placebo of served models': 'no placebos in a model behind a server or of another program, because each of their sentences would be a request',
+    'no placebo with a slow tokenizer': 'no placebos, because the tokenizer does not keep the characters of a token',
     'placebos of some pairs': 'the placebos change {n} of {of} {pairs}, of which {percent:.0f} % prefer the first sentence',
     'placebos of few pairs': 'other words can take the place of the groups in {n} of {of} {pairs}, and at least half of them are needed',
 }
