@@ -26,6 +26,7 @@ from ..stats.estimate import Estimate, HypothesisTest, Interval, Note, Units, fo
 # words), the bias direction (by random ones), the words that differ between two versions of a text or two sentences (by others), or
 # the groups that sentences are about (by other words)
 PLACEBOS = {'placebo': 'targets', 'placebo attributes': 'attributes', 'placebo groups': 'group words',
+            'placebo terms': 'terms',
             'placebo directions': 'directions', 'placebo words': 'changed words', 'placebo subjects': 'subjects', 'placebo pairs': 'words that differ',
             'placebo random targets': 'random targets', 'placebo random attributes': 'random attributes'}
 
