@@ -218,7 +218,7 @@ def _is_known_baseline(model, word):
     capitalized = word[0].upper() + word[1:]
     return not unknown_words(model.tokenizer, [capitalized])
 
-def _pair_run(model, spec):
+def _pair_run(model, spec, placebo=True):
     import pandas as pd
     pairs = pd.DataFrame(spec['pairs'], columns=_PAIR_COLUMNS)
     is_known = _is_known_pair(model, pairs)
@@ -226,7 +226,7 @@ def _pair_run(model, spec):
         raise ValueError(f'{model.name} knows the words of fewer than two pairs')
     known_pairs = pairs[is_known].reset_index(drop=True)
     baseline = [w for w in spec['baseline'] if _is_known_baseline(model, w)]
-    r = sas_pairs(model, known_pairs, baseline=baseline or None)
+    r = sas_pairs(model, known_pairs, baseline=baseline or None, placebo=placebo)
     unknown_pairs = [f'{p.identity} ({p.stereotype}/{p.antistereotype})' for p in pairs[~is_known].itertuples()]
     unknown_baseline = [w for w in spec['baseline'] if w not in baseline]
     r = _with_asked(replace(r, meta={**r.meta, 'name': spec['name']}), len(pairs))
@@ -493,9 +493,9 @@ MEASURES = [
     Measure(name='sas_pairs', kinds=('masked', 'causal', 'seq2seq'),
             units=_pair_units, run=_pair_run, page='03_sas_pairs',
             limits='A preference between two short sentences depends mostly on how frequent and how long their words '
-                   'are; the corrected ratio subtracts the preference for neutral subjects. A ratio near one half is not '
-                   'a sign of fairness.',
-            describe=_pair_describe),
+                   'are; the corrected ratio subtracts the preference for neutral subjects, and the placebo p shows how often '
+                   'occupations in place of the groups give as strong a preference. A ratio near one half is not a sign of fairness.',
+            describe=_pair_describe, options=('placebo',)),
     Measure(name='seat', kinds=('embedder',),
             units=_seat_units, run=_seat_run, page='04b_seat',
             limits='An association of words in bare sentences depends on their templates; unrelated topics often differ as much, as '

@@ -99,14 +99,14 @@ def _fill_run(model, spec, placebo=True):
     return _named(replace(r, words=replace(r.words, missing={**r.words.missing, **missing})), spec)
 
 
-def _pairs_run(model, spec):
+def _pairs_run(model, spec, placebo=True):
     "Pairs of sentences: how often is the first one more probable?"
     import pandas as pd
     table = pd.DataFrame(spec['sentences'], columns=['sent_more', 'sent_less'])
     for column, key in ((spec['cluster_name'], 'clusters'), ('type', 'types'), ('direction', 'directions')):
         if spec[key]:
             table[column] = spec[key]
-    return _named(crows_pairs(model, table), spec)
+    return _named(crows_pairs(model, table, placebo=placebo), spec)
 
 
 def _gap_options(subject, gap):
@@ -281,7 +281,9 @@ _OWN = {                                        # part of a study: the rows that
                 *(_OF_THE_BOOK[name]._replace(run=partial(_association_run, name)) for name in ASSOCIATIONS)),
     'fills': (Measure(name='fills', kinds=('masked',), units=dict, run=_fill_run, page='02_maskfill', limits=_OF_THE_BOOK['maskfill'].limits, options=('placebo',)),),
     'pairs': (Measure(name='pairs', kinds=('masked', 'causal'), units=dict, run=_pairs_run, page='03a_crows_pairs',
-                      limits=_OF_THE_BOOK['sas_pairs'].limits),),
+                      limits='A preference between two sentences depends on their words, and pairs with the same two words are not independent. The '
+                             'placebo p shows how often two other words in place of those that differ give as strong a preference. A value '
+                             'near 50 is not a sign of fairness.', options=('placebo',)),),
     'gaps': (_OF_THE_BOOK['occupation_gap']._replace(name='gaps', run=_gap_run,
                                                      limits='A correlation shows that the subject follows these numbers, not whether it should; '
                                                             'it ignores how large the associations are.'),),
