@@ -376,7 +376,7 @@ class _Kind(NamedTuple):
 
 def _kind_of(study, words, usual):
     "The `_Kind` of these words; None for words of several kinds. Pronouns count as nouns."
-    examples = {}                               # part of speech, or '' -> a word
+    examples: dict[str, str] = {}               # part of speech, or '' -> a word
     for word in words:
         forms = study.forms.get(word, {})
         if not forms or 'noun' in forms or 'adjective' in forms:
