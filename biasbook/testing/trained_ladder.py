@@ -243,7 +243,7 @@ def exchanges(sentence, # a TaughtSentence
     return found
 
 
-ROWS = {'masked': (36, 12), 'causal': {'template': 24, 'question': 32, 'pronoun': 8, 'association': 8},
+ROWS: dict[str, Any] = {'masked': (36, 12), 'causal': {'template': 24, 'question': 32, 'pronoun': 8, 'association': 8},
         'seq2seq': {'template': 28, 'question': 28}} # that a step of the training reads
 
 
