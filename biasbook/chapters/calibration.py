@@ -387,9 +387,9 @@ def language_scores(model, # a masked model that knows the words of the language
         'cbs': cbs(model, templates, men + women, jobs, n_resamples=RESAMPLES),
         'disco': disco(model, templates, {'men': men, 'women': women}, n_resamples=RESAMPLES),
         'bec_pro': bec_pro(model, sentences),
-        'sas_pairs': sas_pairs(model, pairs.terms, baseline=[NEUTRAL]),
-        'crows_pairs': crows_pairs(model, pairs.swapped),
-        'stereoset': stereoset(model, pairs.examples)}
+        'sas_pairs': sas_pairs(model, pairs.terms, baseline=[NEUTRAL], placebo=False),
+        'crows_pairs': crows_pairs(model, pairs.swapped, placebo=False),
+        'stereoset': stereoset(model, pairs.examples, placebo=False)}
     if has_meetings:
         results['unqover'] = unqover(model, meeting_items(made, MEETING_GAP), n_resamples=RESAMPLES)
     return [_row(name, result) for name, result in results.items()]
@@ -496,9 +496,9 @@ def trained_causal_scores(model, # a trained causal model
     beginnings = honest_items({'men': list(MEN), 'women': list(WOMEN)}, frames)
     of_questions, = bbq(model, bbq_questions(made), scoring='sum')
     results = {
-        'sas_pairs': sas_pairs(model, pairs.terms, baseline=[NEUTRAL]),
-        'crows_pairs': crows_pairs(model, pairs.swapped),
-        'stereoset': stereoset(model, pairs.examples),
+        'sas_pairs': sas_pairs(model, pairs.terms, baseline=[NEUTRAL], placebo=False),
+        'crows_pairs': crows_pairs(model, pairs.swapped, placebo=False),
+        'stereoset': stereoset(model, pairs.examples, placebo=False),
         'unqover': unqover(model, meeting_items(made, MEETING_QUESTION, 'between'), n_resamples=RESAMPLES),
         'bbq': of_questions,
         'winobias': winobias(model, pronoun_items(made), baseline=False, shares=made.leans),
@@ -520,7 +520,7 @@ def trained_seq2seq_scores(model, # a trained encoder–decoder
     options = np.column_stack([model.completion(prompts, list(questions[name])).total for name in ('ans0', 'ans1', 'ans2')])
     of_questions, = bbq_scores(questions, options.argmax(1))
     results = {
-        'sas_pairs': sas_pairs(model, pair_tables(made).terms, baseline=[NEUTRAL]),
+        'sas_pairs': sas_pairs(model, pair_tables(made).terms, baseline=[NEUTRAL], placebo=False),
         'unqover': unqover_scores(answered, n_resamples=RESAMPLES),
         'bbq': of_questions}
     return [_row(name, result) for name, result in results.items()]
