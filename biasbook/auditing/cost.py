@@ -279,8 +279,6 @@ def _try_topics(vectors, sides, clock, case):
     return _TopicTrial(once, of_query=means[False], of_gap=means[True])
 
 # %% ../../nbs/auditing/01b_cost.ipynb #b86ad209
-_SHORT = .95 # seconds; a shorter time is printed as "less than 1 s"
-
 @dataclass(frozen=True, kw_only=True)
 class WorkEstimate:
     "How much an audit of a study computes on a subject, and how long that takes."
@@ -297,7 +295,7 @@ class WorkEstimate:
         text = f'{self.subject}: {plural(self.work.tests, "test")}'
         if self.seconds is not None:
             low, usual, high = map(_time_text, (self.low, self.seconds, self.high))
-            text += f', {usual}' if self.seconds < _SHORT else f', about {usual}'
+            text += f', about {usual}'
             if low != high:
                 text += f' ({low} to {high})'
         amounts = self.amounts
@@ -342,7 +340,7 @@ def _amount(n, one, many=''):
 
 def _time_text(seconds):
     "Seconds in words; a time below a second has no digits."
-    return 'less than 1 s' if seconds < _SHORT else duration_text(seconds)
+    return 'less than 1 s' if seconds < .95 else duration_text(seconds)
 
 # %% ../../nbs/auditing/01b_cost.ipynb #80689c6b
 class _Seconds(NamedTuple):
