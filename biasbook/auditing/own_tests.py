@@ -94,7 +94,7 @@ def _fill_run(model, spec, placebo=True):
     elif len(groups) == 2:
         r = fill_bias(model, spec['templates'], words, known['targets'])
     else:
-        r = cbs(model, spec['templates'], words, known['targets'])
+        r = cbs(model, spec['templates'], words, known['targets'], placebo=placebo)
     missing = {key: of_list for key, of_list in lost.items() if of_list}
     return _named(replace(r, words=replace(r.words, missing={**r.words.missing, **missing})), spec)
 

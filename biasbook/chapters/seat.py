@@ -431,13 +431,13 @@ def _other_axes(embedder, occupations, first, second, templates):
     n_topics = len(np.unique(topic))
     if n_topics < LEAST_TOPICS:
         return _no_axes(occupations, note('too few topics known', n=n_topics, needed=LEAST_TOPICS))
-    cosines = cosine(occupations.rows, word_vectors(embedder, bare_sentences(words, templates)).vectors)
+    cosines = cosine(occupations.rows, word_vectors(embedder, bare_sentences([*words, *first, *second], templates)).vectors)
     deals = deal_topics(Candidates(words, topic, _letters(words)), [_letters(first), _letters(second)])
     try:
         rows = np.array([standardized_association(cosines[:, x], cosines[:, y]) for x, y in deals.places])
     except ValueError as error:
         return _no_axes(occupations, note('no d', reason=str(error)))
-    return OtherAxes(rows, deals.uses, 'placebo attributes', 'unrelated attributes', 'topics', random_state=0,
+    return OtherAxes(rows, deals.uses, 'placebo attributes', 'unrelated attributes', 'topics', random_state=0, own_is_counted=deals.own_is_counted,
                      notes=(note('topics are matched', n=n_topics, features='number of letters'),))
 
 

@@ -25,6 +25,7 @@ from ..stats.estimate import Estimate, HypothesisTest, Interval, Note, Units, fo
 # name of the estimate -> what the placebo replaces: word sets (by unrelated topics), the words between which a model chooses (by other
 # words), the bias direction (by random ones), or the words that differ between two versions of a text (by others)
 PLACEBOS = {'placebo': 'targets', 'placebo attributes': 'attributes', 'placebo groups': 'group words',
+            'placebo terms': 'terms',
             'placebo directions': 'directions', 'placebo words': 'changed words',
             'placebo random targets': 'random targets', 'placebo random attributes': 'random attributes'}
 

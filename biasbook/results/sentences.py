@@ -81,6 +81,7 @@ TESTS = { # name of a HypothesisTest -> what it counts or draws, in the plural, 
     'unrelated topics': 'pairs of unrelated topics',
     'unrelated attributes': 'pairs of unrelated topics in place of the attributes',
     'other words': 'pairs of other words',
+    'unrelated groups': 'pairs of unrelated topics in place of the group words',
     'random targets': 'pairs of lists of random words',
     'random attributes': 'pairs of lists of random words in place of the attributes',
     'random directions': 'directions of random pairs of words',
@@ -550,6 +551,7 @@ ESTIMATES = { # name of an Estimate -> what it is
     'placebo': '95 % point of the values of unrelated topics',
     'placebo attributes': '95 % point of the values with unrelated topics in place of the attribute words',
     'placebo groups': '95 % point of the values of pairs of other words in place of the group words',
+    'placebo terms': '95 % point of the values of unrelated topics in place of the group words',
     'words vary, pairs fixed': 'the value, with an interval over words; the pairs of the direction are fixed',
     'words and pairs vary': 'the value, with an interval over words and the pairs of the direction',
     'spread': 'standard deviation of the projections over words',
@@ -824,6 +826,7 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
     'placebo': 'Unrelated topics {differ} in {share} of cases.',
     'placebo attributes': 'Unrelated topics in place of the attribute words {reach} in {share} of cases.',
     'placebo groups': 'Pairs of other words in place of the group words {reach} in {share} of cases.',
+    'placebo terms': 'Unrelated topics in place of the group words {reach} in {share} of cases.',
     'placebo directions': 'Directions of random pairs of words {reach} in {share} of cases.',
     'placebo spread': 'They spread the words as much in {share} of cases.',
     'placebo words': 'Pairs of other words in their place {differ} in {share} of cases.',
@@ -833,7 +836,8 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
 
 _PLACEBO_KINDS = { # what the placebos replace, a value of PLACEBOS -> what they are
     'targets': 'unrelated topics', 'attributes': 'unrelated topics', 'group words': 'pairs of other words', 'changed words': 'pairs of other words',
-    'directions': 'directions of random pairs of words', 'random targets': 'random words', 'random attributes': 'random words'}
+    'directions': 'directions of random pairs of words', 'random targets': 'random words', 'random attributes': 'random words',
+    'terms': 'unrelated topics'}
 
 
 def placebos_text(replaced, # values of PLACEBOS
@@ -1267,6 +1271,7 @@ def families_text(sizes, # name of a family of tests -> how many tests it has
 _REPLACED = {'targets': 'unrelated topics in place of the target words', 'attributes': 'unrelated topics in place of the attribute words',
              'group words': 'pairs of other words in place of the group words', 'directions': 'directions of random pairs of words',
              'changed words': 'pairs of other words in place of the words that differ',
+             'terms': 'unrelated topics in place of the group words',
              'random targets': 'random words of like frequency in place of the target words',
              'random attributes': 'random words of like frequency in place of the attribute words'}
 
