@@ -340,9 +340,9 @@ def language_scores(model, # a masked model that knows the words of the language
         'cbs': cbs(model, templates, men + women, jobs, n_resamples=RESAMPLES),
         'disco': disco(model, templates, {'men': men, 'women': women}, n_resamples=RESAMPLES),
         'bec_pro': bec_pro(model, sentences),
-        'sas_pairs': sas_pairs(model, pd.DataFrame(terms), baseline=['people']),
-        'crows_pairs': crows_pairs(model, pd.DataFrame(swapped)),
-        'stereoset': stereoset(model, pd.DataFrame(examples)),
+        'sas_pairs': sas_pairs(model, pd.DataFrame(terms), baseline=['people'], placebo=False),
+        'crows_pairs': crows_pairs(model, pd.DataFrame(swapped), placebo=False),
+        'stereoset': stereoset(model, pd.DataFrame(examples), placebo=False),
         'unqover': unqover(model, items, n_resamples=RESAMPLES)}
     return [_row(name, result) for name, result in results.items()]
 

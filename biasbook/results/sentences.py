@@ -81,6 +81,7 @@ TESTS = { # name of a HypothesisTest -> what it counts or draws, in the plural, 
     'unrelated topics': 'pairs of unrelated topics',
     'unrelated attributes': 'pairs of unrelated topics in place of the attributes',
     'other words': 'pairs of other words',
+    'draws of words': 'draws of other words',
     'unrelated groups': 'pairs of unrelated topics in place of the group words',
     'random targets': 'pairs of lists of random words',
     'random attributes': 'pairs of lists of random words in place of the attributes',
@@ -589,6 +590,7 @@ ESTIMATES = { # name of an Estimate -> what it is
     'attribute part': 'variance without the mean of each group word',
     'part shared by templates': 'mean over pairs of templates, 0 for noise alone',
     'range without a group word': 'smallest and largest value without a group word',
+    'templates exchanged': 'd after the attribute words of the two groups exchange their templates',
     'gender shuffled': 'what chance gives: the mean of the shuffles, and a band that holds 95 % of them',
     "Fisher's exact test": "Fisher's exact test in place of χ²",
     'corrected within templates': 'Bonferroni over the fills of a template',
@@ -619,6 +621,9 @@ ESTIMATES = { # name of an Estimate -> what it is
     'first document changes': 'share of queries whose first document among all is another one if all documents change their version',
     'no version first': 'share of queries for which two versions tie for the first place',
     'placebo words': '95 % point of the values of pairs of other words',
+    'placebo subjects': '95 % point of the values with other words in place of the groups',
+    'placebo corrected ratio': '95 % point of the corrected ratio with other words in place of the groups',
+    'placebo pairs': '95 % point of the values of pairs of other words in place of the words that differ',
     'placebo random targets': '95 % point of the values of random words of like frequency',
     'placebo random attributes': '95 % point of the values with random words of like frequency in place of the attribute words',
     'words permuted': 'the value, with a test that permutes which words are in which list',
@@ -679,6 +684,12 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'pairs that the model cannot read': 'left out because the model cannot read them: {n} of {of} pairs',
     'sentences that the model cannot read': 'left out because the model cannot read them: {n} of {of} sentences',
     'mean log-odds of she': 'the mean log-odds of she rather than he are {nats:.2f} nats',
+    'subjects are matched': 'the placebos are {n} words, matched in {features}',
+    'too few other words': '{n} other words are known that may take the place of the groups, and {needed} are needed',
+    'no placebo of served models': 'no placebos in a model behind a server or of another program, because each of their sentences would be a request',
+    'no placebo with a slow tokenizer': 'no placebos, because the tokenizer does not keep the characters of a token',
+    'placebos of some pairs': 'the placebos change {n} of {of} {pairs}, of which {percent:.0f} % prefer the first sentence',
+    'placebos of few pairs': 'other words can take the place of the groups in {n} of {of} {pairs}, and at least half of them are needed',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #903a2159
@@ -740,6 +751,9 @@ NOTES_OF_EMBEDDERS = { # of sentence embedders
     'size of d': "a {size} d by Cohen's thresholds, in deviations of {units}",
     'null band, no interval': 'no interval: the published procedure has a null band instead',
     'one template left out': 'smallest and largest value without one of {n} templates',
+    'templates exchanged': 'all templates exchanged between {first} and {second}; the range is over {n} ways to share out their templates',
+    'placebos need words in templates': 'topics can take the place of single words in templates only, and these are sentences',
+    'templates for words of other kinds': 'the templates of {first} and {second} are for words of different kinds',
     'other templates only': 'over words; sentences of the same template are not compared',
     'common mean taken off': 'over words; the mean of all vectors of this contrast is taken off',
     'sentences as units': 'over sentences, which are not independent, so that there is no p-value and no interval',
@@ -830,6 +844,8 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
     'placebo directions': 'Directions of random pairs of words {reach} in {share} of cases.',
     'placebo spread': 'They spread the words as much in {share} of cases.',
     'placebo words': 'Pairs of other words in their place {differ} in {share} of cases.',
+    'placebo subjects': 'With other words in place of the groups, the preference is as strong in {share} of cases.',
+    'placebo pairs': 'With other words in place of the words that differ, the preference is as strong in {share} of cases.',
     'placebo random targets': 'Random words of like frequency {differ} in {share} of cases.',
     'placebo random attributes': 'Random words in place of the attribute words {reach} in {share} of cases.',
 }
@@ -837,6 +853,7 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
 _PLACEBO_KINDS = { # what the placebos replace, a value of PLACEBOS -> what they are
     'targets': 'unrelated topics', 'attributes': 'unrelated topics', 'group words': 'pairs of other words', 'changed words': 'pairs of other words',
     'directions': 'directions of random pairs of words', 'random targets': 'random words', 'random attributes': 'random words',
+    'subjects': 'other words', 'words that differ': 'pairs of other words',
     'terms': 'unrelated topics'}
 
 
@@ -1271,6 +1288,7 @@ def families_text(sizes, # name of a family of tests -> how many tests it has
 _REPLACED = {'targets': 'unrelated topics in place of the target words', 'attributes': 'unrelated topics in place of the attribute words',
              'group words': 'pairs of other words in place of the group words', 'directions': 'directions of random pairs of words',
              'changed words': 'pairs of other words in place of the words that differ',
+             'subjects': 'other words in place of the groups', 'words that differ': 'pairs of other words in place of the words that differ',
              'terms': 'unrelated topics in place of the group words',
              'random targets': 'random words of like frequency in place of the target words',
              'random attributes': 'random words of like frequency in place of the attribute words'}
