@@ -239,8 +239,8 @@ def _pair_describe(spec):
 def _seat_units():
     return {f'seat{k}': {**asdict(weat_query(f'weat{k}')), 'name': f'seat{k}'} for k in (5, 6, 7, 8, 10)}
 
-def _seat_run(embedder, spec):
-    return seat(embedder, Query(**spec), on_missing='drop')
+def _seat_run(embedder, spec, placebo=True):
+    return seat(embedder, Query(**spec), on_missing='drop', placebo=placebo)
 
 # %% ../../nbs/auditing/01_measures.ipynb #f197e399
 def _bias_units():
@@ -250,8 +250,8 @@ def _bias_units():
             units[f'{"/".join(sides)} × {"/".join(contrast)}'] = {'sides': list(sides), 'contrast': list(contrast)}
     return units
 
-def _bias_run(embedder, spec):
-    r, = embedding_bias(embedder, contrasts=[spec['contrast']], sides=spec['sides'], reembed=0)
+def _bias_run(embedder, spec, placebo=True):
+    r, = embedding_bias(embedder, contrasts=[spec['contrast']], sides=spec['sides'], reembed=0, placebo=placebo)
     return replace(r, details=r.details.rename(columns={'side': 'set'}))          # 'set': what _weat_figure draws by
 
 def _bias_describe(spec):
@@ -498,14 +498,15 @@ MEASURES = [
             describe=_pair_describe, options=('placebo',)),
     Measure(name='seat', kinds=('embedder',),
             units=_seat_units, run=_seat_run, page='04b_seat',
-            limits='An association of words in bare sentences depends on their templates, and is not compared with '
-                   'unrelated topics. The test often misses an association, so a large p shows little.',
-            figure=_weat_figure, describe=_weat_describe),
+            limits='An association of words in bare sentences depends on their templates; unrelated topics often differ as much, as '
+                   'the placebo p shows. The test often misses an association, so a large p shows little.',
+            figure=_weat_figure, describe=_weat_describe, options=('placebo',)),
     Measure(name='embedding_bias', kinds=('embedder',),
             units=_bias_units, run=_bias_run, page='04_embedding_api',
-            limits='A difference between words in these templates; other templates can reverse it. Its size in words '
-                   'compares it with the spread of the words of one side; it is not a size of harm.',
-            figure=_weat_figure, describe=_bias_describe),
+            limits='A difference between words in these templates; other templates can reverse it, and unrelated topics often '
+                   'differ as much, as the placebo p shows. Its size in words compares it with the spread of the words of one side; it is '
+                   'not a size of harm.',
+            figure=_weat_figure, describe=_bias_describe, options=('placebo',)),
     *map(_association_row, _ASSOCIATION_ROWS),
     Measure(name='ceat', kinds=('masked', 'causal'),
             units=partial(_association_units, 'ceat', _WITH_SENTENCES), run=_ceat_run, page='06b_ceat',

@@ -145,11 +145,11 @@ def _gap_run(subject, spec, **options):
     return _named(correlation_result(found, gap.words, groups, gap.number or gap.name, least, wefat_options), spec)
 
 
-def _contrast_run(embedder, spec):
+def _contrast_run(embedder, spec, placebo=True):
     "Two sides and two groups of words in templates."
     templates = {group: spec['templates'] for group in spec['groups']}
     study = EmbeddingStudy(spec['sides'], spec['groups'], templates, source=spec['source'])
-    r, = embedding_bias(embedder, study, contrasts=[tuple(spec['groups'])], sides=list(spec['sides']), reembed=0)
+    r, = embedding_bias(embedder, study, contrasts=[tuple(spec['groups'])], sides=list(spec['sides']), reembed=0, placebo=placebo)
     return _named(replace(r, details=r.details.rename(columns={'side': 'set'})), spec)
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #ownbench01
