@@ -219,8 +219,8 @@ def _item(model, place):
     first, *more = model.word_places(encoded, place.span)
     hidden = {k for span in place.hidden for k in pieces(encoded, span)}
     mask = model.tokenizer.mask_token_id
-    ids = [mask if k in hidden or k == first else token for k, token in enumerate(encoded.ids)]
-    return (*ids[:first], mask, *ids[first + 1 + len(more):]), first
+    visible = tuple(mask if k in hidden else token for k, token in enumerate(encoded.ids))
+    return (*visible[:first], mask, *visible[first + 1 + len(more):]), first
 
 
 def _own_log_probabilities(model, places, bos='auto'):
