@@ -84,6 +84,8 @@ TESTS = { # name of a HypothesisTest -> what it counts or draws, in the plural, 
     'random targets': 'pairs of lists of random words',
     'random attributes': 'pairs of lists of random words in place of the attributes',
     'random directions': 'directions of random pairs of words',
+    'random lexicons': 'lexicons of random completions',
+    'neutral people': 'pairs of neutral people',
     'shuffled attributes': 'shuffles of the attributes in each template',
     'shuffled groups': 'shuffles of the group of each term',
     'relabelled subjects': 'ways to deal the subjects to the groups',
@@ -617,6 +619,8 @@ ESTIMATES = { # name of an Estimate -> what it is
     'first document changes': 'share of queries whose first document among all is another one if all documents change their version',
     'no version first': 'share of queries for which two versions tie for the first place',
     'placebo words': '95 % point of the values of pairs of other words',
+    'placebo lexicon': '95 % point of the values of random completions in place of the lexicon',
+    'placebo people': '95 % point of the values of neutral people in place of the two people',
     'placebo random targets': '95 % point of the values of random words of like frequency',
     'placebo random attributes': '95 % point of the values with random words of like frequency in place of the attribute words',
     'words permuted': 'the value, with a test that permutes which words are in which list',
@@ -676,6 +680,10 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'pairs that differ in other words': 'left out because their sentences differ in other words than pronouns: {n} of {of} pairs',
     'pairs that the model cannot read': 'left out because the model cannot read them: {n} of {of} pairs',
     'sentences that the model cannot read': 'left out because the model cannot read them: {n} of {of} sentences',
+    'placebo within forms': 'the pairs are compared within each form of the pronoun, where the value is {nats:.2f} nats in {n} sentences',
+    'no completion in the lexicon': 'no completion is in the lexicon',
+    'too few other completions': '{n} other completions occur, and {needed} are needed',
+    'no two stereotypes': 'the items do not name two stereotypes, which other words could lean toward',
     'mean log-odds of she': 'the mean log-odds of she rather than he are {nats:.2f} nats',
 }
 
@@ -827,13 +835,16 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
     'placebo directions': 'Directions of random pairs of words {reach} in {share} of cases.',
     'placebo spread': 'They spread the words as much in {share} of cases.',
     'placebo words': 'Pairs of other words in their place {differ} in {share} of cases.',
+    'placebo lexicon': 'Random completions, as frequent as those in the lexicon, {differ} in {share} of cases.',
+    'placebo people': 'Pairs of neutral people in place of the two people {reach} in {share} of cases.',
     'placebo random targets': 'Random words of like frequency {differ} in {share} of cases.',
     'placebo random attributes': 'Random words in place of the attribute words {reach} in {share} of cases.',
 }
 
 _PLACEBO_KINDS = { # what the placebos replace, a value of PLACEBOS -> what they are
     'targets': 'unrelated topics', 'attributes': 'unrelated topics', 'group words': 'pairs of other words', 'changed words': 'pairs of other words',
-    'directions': 'directions of random pairs of words', 'random targets': 'random words', 'random attributes': 'random words'}
+    'directions': 'directions of random pairs of words', 'random targets': 'random words', 'random attributes': 'random words',
+    'lexicon': 'random completions', 'people': 'pairs of neutral people'}
 
 
 def placebos_text(replaced, # values of PLACEBOS
@@ -1264,6 +1275,7 @@ def families_text(sizes, # name of a family of tests -> how many tests it has
 _REPLACED = {'targets': 'unrelated topics in place of the target words', 'attributes': 'unrelated topics in place of the attribute words',
              'group words': 'pairs of other words in place of the group words', 'directions': 'directions of random pairs of words',
              'changed words': 'pairs of other words in place of the words that differ',
+             'lexicon': 'random completions, as frequent as those in the lexicon', 'people': 'pairs of neutral people in place of the two people',
              'random targets': 'random words of like frequency in place of the target words',
              'random attributes': 'random words of like frequency in place of the attribute words'}
 
