@@ -579,7 +579,7 @@ def agreement_plot(agreement, # an Agreement
     import matplotlib.pyplot as plt
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
-    from biasbook.results.plots import WIDTH, clip_middle, style
+    from biasbook.results.plots import clip_middle, style
     names = list(agreement.order)
     n = len(names)
     squares = {column: agreement.matrix(column, over).to_numpy() for statistic in STATISTICS
@@ -590,7 +590,7 @@ def agreement_plot(agreement, # an Agreement
     colors = LinearSegmentedColormap.from_list('correlation', ['#56B4E9', '#FFFFFF', '#E69F00'])
     with style():
         if ax is None:
-            _, ax = plt.subplots(figsize=(WIDTH, 1.3 + .72 * n))
+            _, ax = plt.subplots(figsize=(5, 1.3 + .72 * n))
         ax.imshow(shown_values, cmap=colors, vmin=-1, vmax=1, aspect='auto')
         for i in range(n):
             for j in range(n):

@@ -1231,8 +1231,8 @@ def ripa(vectors, # anything that bb.weat takes
     Each pair gives a direction: its first word minus its second, scaled to length 1. The RIPA of a word is its inner product with a
     direction, averaged over all pairs. Above 0, a word lies toward the first words of the pairs. With two target sets the value is the
     difference of their means, and the p-value is of a permutation test that splits the target words anew. With one target set the value
-    is its mean, and the p-value is of a sign-flip test over pairs. `spread over pairs` is the standard deviation of the value over pairs. There are two placebos: unrelated topics in place of the target words, and random
-    pairs of frequent words in place of the pairs.
+    is its mean, and the p-value is of a sign-flip test over pairs. `spread over pairs` is the standard deviation of the value over pairs.
+    There are two placebos: unrelated topics in place of the target words, and random pairs of frequent words in place of the pairs.
 
     Raises: MissingWords and TooFewWords as bb.weat; ValueError for sets that are no pairs, a pair of equal vectors, or a zero vector.
 
@@ -1245,7 +1245,7 @@ def ripa(vectors, # anything that bb.weat takes
     if pairs is not None:
         sides = [list(side) for side in zip(*check_pairs(pairs))]
         if attributes is not None or compat is not None:
-            raise ValueError('give pairs or attributes, and with compat="wefe" neither a query nor pairs but targets and attributes')
+            raise ValueError('give pairs or attributes, not both; compat="wefe" takes targets and attributes, and no pairs')
         if query is not None:
             given = as_query(query)
             targets, query = {given.names[0]: given.X, given.names[1]: given.Y}, None

@@ -24,7 +24,7 @@ NULL_TEXT = '#5F5F5F' # the grey of words, darker than the grey of lines so that
 MARKERS = ['o', 's', '^', 'D', 'v', 'P']
 
 # %% ../../nbs/results/01_plots.ipynb #65034df1
-WIDTH = 5.6 # inches of a figure; on a phone it is shown at two thirds of its size, and its letters are still 9 pixels high
+WIDTH = 5.6 # inches of a figure; a phone shows it at two thirds of its size, with letters of about 9 pixels
 
 
 @contextmanager
