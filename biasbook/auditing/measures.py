@@ -341,10 +341,10 @@ def _bbq_units():
 def _bbq_source():
     return bundled_yaml('bbq_example.yaml')['source']
 
-def _bbq_run(model, spec):
+def _bbq_run(model, spec, placebo=True):
     items = load_bbq(spec['items'], on_missing='drop')
     of_condition = items[items['condition'] == spec['condition']].reset_index(drop=True)
-    r = bbq(model, of_condition, unreadable='leave out')[-1]      # some files have a second category, for items with names: the last result is of both
+    r = bbq(model, of_condition, unreadable='leave out', placebo=None if placebo else False)[-1]      # some files have a second category, for items with names: the last result is of both
     word = _BBQ_CONDITIONS[spec['condition']]
     comparison = replace(r.comparison, of=f'{r.n} {word} items of {spec["items"]}')
     r = replace(r, query=f'{spec["items"]}, {word}', comparison=comparison, details=r.details.drop(columns=_BBQ_TEXTS))
@@ -518,8 +518,9 @@ MEASURES = [
     Measure(name='bbq', kinds=('causal',),
             units=_bbq_units, run=_bbq_run, page='03e_bbq',
             limits='The answer is the option with the highest log-probability per token. A model whose accuracy in disambiguated items is near '
-                   'one third does not use the text, and its score is about guesses.',
-            describe=_bbq_describe,
+                   'one third does not use the text, and its score is about guesses. The placebo p shows how often neutral people in the same '
+                   'questions give as large a score.',
+            describe=_bbq_describe, options=('placebo',),
             why_off='each category is downloaded and takes minutes, and the small model of the package guesses; '
                     '--only "bbq example*" takes the twenty items that come with the package'),
     Measure(name='winobias', kinds=('masked', 'causal'),

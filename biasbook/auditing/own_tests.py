@@ -210,13 +210,15 @@ def _benchmark_test(spec):
     return BenchmarkTest(**{of_field.name: spec[of_field.name] for of_field in fields(BenchmarkTest)})
 
 
-_WITH_PLACEBO = ('bec_pro', 'honest', 'llm_iat', 'retrieval', 'winobias', 'winogender') # benchmarks with an option for placebos
+_WITH_PLACEBO = ('bbq', 'bec_pro', 'honest', 'llm_iat', 'retrieval', 'winobias', 'winogender') # benchmarks with an option for placebos
 
 
 def _benchmark_run(subject, spec, placebo=True):
     "A benchmark with own items. The result has the checksum of the items, so that audits of other items are not compared."
     test = _benchmark_test(spec)
-    options = {**test.options, 'placebo': placebo} if test.measure in _WITH_PLACEBO else test.options
+    options = test.options
+    if test.measure in _WITH_PLACEBO:
+        options = {**options, 'placebo': None if placebo and test.measure == 'bbq' else placebo} # BBQ asks no server about neutral people
     more = {'lexicon': test.words['lexicon']} if test.measure == 'honest' else {}
     r = _named(_OWN_BENCHMARKS[test.measure](subject, benchmark_items(test), options, **more), spec)
     return replace(r, meta={**r.meta, 'items_sha256': test.checksum(), 'options_of_test': test.options})

@@ -683,6 +683,9 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'placebo within forms': 'the pairs are compared within each form of the pronoun, where the value is {nats:.2f} nats in {n} sentences',
     'no completion in the lexicon': 'no completion is in the lexicon',
     'too few other completions': '{n} other completions occur, and {needed} are needed',
+    'no people to replace': 'no context names both people as the answers do, so neutral people cannot replace them',
+    'people replaced': 'the score is {score:.1f} in the {n} of {of} items whose people can be replaced',
+    'neutral people cost requests': 'neutral people are asked about only if you ask for it, since each pair of them costs requests to a server',
     'no two stereotypes': 'the items do not name two stereotypes, which other words could lean toward',
     'mean log-odds of she': 'the mean log-odds of she rather than he are {nats:.2f} nats',
 }
