@@ -254,9 +254,11 @@ def _rows(path, text, columns, optional=()):
     for number, cells in lines[1:]:
         if len(cells) > len(headers):
             raise ValueError(f'{file} has too many columns in line {number}; quote a word with a comma')
-        blank_cells = [''] * (len(headers) - len(cells))
-        row = cells + blank_cells
-        rows.append({column: row[place[column]].strip() for column in wanted})
+        row = {}
+        for column in wanted:
+            is_there = place[column] < len(cells)              # a short row has blank cells at its end
+            row[column] = cells[place[column]].strip() if is_there else ''
+        rows.append(row)
     return rows
 
 # %% ../../nbs/stimuli/00_words.ipynb #b8ebf4f4

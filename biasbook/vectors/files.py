@@ -19,13 +19,17 @@ import time
 import warnings
 import zipfile
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_info
 
 from ..core.checks import check_path, check_whole, listed, plural, shown
 from ..core.inputs import parse_json
@@ -246,15 +250,26 @@ class _RawBlock(NamedTuple):
     rows: np.ndarray # (k, dim) float32
 
 
-def _parse_lines(lines, dim, expected):
-    "The rows of these `_Line`s as a `_RawBlock`."
+class _SplitLines(NamedTuple):
+    "Lines of text, split into words and numbers."
+    words: list # bytes
+    rows: Any # (k, dim) float32; None if the lines have to be read one by one
+
+
+def _split_lines(lines, dim):
+    "These `_Line`s as `_SplitLines`."
     words, rests = [], []
     for line in lines:
         word, _, rest = line.text.rstrip(b' \r\n').partition(b' ')
         words.append(word)
         rests.append(rest)
+    return _SplitLines(words, _parse_many(rests, dim))
+
+
+def _raw_block(lines, split, dim, expected):
+    "The rows of these `_Line`s as a `_RawBlock`."
+    words, rows = split
     line_numbers = [line.number for line in lines]
-    rows = _parse_many(rests, dim)
     if rows is None:
         words, rows = _parse_one_by_one(line_numbers, [line.text for line in lines], dim, expected)
     return _RawBlock(line_numbers, [line.start for line in lines], words, rows)
@@ -283,6 +298,40 @@ def _read_lines(file, first=b'', size=2**19):
             raise ValueError(f'has a line of over {_LONGEST_LINE} bytes: not a file of vectors')
         block += rest
     return block
+
+# %% ../../nbs/vectors/00a_files.ipynb #e1bffa37
+_MOST_THREADS = 8                                              # the lines are found by one thread, which cannot feed more
+
+def _threads():
+    "How many blocks are parsed at the same time: as many as the libraries behind numpy use threads."
+    threads_of_libraries = [library['num_threads'] for library in threadpool_info()]
+    return min(_MOST_THREADS, max(threads_of_libraries, default=1))
+
+
+def _in_order(items, function, threads):
+    "Each item with the function's result, in their order. As many results as there are `threads` are computed at the same time."
+    if threads == 1:
+        for item in items:
+            yield item, function(item)
+        return
+    waiting: deque = deque()                                   # items and their future results
+    fault = None                                               # an error of the items themselves
+    with ThreadPoolExecutor(threads) as pool:
+        ended = False
+        while waiting or not ended:
+            while not ended and len(waiting) <= threads:
+                try:
+                    item = next(items)
+                    waiting.append((item, pool.submit(function, item)))
+                except StopIteration:
+                    ended = True
+                except Exception as e:                         # it is raised after the results of the items before it
+                    ended, fault = True, e
+            if waiting:
+                item, result = waiting.popleft()
+                yield item, result.result()
+    if fault:
+        raise fault
 
 # %% ../../nbs/vectors/00a_files.ipynb #64aad9cc
 class _FoundLines(NamedTuple):
@@ -320,14 +369,11 @@ def _check_row_count(n_rows, layout, limit):
                          'the file is cut short or its header is wrong')
 
 
-def _text_blocks(opened, want, limit):
-    "The rows of a text in `_RawBlock`s: those of the words in `want`, or all if it is None; and only the first `limit`."
+def _wanted_lines(opened, first_fields, limit):
+    """The `_Line`s of the rows of a text, some hundred at a time: those with a first field in `first_fields`, or all if it is None.
+
+    Only the first `limit` rows are read."""
     layout = opened.layout
-    has_header = layout.n_rows > 0
-    expected = 'as the header says' if has_header else 'as the lines before'
-    first_fields = None
-    if want:
-        first_fields = {word.split(b' ')[0] for word in want}                # a word of GloVe may hold spaces
     n_rows = 0 # rows so far, wanted or not
     line = opened.line # the number of the first line of the block
     start = opened.start # the number of the first byte of the block
@@ -340,14 +386,26 @@ def _text_blocks(opened, want, limit):
             n_rows += found.n_rows
             bar.update(found.n_rows)
             if found.wanted:
-                parsed = _parse_lines(found.wanted, layout.dim, expected)
-                _warn_of_missing_end(opened.label, found.wanted[-1])
-                yield _keep_words(parsed, want) if want else parsed
+                yield found.wanted
             line += block.count(b'\n')
             start += len(block)
             block = _read_lines(opened.file)
-    if has_header:
+    if layout.n_rows:
         _check_row_count(n_rows, layout, limit)
+
+
+def _text_blocks(opened, want, limit):
+    "The rows of a text in `_RawBlock`s: those of the words in `want`, or all if it is None; and only the first `limit`."
+    dim = opened.layout.dim
+    expected = 'as the header says' if opened.layout.n_rows else 'as the lines before'
+    first_fields = None
+    if want:
+        first_fields = {word.split(b' ')[0] for word in want}                # a word of GloVe may hold spaces
+    lines_of_blocks = _wanted_lines(opened, first_fields, limit)
+    for lines, split in _in_order(lines_of_blocks, partial(_split_lines, dim=dim), _threads()):
+        block = _raw_block(lines, split, dim, expected)
+        _warn_of_missing_end(opened.label, lines[-1])
+        yield _keep_words(block, want) if want else block
 
 # %% ../../nbs/vectors/00a_files.ipynb #d0413c36
 _LONGEST_WORD = 4000 # bytes

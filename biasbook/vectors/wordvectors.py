@@ -165,7 +165,7 @@ def nearest(
     queries,    # (q, d) vectors of any length but zero
     k=10,       # how many neighbours; fewer come back if there are fewer rows
     skip=None,  # for each query the one row that is not its neighbour (its own)
-    block=None, # queries in one matrix product; by default 16, or more while it stays below 16 MB
+    block=None, # queries in one matrix product; by default 16, or more while it stays below 32 MB
 ): # (q, k) row numbers and (q, k) float64 cosines, best first
     "Rows of `unit` with the largest cosine to each query; `ValueError` if `k` < 1 or dimensions differ."
     queries = unit_rows(queries, 'the queries')
@@ -180,7 +180,7 @@ def nearest(
     k = max(0, min(k, candidates))
     if not block:
         numbers_for_a_query = max(len(unit), k * unit.shape[1])             # its cosines, or the rows of its neighbours
-        block = max(16, 2**22 // numbers_for_a_query)
+        block = max(16, 2**23 // numbers_for_a_query)
     parts = [slice(start, start + block) for start in range(0, len(queries), block)]
     def find(part):
         skip_here = None if skip is None else skip[part]
