@@ -19,7 +19,7 @@ from .own_tests import measures_of_study
 from .progress import duration_text
 from .subjects import open_subject
 from ..chapters.wefat import standardized_association
-from ..core.checks import check_choice, format_count, joined, plural
+from ..core.checks import check_choice, check_flag, format_count, joined, plural
 from ..embedders.local import LocalSource
 from ..embedders.load import Embedder
 from ..models.scorer import unique
@@ -123,12 +123,12 @@ class _DryRun(NamedTuple):
     seconds: float
 
 
-def _dry_run(tests, subject, kind, clock, case):
+def _dry_run(tests, subject, kind, clock, case, placebo):
     "Run the tests without the parts that take long."
     recorder = None if kind == 'vectors' else _Recorder(subject)
     asked = subject if recorder is None else recorder.copy
     start = clock()
-    options = {'placebo': False, 'case': case} if kind == 'vectors' else {'placebo': True} # topics of vectors are timed apart
+    options = {'placebo': False, 'case': case} if kind == 'vectors' else {'placebo': placebo} # topics of vectors are timed apart
     found = [(test, test.run(asked, **options)) for test in tests]
     seconds = clock() - start
     measured = [(test, result) for test, result in found if result is not None]
@@ -136,13 +136,13 @@ def _dry_run(tests, subject, kind, clock, case):
                    [] if recorder is None else recorder.inputs, seconds)
 
 
-def _counted(dry, kind, plan):
+def _counted(dry, kind, plan, placebo=True):
     "The `Work` of a dry run; `plan` is the `Plan` of an embedder, or of a language model behind a server, for its texts."
     of_tests = [result.test for result in dry.results if result.test is not None]
     drawn = [test.n_resamples for test in of_tests if test.random_state is not None]
     counts = {'tests': len(dry.tests), 'exact': len(of_tests) - len(drawn), 'drawn': sum(drawn)}
     if kind == 'vectors':
-        return Work(topic_sides=sum(len(_sides(test)) for test in dry.tests), **counts)
+        return Work(topic_sides=sum(len(_sides(test)) for test in dry.tests) if placebo else 0, **counts)
     if kind == 'embedder':
         return Work(texts=plan.unique, new_texts=plan.missing, requests=plan.calls, **counts)
     if plan is not None:
@@ -381,6 +381,7 @@ def estimate_work(study, # a Study, or the path of a study file
                   subject, # a name, or an opened subject
                   *,
                   case='auto', # of words in word vectors, as for bb.audit: "auto", "keep" or "lower"
+                  placebo=True, # count the comparison with placebos, as for bb.audit? False leaves out its sentences and draws
                   seconds_to_open=0., # of an opened subject: how long that took
                  )->WorkEstimate:
     """How much an audit of this study computes on a subject, and how long that takes. ValueError for a bad study, subject or case.
@@ -390,16 +391,17 @@ def estimate_work(study, # a Study, or the path of a study file
     if not isinstance(study, Study):
         study = read_study(study)
     check_choice(case, 'case', CASES)
+    placebo = check_flag(placebo, 'placebo')
     start = time.process_time()
     kind, opened = open_subject(subject)
     seconds_to_open += time.process_time() - start
     clock = _clock_of(opened)
     left = _not_counted(study, kind)
     with _one_thread_of_torch():
-        dry = _dry_run(_tests_for(study, kind), opened, kind, clock, case)
+        dry = _dry_run(_tests_for(study, kind), opened, kind, clock, case, placebo)
         plan = None
         if kind == 'vectors':
-            found = _time_of_topics(dry, opened, clock, case)
+            found = _time_of_topics(dry, opened, clock, case) if placebo else _Seconds(0., 0., 0., '')
         elif kind == 'embedder':
             texts, _ = unique(dry.inputs)
             plan = opened.embed(texts, dry_run=True)
@@ -418,5 +420,5 @@ def estimate_work(study, # a Study, or the path of a study file
             trial = _trial_of_model(opened, inputs, clock)
             found = _time_of_trial(trial, len(dry.inputs) / max(1, len(inputs)), 'input')
     known = seconds_to_open + dry.seconds
-    return WorkEstimate(subject=opened.name, kind=kind, work=_counted(dry, kind, plan), seconds=known + found.usual, low=known + found.low,
+    return WorkEstimate(subject=opened.name, kind=kind, work=_counted(dry, kind, plan, placebo), seconds=known + found.usual, low=known + found.low,
                         high=known + found.high, trial=found.trial, not_counted=left)

@@ -218,7 +218,7 @@ def _is_known_baseline(model, word):
     capitalized = word[0].upper() + word[1:]
     return not unknown_words(model.tokenizer, [capitalized])
 
-def _pair_run(model, spec):
+def _pair_run(model, spec, placebo=True):
     import pandas as pd
     pairs = pd.DataFrame(spec['pairs'], columns=_PAIR_COLUMNS)
     is_known = _is_known_pair(model, pairs)
@@ -226,7 +226,7 @@ def _pair_run(model, spec):
         raise ValueError(f'{model.name} knows the words of fewer than two pairs')
     known_pairs = pairs[is_known].reset_index(drop=True)
     baseline = [w for w in spec['baseline'] if _is_known_baseline(model, w)]
-    r = sas_pairs(model, known_pairs, baseline=baseline or None)
+    r = sas_pairs(model, known_pairs, baseline=baseline or None, placebo=placebo)
     unknown_pairs = [f'{p.identity} ({p.stereotype}/{p.antistereotype})' for p in pairs[~is_known].itertuples()]
     unknown_baseline = [w for w in spec['baseline'] if w not in baseline]
     r = _with_asked(replace(r, meta={**r.meta, 'name': spec['name']}), len(pairs))
@@ -239,8 +239,8 @@ def _pair_describe(spec):
 def _seat_units():
     return {f'seat{k}': {**asdict(weat_query(f'weat{k}')), 'name': f'seat{k}'} for k in (5, 6, 7, 8, 10)}
 
-def _seat_run(embedder, spec):
-    return seat(embedder, Query(**spec), on_missing='drop')
+def _seat_run(embedder, spec, placebo=True):
+    return seat(embedder, Query(**spec), on_missing='drop', placebo=placebo)
 
 # %% ../../nbs/auditing/01_measures.ipynb #f197e399
 def _bias_units():
@@ -250,8 +250,8 @@ def _bias_units():
             units[f'{"/".join(sides)} × {"/".join(contrast)}'] = {'sides': list(sides), 'contrast': list(contrast)}
     return units
 
-def _bias_run(embedder, spec):
-    r, = embedding_bias(embedder, contrasts=[spec['contrast']], sides=spec['sides'], reembed=0)
+def _bias_run(embedder, spec, placebo=True):
+    r, = embedding_bias(embedder, contrasts=[spec['contrast']], sides=spec['sides'], reembed=0, placebo=placebo)
     return replace(r, details=r.details.rename(columns={'side': 'set'}))          # 'set': what _weat_figure draws by
 
 def _bias_describe(spec):
@@ -495,19 +495,20 @@ MEASURES = [
     Measure(name='sas_pairs', kinds=('masked', 'causal', 'seq2seq'),
             units=_pair_units, run=_pair_run, page='03_sas_pairs',
             limits='A preference between two short sentences depends mostly on how frequent and how long their words '
-                   'are; the corrected ratio subtracts the preference for neutral subjects. A ratio near one half is not '
-                   'a sign of fairness.',
-            describe=_pair_describe),
+                   'are; the corrected ratio subtracts the preference for neutral subjects, and the placebo p shows how often '
+                   'occupations in place of the groups give as strong a preference. A ratio near one half is not a sign of fairness.',
+            describe=_pair_describe, options=('placebo',)),
     Measure(name='seat', kinds=('embedder',),
             units=_seat_units, run=_seat_run, page='04b_seat',
-            limits='An association of words in bare sentences depends on their templates, and is not compared with '
-                   'unrelated topics. The test often misses an association, so a large p shows little.',
-            figure=_weat_figure, describe=_weat_describe),
+            limits='An association of words in bare sentences depends on their templates; unrelated topics often differ as much, as '
+                   'the placebo p shows. The test often misses an association, so a large p shows little.',
+            figure=_weat_figure, describe=_weat_describe, options=('placebo',)),
     Measure(name='embedding_bias', kinds=('embedder',),
             units=_bias_units, run=_bias_run, page='04_embedding_api',
-            limits='A difference between words in these templates; other templates can reverse it. Its size in words '
-                   'compares it with the spread of the words of one side; it is not a size of harm.',
-            figure=_weat_figure, describe=_bias_describe),
+            limits='A difference between words in these templates; other templates can reverse it, and unrelated topics often '
+                   'differ as much, as the placebo p shows. Its size in words compares it with the spread of the words of one side; it is '
+                   'not a size of harm.',
+            figure=_weat_figure, describe=_bias_describe, options=('placebo',)),
     *map(_association_row, _ASSOCIATION_ROWS),
     Measure(name='ceat', kinds=('masked', 'causal'),
             units=partial(_association_units, 'ceat', _WITH_SENTENCES), run=_ceat_run, page='06b_ceat',

@@ -94,19 +94,19 @@ def _fill_run(model, spec, placebo=True):
     elif len(groups) == 2:
         r = fill_bias(model, spec['templates'], words, known['targets'])
     else:
-        r = cbs(model, spec['templates'], words, known['targets'])
+        r = cbs(model, spec['templates'], words, known['targets'], placebo=placebo)
     missing = {key: of_list for key, of_list in lost.items() if of_list}
     return _named(replace(r, words=replace(r.words, missing={**r.words.missing, **missing})), spec)
 
 
-def _pairs_run(model, spec):
+def _pairs_run(model, spec, placebo=True):
     "Pairs of sentences: how often is the first one more probable?"
     import pandas as pd
     table = pd.DataFrame(spec['sentences'], columns=['sent_more', 'sent_less'])
     for column, key in ((spec['cluster_name'], 'clusters'), ('type', 'types'), ('direction', 'directions')):
         if spec[key]:
             table[column] = spec[key]
-    return _named(crows_pairs(model, table), spec)
+    return _named(crows_pairs(model, table, placebo=placebo), spec)
 
 
 def _gap_options(subject, gap):
@@ -145,11 +145,11 @@ def _gap_run(subject, spec, **options):
     return _named(correlation_result(found, gap.words, groups, gap.number or gap.name, least, wefat_options), spec)
 
 
-def _contrast_run(embedder, spec):
+def _contrast_run(embedder, spec, placebo=True):
     "Two sides and two groups of words in templates."
     templates = {group: spec['templates'] for group in spec['groups']}
     study = EmbeddingStudy(spec['sides'], spec['groups'], templates, source=spec['source'])
-    r, = embedding_bias(embedder, study, contrasts=[tuple(spec['groups'])], sides=list(spec['sides']), reembed=0)
+    r, = embedding_bias(embedder, study, contrasts=[tuple(spec['groups'])], sides=list(spec['sides']), reembed=0, placebo=placebo)
     return _named(replace(r, details=r.details.rename(columns={'side': 'set'})), spec)
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #ownbench01
@@ -285,9 +285,14 @@ _OF_THE_BOOK = {m.name: m for m in MEASURES}
 _OWN = {                                        # part of a study: the rows that measure it, without their units
     'queries': (_OF_THE_BOOK['weat']._replace(run=_weat_run), _OF_THE_BOOK['seat']._replace(run=_seat_run),
                 *(_OF_THE_BOOK[name]._replace(run=partial(_association_run, name)) for name in ASSOCIATIONS)),
-    'fills': (Measure(name='fills', kinds=('masked',), units=dict, run=_fill_run, page='02_maskfill', limits=_OF_THE_BOOK['maskfill'].limits, options=('placebo',)),),
+    'fills': (Measure(name='fills', kinds=('masked',), units=dict, run=_fill_run, page='02_maskfill', options=('placebo',),
+                      limits='The probabilities are for a blank in the templates of the study. They do not predict what the model writes in '
+                             'other texts, or what it does where it is used. CBS, the value for three groups or more, is above 0 by chance '
+                             'alone: read its p-value, not the distance of its interval from 0.'),),
     'pairs': (Measure(name='pairs', kinds=('masked', 'causal'), units=dict, run=_pairs_run, page='03a_crows_pairs',
-                      limits=_OF_THE_BOOK['sas_pairs'].limits),),
+                      limits='A preference between two sentences depends on their words, and pairs with the same two words are not independent. The '
+                             'placebo p shows how often two other words in place of those that differ give as strong a preference. A value '
+                             'near 50 is not a sign of fairness.', options=('placebo',)),),
     'gaps': (_OF_THE_BOOK['occupation_gap']._replace(name='gaps', run=_gap_run,
                                                      limits='A correlation shows that the subject follows these numbers, not whether it should; '
                                                             'it ignores how large the associations are.'),),

@@ -13,12 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.checks import (
-    check_fraction, check_seed, check_whole, check_words, plural)
+    check_flag, check_fraction, check_seed, check_whole, check_words, plural)
+from ..models.fill_placebos import deal_targets, fills_of_groups
 from ..models.masked import check_masked
 from ..results.result import Result, Words
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import mean_interval
 from ..stats.permutation import monte_carlo_error
+from ..stats.placebos import placebo_of_values
 from ..stimuli.templates import Template, check_templates
 
 # %% ../../nbs/02c_cbs.ipynb #45f0b22f
@@ -137,6 +139,18 @@ def _lengths(groups, counts):
     named = [f'{", ".join(words)} ({plural(count, "piece")})' for count, words in by_count.items()]
     return note('lengths of group words', lengths=', '.join(named))
 
+def _placebo(model, templates, groups, attributes, value, method, random_state, topics):
+    "CBS of unrelated topics in place of the attributes."
+    dealt = deal_targets(model, templates, groups[0], [attributes], topics=topics, random_state=random_state)
+    if dealt.deals is None:
+        return Estimate(name='placebo', value=None, notes=dealt.notes)
+    fill, prior = fills_of_groups(model, templates, groups, dealt.words, method)
+    of_word = (fill - prior).var(1, ddof=1).mean(0)         # over groups, and the mean over templates
+    values = [of_word[places].mean() for places, in dealt.deals.places]
+    return placebo_of_values('placebo', 'unrelated topics', values, dealt.deals.uses, value, alternative='greater', value_unit='nats²',
+                             own_is_counted=dealt.deals.own_is_counted, random_state=random_state, notes=dealt.notes)
+
+
 class _Cell(NamedTuple):
     "A combination of a template and words, for which the model has a score."
     template: Template
@@ -164,6 +178,8 @@ def cbs(model, # a masked language model, from load_model
         confidence_level=.95, # of the intervals over attributes, between 0 and 1
         n_resamples=9999, # shuffles of the attributes, for p
         random_state=0, # their seed, a whole number
+        placebo=True, # compare with unrelated topics in place of the attributes? False skips that
+        topics=None, # for the placebo: name of a topic -> its words; None: those of neutral_topics that fit the templates best
        )->Result: # value: CBS, nats²; details: a row for each template, attribute and group word
     """Categorical bias score: how far attributes raise some group words more than others.
 
@@ -172,7 +188,8 @@ def cbs(model, # a masked language model, from load_model
     For each template and attribute it takes log P(group word | attribute) − log P(group word | attribute masked), in nats. The value is
     the variance of this over group words, mean over templates and attributes, in nats². It is 0 if each attribute raises all group
     words alike, and noise adds to it; `also` has the attribute part, the part shared by templates, and ranges. The interval is over
-    attributes. p, one-sided, tests whether templates agree on an attribute's groups; it needs two templates. A variance has no direction.
+    attributes. p, one-sided, tests whether templates agree on an attribute's groups; it needs two templates. The placebo p is the share of
+    unrelated topics that have as large a CBS in place of the attributes. A variance has no direction.
 
     Raises: ValueError for fewer than two group words and for templates without the slots group and target; TypeError if `model` is not
     a masked language model.
@@ -186,6 +203,7 @@ def cbs(model, # a masked language model, from load_model
     """
     check_masked(model)
     templates = check_templates(templates, ('group', 'target'))
+    placebo = check_flag(placebo, 'placebo')
     groups = check_words(groups, 'groups')
     attributes = check_words(attributes, 'attributes')
     if len(groups) < 2:
@@ -206,7 +224,10 @@ def cbs(model, # a masked language model, from load_model
     counts_of_groups = counts[:len(groups)].tolist()        # of the first template and attribute
     lengths = _lengths(groups, counts_of_groups)
     notes = (*scores.notes, lengths) if lengths else scores.notes
+    also = scores.also
+    if placebo:
+        also += (_placebo(model, templates, groups, attributes, scores.value, method, scores.random_state, topics),)
     meta = {**scores.meta, **model.meta, 'method': method, 'templates': [t.text for t in templates]}
-    return replace(scores, subject=model.name, query=f'{len(groups)} groups × {len(attributes)} attributes', notes=notes,
+    return replace(scores, subject=model.name, query=f'{len(groups)} groups × {len(attributes)} attributes', notes=notes, also=also,
                    words=Words(used={'groups': groups, 'attributes': attributes}), meta=meta,
                    details=_cbs_frame(cells, fill, prior, counts))

@@ -7,15 +7,17 @@ __all__ = ['crows_pairs', 'crows_by_type']
 
 # %% ../../nbs/03a_crows_pairs.ipynb #1499d098
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import __version__
-from ..core.checks import check_fraction, check_labels, plural
+from ..core.checks import check_flag, check_fraction, check_labels, plural
 from ..models.pair_scores import (
     PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, name_units, named_estimates,
     notes_without_ties, pair_scores, pairs_result, percent_estimate, scoring_of)
+from ..models.pair_placebos import changed_pairs, draw_choices, no_placebo, preference_placebo, preferred_shares, why_no_placebo
 from ..stats.estimate import Estimate, Units, note
 from ..stats.preferences import preference_ratio, sign_test
 from ..results.result import Result
@@ -174,6 +176,32 @@ def _result(d, subject, query, among, meta, level):
                         units=units, comparison=comparison, notes=_notes(meta, share, clusters, len(d), length, comparison is not None),
                         meta=meta, detectable=detectable_share(test, whole=100), confidence_level=level, also=also, details=d)
 
+# %% ../../nbs/03a_crows_pairs.ipynb #c32f2dae
+def _placebo(model, table, scoring, winners):
+    "The placebo of the metric: other words in place of the words in which the sentences of a pair differ."
+    name = 'placebo pairs'
+    why_not = why_no_placebo(model)
+    if why_not is not None:
+        return no_placebo(name, why_not)
+    changed = changed_pairs(model, table['sent_more'].tolist(), table['sent_less'].tolist())
+    n = len(changed.pairs)
+    if 2 * n < len(table):
+        return no_placebo(name, note('placebos of few pairs', n=n, of=len(table), pairs='pairs'))
+    even = [text for of_pair in changed.texts for text in of_pair[::2]]
+    odd = [text for of_pair in changed.texts for text in of_pair[1::2]]
+    scored = pair_scores(model, even, odd, scoring, unknown='keep')
+    scores = np.stack([scored.first, scored.second], 1).reshape(n, -1)                  # (pairs, words)
+    if scoring == 'shared':
+        scores = np.round(scores, 3)                # as those of the pairs
+    choices = draw_choices(changed.words, changed.apart)
+    rows = np.arange(n)
+    margins = scores[rows, choices.of_groups[:, changed.terms[:, 0]]] - scores[rows, choices.of_groups[:, changed.terms[:, 1]]]
+    observed = float(np.mean([winners[k] == 'more' for k in changed.pairs]))
+    notes = [note('subjects are matched', n=len(choices.words), features='log-probability')]
+    if n < len(table):
+        notes.append(note('placebos of some pairs', n=n, of=len(table), pairs='pairs', percent=100 * observed))
+    return preference_placebo(name, preferred_shares(margins, 'anti'), choices, observed, whole=100, notes=notes)
+
 # %% ../../nbs/03a_crows_pairs.ipynb #3a0c6982
 _OWN_NAMES = {'writer': 'anon_writer', 'type': 'bias_type', 'direction': 'stereo_antistereo'}
 
@@ -207,6 +235,7 @@ def crows_pairs(model, # from load_model, masked or causal
                 *,
                 columns=None, # headers of the two columns, if they are not sent_more and sent_less, or stereotype and antistereotype
                 scoring='auto', # of a masked model "shared" (as published), "pll", "aul" or "aula"; causal models have one score
+                placebo=True, # True: compare with other words in place of the words that differ as well
                 confidence_level=.95, # of the intervals, over writers or the clusters of your table, or else over pairs
                )->Result: # value: percent of pairs, 0 to 100; details: a row a pair, scores in nats ("aul" and "aula": nats per token), no sentences
     """In what percentage of pairs is the more stereotyping sentence the more probable one?
@@ -216,7 +245,7 @@ def crows_pairs(model, # from load_model, masked or causal
     A pair is two sentences that differ in the words for a group. A masked model scores a sentence by the log-probabilities of the words
     that both share, each masked in its turn, in nats; a causal model by the log-probability of the sentence. The value is 0 to 100 and
     50 means no preference; ties count in the denominator. The sign test and the interval are over writers, or over the clusters of your
-    table. Many published pairs are no valid test (Blodgett et al. 2021, doi:10.18653/v1/2021.acl-long.81).
+    table. The placebo in `also` says how often two other words in place of such words as *she* and *he* give as strong a preference. Many published pairs are no valid test (Blodgett et al. 2021, doi:10.18653/v1/2021.acl-long.81).
 
     Your own pairs are a list of tuples, or a CSV file with two columns, the more stereotyping sentence first:
 
@@ -241,6 +270,7 @@ def crows_pairs(model, # from load_model, masked or causal
     if scoring == 'completion':
         raise ValueError(f'{model.name} is an encoder–decoder, which answers prompts, but CrowS-Pairs has no prompts; '
                          'use a masked or a causal model, or `sas_pairs`, whose pairs have prompts')
+    placebo = check_flag(placebo, 'placebo')
     pairs = _read(data, columns)
     d = _scored(model, pairs.table, scoring).rename_axis('pair').reset_index()
     meta = {'kind': model.kind, 'scoring': scoring, 'decimals': 3 if scoring == 'shared' else None,
@@ -248,7 +278,10 @@ def crows_pairs(model, # from load_model, masked or causal
             'clusters': pairs.clusters, 'columns': pairs.columns,
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     query = plural(len(d), 'pair')
-    return _result(d, model.name, query, query, meta, confidence_level)
+    r = _result(d, model.name, query, query, meta, confidence_level)
+    if not placebo:
+        return r
+    return replace(r, also=(*r.also, _placebo(model, pairs.table, scoring, d['winner'].tolist())))
 
 # %% ../../nbs/03a_crows_pairs.ipynb #f3c0a438
 def crows_by_type(result, # a Result of crows_pairs, whose pairs have a column type

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.checks import (
-    check_choice, check_fraction, check_seed, check_texts, check_whole, check_words, listed, shown)
+    check_choice, check_flag, check_fraction, check_seed, check_texts, check_whole, check_words, listed, shown)
 from ..core.store import store_key
 from ..results.result import Result, Words
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
@@ -21,7 +21,9 @@ from ..stats.intervals import mean_interval
 from ..stats.permutation import monte_carlo_error
 from ..models.masked import check_masked
 from ..models.scorer import Cost, Scorer
-from ..models.tokens import pieces
+from ..models.tokens import pieces, unknown_words
+from ..stats.placebos import (LEAST_TOPICS, TOPIC_KINDS, Candidates, deal_topics, known_topic_words, neutral_topics,
+                                     placebo_of_values)
 from ..stimuli.templates import check_templates
 
 # %% ../../nbs/02d_disco.ipynb #022823bb
@@ -147,6 +149,76 @@ def _shuffled(has, n, level, n_templates, value, n_resamples, random_state):
                           random_state=random_state)
     return _Shuffled(Estimate(name='gender shuffled', value=float(drawn.mean()), interval=band), test)
 
+class _Likeness(NamedTuple):
+    "What terms are matched in."
+    features: np.ndarray # a row a word: log-probability in the place of the terms, number of pieces, number of letters
+    typical: float # the median log-probability
+
+
+MATCHED_IN = 'log-probability, number of pieces and number of letters'
+
+def _likeness(model, templates, words):
+    "How probable words are in the place of the terms, with the target masked, and how long they are."
+    filled = [template.fill(group=word, target='x') for template in templates for word in words]
+    hidden = [[f.spans['target']] for f in filled]
+    scores = model.span_log_likelihood([f.text for f in filled], [f.spans['group'] for f in filled], hidden=hidden, method='joint')
+    nats = scores.total.reshape(len(templates), -1).mean(0)
+    n_pieces = [len(model.tokenizer(word, add_special_tokens=False)['input_ids']) for word in words]
+    return _Likeness(np.column_stack([nats, n_pieces, [len(word) for word in words]]), float(np.median(nats)))
+
+
+def _shared_article(terms):
+    "The first word of all terms with a space, such as 'the ' of 'the aunt' and 'the uncle'; '' if they do not share one."
+    first_words = {term.split()[0] if ' ' in term else '' for term in terms}
+    article = first_words.pop()
+    return f'{article} ' if article and not first_words else ''
+
+
+def _topics_that_fit(model, template, terms, topics):
+    """The given topics, or the kind of neutral topics whose words are most probable in the place of the terms: words and topics.
+
+    If all terms have an article, the words have it too."""
+    article = _shared_article(terms)
+    def known_words(some_topics):
+        with_article = {topic: [article + word for word in words] for topic, words in some_topics.items()}
+        return known_topic_words(with_article, terms, lambda words: unknown_words(model.tokenizer, words))
+    if topics is not None:
+        return known_words(topics)
+    kinds = [known_words(neutral_topics(kind)) for kind in TOPIC_KINDS]
+    kinds = [kind for kind in kinds if len(np.unique(kind[1])) >= LEAST_TOPICS] or kinds[:1]
+    return kinds[0] if len(kinds) == 1 else max(kinds, key=lambda kind: _likeness(model, [template], kind[0]).typical)
+
+
+def _placebo_terms(model, templates, terms, by_template, r, options, topics, random_state):
+    "DisCo of two unrelated topics in place of the terms; `by_template` has the fills of the terms."
+    own = [word for of_gender in terms.values() for word in of_gender]
+    others, topic = _topics_that_fit(model, templates[0], own, topics)
+    n_topics = len(np.unique(topic))
+    if n_topics < LEAST_TOPICS:
+        return Estimate(name='placebo terms', value=None, notes=(note('too few topics known', n=n_topics, needed=LEAST_TOPICS),))
+    found = top_fills(model, [_text_with_gap(t, word) for t in templates for word in others], **options)
+    fills = [[fill for fill, _ in its_fills] for its_fills in found]
+    pool = [[*fills[t * len(others):(t + 1) * len(others)], *fills_of_terms] for t, fills_of_terms in enumerate(by_template)]
+    _, has = _supplied(pool, 1)                             # (others and then terms, fills)
+    features = _likeness(model, templates, others + own).features
+    n = len(next(iter(terms.values())))
+    deals = deal_topics(Candidates(others, topic, features[:len(others)]), np.split(features[len(others):], [n]), random_state=random_state)
+    values = [_disco_of(has[first], has[second], r.meta['alpha'], len(templates)) for first, second in deals.places]
+    return placebo_of_values('placebo terms', 'unrelated groups', values, deals.uses, r.value, alternative='greater',
+                             own_is_counted=deals.own_is_counted, random_state=random_state,
+                             notes=[note('topics are matched', n=n_topics, features=MATCHED_IN)])
+
+
+def _disco_of(first, second, alpha, n_templates):
+    "DisCo of two lists of terms: which of them have which fills, a row a term."
+    from scipy.special import chdtrc
+    a = first.sum(0)
+    b = second.sum(0)
+    supplied = a + b > 0
+    p = chdtrc(1, _chi2(a[supplied], b[supplied], len(first), len(second)))
+    return (p * supplied.sum() <= alpha).sum() / n_templates
+
+
 class _Supplied(NamedTuple):
     "Which term supplies which fill."
     keys: list # (number of the template, fill) of each fill
@@ -246,13 +318,16 @@ def disco(model, # a masked language model, from load_model
           confidence_level=.95, # of the interval over templates, between 0 and 1
           n_resamples=9999, # shuffles of gender over terms
           random_state=0, # their seed, a whole number
+          placebo=True, # compare with two unrelated topics in place of the terms? False skips that
+          topics=None, # for the placebo: name of a topic -> its words; None: those of neutral_topics that fit the templates best
          )->Result: # value: mean number of significant fills of a template; details: a row a fill of a template
     """DisCo: how many of the words that a model fills in depend on gender (Webster et al. 2020, doi:10.48550/arXiv.2010.06032).
 
     Each term is written into each template, and the model fills the gap with its k most probable words. For each fill, Pearson's χ²
     tests whether terms of one gender supply it more often, at alpha over the number of all fills (Bonferroni). The value is the number
     of significant fills, mean over templates; it grows with the number of terms. p, one-sided, and the value by chance come from
-    shuffling the genders of the terms; the interval is over templates.
+    shuffling the genders of the terms; the interval is over templates. The placebo p is the share of pairs of unrelated topics, in place
+    of the two lists of terms, that have as many significant fills.
 
     Raises: ValueError if `terms` does not have two genders or a term has both, and for a template that lacks a slot or has a(n)
     before {target}; TypeError if `model` is not a masked language model.
@@ -262,12 +337,13 @@ def disco(model, # a masked language model, from load_model
         >>> model = bb.load_model('novels-mini-masked')
         >>> terms = {'female': ['mother', 'sister', 'aunt', 'wife', 'girl', 'queen', 'lady', 'daughter'],
         ...          'male': ['father', 'brother', 'uncle', 'husband', 'boy', 'king', 'gentleman', 'son']}
-        >>> r = bb.disco(model, 'a {group} and a {target} were there.', terms, n_resamples=999)
+        >>> r = bb.disco(model, 'a {group} and a {target} were there.', terms, n_resamples=999, placebo=False)
         >>> print(f'{r.value:.0f} of {len(r.details)} fills depend on gender')
         2 of 11 fills depend on gender
     """
     check_masked(model)
     templates = check_templates(templates, ('group', 'target'))
+    placebo = check_flag(placebo, 'placebo')
     terms = _check_terms(terms)
     for template in templates:
         _check_article(template)
@@ -278,11 +354,14 @@ def disco(model, # a masked language model, from load_model
     by_template = [fills_of_text[start:start + len(words)] for start in range(0, len(fills_of_text), len(words))]
     r = disco_scores(by_template, len(terms[names[0]]), names=names, alpha=alpha, confidence_level=confidence_level,
                      n_resamples=n_resamples, random_state=random_state)
+    also = r.also
+    if placebo:
+        also += (_placebo_terms(model, templates, terms, by_template, r, {'k': k, 'fills': fills}, topics, r.random_state),)
     details = r.details.assign(template=[str(templates[t]) for t in r.details['template']])
     meta = {**r.meta, 'k': k, 'fills': fills, 'names': list(names),
             'templates': [t.text for t in templates], **model.meta}
     return replace(r, subject=model.name, query=f'{r.query}, {len(words)} terms', words=Words(used=terms), details=details,
-                   meta=meta)
+                   also=also, meta=meta)
 
 # %% ../../nbs/02d_disco.ipynb #4104a589
 def _check_terms(terms):

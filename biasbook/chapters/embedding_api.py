@@ -8,6 +8,8 @@ __all__ = ['CONTRASTS', 'embedding_bias', 'ResolvedStudy', 'resolve_study', 'Stu
 
 # %% ../../nbs/04_embedding_api.ipynb #d0a7be12
 import math
+from dataclasses import replace
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +22,9 @@ from ..results.result import Result, Words, results_table
 from ..results.sentences import Comparison, notes_text
 from ..stats.contrasts import (by_template, check_not_paired, contrast_estimates, measure_contrast, published_contrast,
                                       size_in_words, variance_split, word_scores)
-from ..stats.effects import minimum_detectable_d
+from ..stats.effects import cohen_d, minimum_detectable_d
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
+from ..stats.placebos import LEAST_TOPICS, Candidates, deal_topics, known_topic_words, neutral_topics, placebo_of_values
 from ..stimuli.studies import Study, attribute_sentences, load_study, target_sentences
 from ..vectors.wordvectors import unit_rows
 
@@ -40,13 +43,16 @@ def embedding_bias(embedder, # an Embedder, or a name for load_embedder, such as
                    reembed=20, # sentences that are embedded a second time, for the noise floor; 0: none
                    n_resamples=10_000, # shuffles, of mode="published" only
                    random_state=0, # their seed
+                   placebo=True, # compare with unrelated topics, and exchange templates? False skips that, and its sentences; only by the word
+                   topics=None, # for the placebo: name of a topic -> its words; None: those of neutral_topics for the kind of word
                   )->list: # a Result for each contrast; value: Cohen's d, in standard deviations of words; details: a row a word, in cosines
     """How much do two groups of words differ in their association with two others, in sentences (Cohen 1988, doi:10.4324/9780203771587)?
 
     A target sentence has the score: mean cosine with the sentences of group A minus mean cosine with the sentences of group B.
     A word has the mean of its sentences, over templates. The value is the difference of the two sides in standard deviations
     of words, Cohen's d; `also` has the raw difference, in cosines, and d under other choices. The test flips the signs of declared pairs, or exchanges the
-    labels of independent lists. It does not cover other templates or lists, which can turn the sign.
+    labels of independent lists. The placebo p is the share of unrelated topics whose d is as large, in the same templates, in place of the
+    sides and of the groups. It does not cover other templates or lists, which can turn the sign.
 
     Raises: ValueError for unknown groups and sides, for scores without a d, and for pairs with `studentized`; TypeError for anything but an
     embedder; ProviderError if a provider does not answer.
@@ -57,7 +63,7 @@ def embedding_bias(embedder, # an Embedder, or a name for load_embedder, such as
         >>> def count_letters(texts):
         ...     return np.array([[text.count(letter) for letter in 'abcdefghijklmnopqrstuvwxyz'] for text in texts], float)
         >>> letters = bb.from_callable(count_letters, 'letters')
-        >>> results = bb.embedding_bias(letters, contrasts=[('career', 'family')], reembed=0)
+        >>> results = bb.embedding_bias(letters, contrasts=[('career', 'family')], reembed=0, placebo=False)
         >>> print(f'd = {results[0].value:.2f}, p = {results[0].pvalue:.2f}')
         d = -0.02, p = 0.95
     """
@@ -72,6 +78,7 @@ def embedding_bias(embedder, # an Embedder, or a name for load_embedder, such as
     if adjust is not None:
         check_flag(adjust, 'adjust')
     paired = _are_paired(resolved, paired, mode)
+    placebo = check_flag(placebo, 'placebo')
     check_flag(studentized, 'studentized')
     check_not_paired(studentized, paired)
     if studentized and mode == 'published':
@@ -81,6 +88,7 @@ def embedding_bias(embedder, # an Embedder, or a name for load_embedder, such as
     embedded = _EmbeddedStudy(embedder, resolved)
     moved = _embed_again(embedder, embedded, reembed)
     options = {'paired': paired, 'adjust': adjust and not mode}
+    placebos = _Placebos(embedder, embedded, topics) if placebo and not mode and unit == 'word' else None
     results = []
     for contrast in resolved.contrasts:
         scores = _score_table(embedded, contrast)
@@ -88,7 +96,8 @@ def embedding_bias(embedder, # an Embedder, or a name for load_embedder, such as
             tested = _published(scores, unit, n_resamples, random_state)
         else:
             tested = _estimated(scores, unit, options, studentized, confidence_level)
-        results.append(_result(embedded, contrast, scores, tested, moved, meta, options, confidence_level))
+        r = _result(embedded, contrast, scores, tested, moved, meta, options, confidence_level)
+        results.append(r if placebos is None else replace(r, also=(*r.also, *placebos.of_contrast(contrast, options))))
     return results
 
 # %% ../../nbs/04_embedding_api.ipynb #9ca99d1c
@@ -332,6 +341,194 @@ def _noise_floor(moved, embedded, contrast, unit):
     return Estimate(name='noise floor', value=float(variance_from_targets + variance_from_attributes) ** .5,
                     notes=(note('embedded anew', n=len(moved)),))
 
+PLACEBO_WORDS = 6 # of a topic at most, because each word is put into all templates
+
+class _Pool(NamedTuple):
+    "Words of topics and the measured words in the templates of some groups."
+    words: list # of topics, followed by the measured ones
+    topic: np.ndarray # the number of the topic of each word that is not measured
+    frame: Any # DataFrame, a row a sentence: word, template, template_group, sentence
+    why_not: Any = None # a Note, if there are no placebos
+
+    @property
+    def n_topics(self):
+        "How many topics there are."
+        return len(np.unique(self.topic))
+
+    @property
+    def rows_of_sentences(self):
+        "The place of the word of each sentence in `words`."
+        place_of = {word: place for place, word in enumerate(self.words)}
+        return self.frame.word.map(place_of).to_numpy()
+
+    def deals(self, lists):
+        "Draws of topics in place of these lists of measured words, which come last in `words`, matched in their numbers of letters."
+        n = len(self.topic)
+        features = [np.array([[len(word)] for word in of_list], float) for of_list in (self.words[:n], *lists)]
+        return deal_topics(Candidates(self.words[:n], self.topic, features[0]), features[1:])
+
+
+class _Kind(NamedTuple):
+    "What kind of topics can replace some words."
+    topics: str # a kind of `neutral_topics`
+    example: str | None # a word whose forms the words of the topics take; None for words without forms
+
+
+def _kind_of(study, words, usual):
+    "The `_Kind` of these words; None for words of several kinds. Pronouns count as nouns."
+    examples = {}                               # part of speech, or '' -> a word
+    for word in words:
+        forms = study.forms.get(word, {})
+        if not forms or 'noun' in forms or 'adjective' in forms:
+            part = 'noun' if 'noun' in forms else 'adjective' if 'adjective' in forms else ''
+            examples.setdefault(part, word)
+    if len(examples) != 1:
+        return None
+    [(part, example)] = examples.items()
+    topics = {'noun': 'people', 'adjective': 'qualities', '': usual}[part]
+    return _Kind(topics, example if part else None)
+
+
+def _pool(study, groups, lists, usual, topics):
+    "The `_Pool` of topics in place of these lists, in the templates of these groups."
+    own = [word for of_list in lists.values() for word in of_list]
+    found = _kind_of(study, own, usual)
+    if found is None or len(set(own)) < len(own):
+        first, second = lists
+        return _Pool(own, np.empty(0, int), None, note('templates for words of other kinds', first=first, second=second))
+    every = [word for words in (*study.targets.values(), *study.attributes.values()) for word in words]
+    others, topic = known_topic_words(neutral_topics(found.topics) if topics is None else topics, every, per_topic=PLACEBO_WORDS)
+    n_topics = len(np.unique(topic))
+    if n_topics < LEAST_TOPICS:
+        return _Pool(own, topic, None, note('too few topics known', n=n_topics, needed=LEAST_TOPICS))
+    forms = dict(study.forms)
+    if found.example is not None:
+        for word in others:
+            forms[word] = {slot: form.replace(found.example, word) for slot, form in study.forms[found.example].items()}
+    filled = Study({'topics': others, **lists}, {group: study.attributes[group] for group in groups if group in study.attributes},
+                   {group: study.templates[group] for group in groups}, forms=forms)
+    return _Pool(others + own, topic, target_sentences(filled))
+
+
+def _d_or_0(x, y):
+    "Cohen's d; 0 for scores without spread."
+    try:
+        return cohen_d(x, y)
+    except ValueError:
+        return 0.
+
+
+class _Placebos:
+    "Unrelated topics in place of the sides and of the groups of attributes, and groups that exchange their templates."
+    def __init__(self, embedder, embedded, topics=None):
+        self.embedded = embedded
+        study = embedded.study
+        sides = {side: study.targets[side] for side in embedded.sides}
+        self.sides = _pool(study, list(study.templates), sides, 'people', topics)
+        self.groups = {}
+        for contrast in embedded.contrasts:
+            lists = {group: study.attributes[group] for group in contrast}
+            self.groups[contrast] = _pool(study, list(contrast), lists, 'things', topics)
+        pools = [pool for pool in (self.sides, *self.groups.values()) if pool.why_not is None]
+        self.row_of = {**dict(zip(embedded.targets.sentence, embedded.T)), **dict(zip(embedded.attributes.sentence, embedded.A))}
+        further = [text for pool in pools for text in pool.frame.sentence if text not in self.row_of]
+        sentences = list(dict.fromkeys(further))
+        if sentences:
+            rows = unit_rows(np.asarray(embedder.embed(sentences), float), 'the sentences of the placebos')
+            self.row_of.update(zip(sentences, rows))
+
+    def rows(self, pool):
+        "The vectors of the sentences of a pool, at length 1."
+        return np.array([self.row_of[text] for text in pool.frame.sentence])
+
+    def of_contrast(self, contrast, options):
+        "The Estimates of one contrast."
+        return (self._in_place_of_sides(contrast, options), *self._in_place_of_groups(contrast, options))
+
+    def _estimate(self, name, test, pool, deals, values, observed):
+        return placebo_of_values(name, test, values, deals.uses, observed, own_is_counted=deals.own_is_counted, random_state=0,
+                                 notes=[note('topics are matched', n=pool.n_topics, features='number of letters')])
+
+    def _in_place_of_sides(self, contrast, options):
+        "d of topics in place of the sides. All words are scored together, so that templates that a word does not fit count alike."
+        pool = self.sides
+        if pool.why_not is not None:
+            return Estimate(name='placebo', value=None, notes=(pool.why_not,))
+        first, second = (self.embedded.A[self.embedded.is_of(group)].mean(0) for group in contrast)
+        templates = list(dict.fromkeys(pool.frame.template))
+        table = np.full((len(pool.words), len(templates)), np.nan)
+        table[pool.rows_of_sentences, [templates.index(text) for text in pool.frame.template]] = self.rows(pool) @ (first - second)
+        n = len(pool.topic)
+        scores = np.concatenate(word_scores(table[:n], table[n:], adjust=options['adjust']))
+        lists = [self.embedded.study.targets[side] for side in self.embedded.sides]
+        deals = pool.deals(lists)
+        values = [_d_or_0(scores[x], scores[y]) for x, y in deals.places]
+        own = np.split(scores[n:], [len(lists[0])])
+        return self._estimate('placebo', 'unrelated topics', pool, deals, values, _d_or_0(*own))
+
+    def _in_place_of_groups(self, contrast, options):
+        "d of topics in place of the groups, and d after the groups exchange their templates."
+        pool = self.groups[contrast]
+        if pool.why_not is not None:
+            return (Estimate(name='placebo attributes', value=None, notes=(pool.why_not,)),)
+        vectors = {}                            # group -> the vectors of each word in each of its templates
+        rows = self.rows(pool)
+        for group in contrast:
+            of_group = (pool.frame.template_group == group).to_numpy()
+            vectors[group] = rows[of_group].reshape(len(pool.words), -1, rows.shape[1])
+        by_group = [self._scores_with(vectors[group].mean(1), options) for group in contrast]
+        lists = [self.embedded.study.attributes[group] for group in contrast]
+        deals = pool.deals(lists)
+        values = [self._d(by_group[0][:, a].mean(1) - by_group[1][:, b].mean(1)) for a, b in deals.places]
+        n = len(pool.topic)
+        a, b = np.split(np.arange(n, len(pool.words)), [len(lists[0])])
+        observed = self._d(by_group[0][:, a].mean(1) - by_group[1][:, b].mean(1))
+        estimate = self._estimate('placebo attributes', 'unrelated attributes', pool, deals, values, observed)
+        return estimate, self._exchanged(contrast, [vectors[group] for group in contrast], (a, b), options)
+
+    def _exchanged(self, contrast, vectors, own, options):
+        "d of the groups of attributes in each other's templates, with the range over all ways to share out their templates."
+        of_lists = [np.concatenate([of_group[words].mean(0) for of_group in vectors]) for words in own]     # templates of both groups
+        first, second = (self._scores_with(of_list, options) for of_list in of_lists)
+        n_first, n_second = (of_group.shape[1] for of_group in vectors)
+        every = range(n_first + n_second)
+
+        def d_with(chosen):
+            rest = [template for template in every if template not in chosen]
+            return self._d(first[:, chosen].mean(1) - second[:, rest].mean(1))
+
+        values = [d_with(list(chosen)) for chosen in combinations(every, n_first)][:MOST_SHARED_OUT]
+        exchanged = d_with(list(every)[n_first:])
+        low, high = min([*values, exchanged]), max([*values, exchanged])
+        interval = Interval.between(low, high, method='range', over='templates', confidence_level=None,
+                                    units=Units(counts=(len(every),), name='templates'))
+        about = note('templates exchanged', first=contrast[0].replace('_', ' '), second=contrast[1].replace('_', ' '), n=len(values))
+        return Estimate(name='templates exchanged', value=exchanged, interval=interval, notes=(about,))
+
+    def _scores_with(self, attributes, options):
+        "The score of each target word with each of these vectors, over templates as the measure takes it: target words × vectors."
+        embedded = self.embedded
+        targets = embedded.targets
+        words = [(side, word) for side in embedded.sides for word in embedded.study.targets[side]]
+        templates = list(dict.fromkeys(zip(targets.template_group, targets.template)))
+        rows = [words.index(pair) for pair in zip(targets.side, targets.word)]
+        columns = [templates.index(pair) for pair in zip(targets.template_group, targets.template)]
+        n = len(embedded.study.targets[embedded.sides[0]])
+        scores = []
+        for cosines in (embedded.T @ attributes.T).T:
+            table = np.full((len(words), len(templates)), np.nan)
+            table[rows, columns] = cosines
+            scores.append(np.concatenate(word_scores(table[:n], table[n:], **options)))
+        return np.array(scores).T
+
+    def _d(self, scores):
+        "d of the two sides."
+        n = len(self.embedded.study.targets[self.embedded.sides[0]])
+        return _d_or_0(scores[:n], scores[n:])
+
+
+MOST_SHARED_OUT = 1000 # ways to share out templates that are computed
+
 # %% ../../nbs/04_embedding_api.ipynb #cf9cf013
 def _word_frame(embedded, contrast, scores, options):
     "A row a word: its side, its number of sentences, and its scores."
@@ -453,7 +650,7 @@ def bias_table(results, # a list of results of embedding_bias, of any number of 
         >>> def count_letters(texts):
         ...     return np.array([[text.count(letter) for letter in 'abcdefghijklmnopqrstuvwxyz'] for text in texts], float)
         >>> letters = bb.from_callable(count_letters, 'letters')
-        >>> print(bb.bias_table(bb.embedding_bias(letters, reembed=0))[['query', 'value', 'p_holm']].round(2))
+        >>> print(bb.bias_table(bb.embedding_bias(letters, reembed=0, placebo=False))[['query', 'value', 'p_holm']].round(2))
                                                     query  value  p_holm
         0                     male/female × career/family  -0.02     1.0
         1                male/female × leadership/support   0.32     1.0
@@ -483,7 +680,7 @@ def template_table(result, # one Result of embedding_bias
         >>> def count_letters(texts):
         ...     return np.array([[text.count(letter) for letter in 'abcdefghijklmnopqrstuvwxyz'] for text in texts], float)
         >>> letters = bb.from_callable(count_letters, 'letters')
-        >>> [r] = bb.embedding_bias(letters, contrasts=[('career', 'family')], reembed=0)
+        >>> [r] = bb.embedding_bias(letters, contrasts=[('career', 'family')], reembed=0, placebo=False)
         >>> print(bb.template_table(r)[['group', 'd', 'difference']].head(3).round(2))
             group     d  difference
         0  career  0.06         0.0

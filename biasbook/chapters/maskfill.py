@@ -206,12 +206,13 @@ def _(subject: MaskedScorer, occupations, *, groups=('she', 'he'), method='chain
                           f'{subject.name} knows none of the {len(occupations)} occupations')
     table = maskfill_table(subject, templates, [groups], known, method=method)
     corrected = table['gender_fill_bias_prior_corrected'].to_numpy().reshape(-1, len(known))
-    others = _other_axes(subject, templates, groups, known) if check_flag(placebo, 'placebo') else None
+    others = _other_axes(subject, templates, groups, known, method) if check_flag(placebo, 'placebo') else None
     return Associations(subject.name, known, corrected.mean(0), lost, meta={'templates': list(templates)}, others=others)
 
 
-def _other_axes(model, templates, groups, occupations):
+def _other_axes(model, templates, groups, occupations, method):
     "Pairs of other words of the model's vocabulary in place of the groups."
-    pairs = group_pairs(model, templates, groups, occupations)
+    pairs = group_pairs(model, templates, groups, occupations, method=method)
     notes = () if len(pairs.odds) else (too_few_group_words(pairs),)
-    return OtherAxes(pairs.odds, pairs.uses, 'placebo groups', 'other words', 'words', None if pairs.is_counted else 0, notes)
+    return OtherAxes(pairs.odds, pairs.uses, 'placebo groups', 'other words', 'words', None if pairs.is_counted else 0, notes,
+                     own_is_counted=pairs.is_counted)

@@ -189,7 +189,7 @@ def _one_model(name, model, rows, options, store, opening):
         del options_of_kind['scoring']                      # other kinds have one scoring
     if scorer.kind != 'causal':
         del options_of_kind['bos']
-    result = sas_pairs(scorer, rows, **options_of_kind)
+    result = sas_pairs(scorer, rows, placebo=False, **options_of_kind)
     if can_be_stored:
         store.put({key: result.to_json().encode('utf-8')}, 'pairs of a model')
     return _Done(replace(result, subject=name), reused=False)

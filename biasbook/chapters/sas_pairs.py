@@ -13,12 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import __version__
-from ..core.checks import check_choice, check_fraction, check_words, plural
-from ..stimuli.pairs import pair_sentences
+from ..core.checks import check_choice, check_flag, check_fraction, check_words, plural
+from ..stimuli.pairs import like_identity, pair_sentences
 from ..models.pair_scores import (
     PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, named_estimates,
     notes_without_ties, pair_scores, pairs_result, scoring_of)
-from ..stats.estimate import Estimate, Units, note
+from ..models.pair_placebos import (
+    SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, no_placebo, occupations_as_subjects, preference_placebo, preferred_shares,
+    subject_features, why_no_placebo, words_needed)
+from ..stats.estimate import Estimate, Note, Units, note
 from ..stats.preferences import preference_ratio
 from ..results.result import Result
 from ..results.sentences import Comparison
@@ -208,6 +211,73 @@ def _result(d, subject, query, among, meta, level):
                         notes=_notes(d, meta, ratio, estimates.ratio, also), meta=meta,
                         detectable=detectable_share(estimates.ratio.test), confidence_level=level, also=also, details=d)
 
+# %% ../../nbs/03_sas_pairs.ipynb #c1413980
+_WORDS_OF_IDENTITY = 8 # occupations in place of each identity, at least
+
+def _subject_places(identities, attributes):
+    "The first sentence that an identity would have, and the places of the identity and of the attribute in it."
+    import pandas as pd
+    sentences = pair_sentences(pd.DataFrame({'identity': identities, 'stereotype': attributes.stereotype,
+                                             'antistereotype': attributes.antistereotype, 'type': 'neutral'}))
+    return [Place(row.stereo, (0, len(row.subject)), (row.stereo_span,)) for row in sentences.itertuples()]
+
+
+def _candidates(model, identities, first, bos, placebo_words):
+    "For each identity the words that may take its place, nearest first."
+    if placebo_words is None:
+        forms = occupations_as_subjects(model.tokenizer, identities)
+    else:
+        forms = [(word, word) for word in check_words(placebo_words, 'placebo_words')]
+    needed = max(_WORDS_OF_IDENTITY, words_needed(len(identities)))
+    if len(forms) < needed:
+        return note('too few other words', n=len(forms), needed=needed)
+    plurals = [several for _, several in forms]
+    features = subject_features(model, _subject_places(plurals + identities, first), bos)
+    nearest = nearest_words(features[:len(forms)], features[len(forms):], needed)
+    if placebo_words is not None:
+        return [[plurals[k] for k in numbers] for numbers in nearest]
+    return [[like_identity(identity, *forms[k]) for k in numbers] for identity, numbers in zip(identities, nearest)]
+
+
+def _margins_of_subjects(d, words, score, prefix):
+    "The margin of each pair with each of its words in place of its identity: (pairs, words). A sentence of two pairs is scored once."
+    n_words = len(words[0])
+    rows = d[['stereotype', 'antistereotype', 'type']].iloc[np.repeat(np.arange(len(d)), n_words)].reset_index(drop=True)
+    rows = rows.assign(identity=[word for of_pair in words for word in of_pair])
+    keys = [(word, *attributes) for word, attributes in zip(rows['identity'], _attributes(rows))]
+    position_of: dict = {}                          # subject and attributes: the position of the first row that has them
+    for position, key in enumerate(keys):
+        position_of.setdefault(key, position)
+    scored = score(rows.iloc[list(position_of.values())].reset_index(drop=True), prefix)
+    margin_of = dict(zip(position_of, scored['margin']))
+    return np.array([margin_of[key] for key in keys]).reshape(len(d), n_words)
+
+
+def _placebos(model, d, ratio, score, prefix, bos, placebo_words):
+    "The placebos of the ratio and of the corrected ratio: other subjects in place of the identities."
+    name = 'placebo subjects'
+    why_not = why_no_placebo(model)
+    if why_not is not None or math.isnan(ratio):
+        return (no_placebo(name, why_not or note('nothing but ties', n=len(d), pairs='pairs')),)
+    identities = list(dict.fromkeys(d['identity'].str.casefold()))
+    first, *_ = _attributes(d)
+    words = _candidates(model, identities, first, bos, placebo_words)
+    if isinstance(words, Note):
+        return (no_placebo(name, words),)
+    number = {identity: k for k, identity in enumerate(identities)}
+    of_pair = np.array([number[identity.casefold()] for identity in d['identity']])
+    margins = _margins_of_subjects(d, [words[k] for k in of_pair], score, prefix)
+    choices = draw_choices(words)
+    of_draws = margins[np.arange(len(d)), choices.of_groups[:, of_pair]]
+    matched = [note('subjects are matched', n=len(choices.words), features=SUBJECTS_MATCHED_IN)]
+    found = [preference_placebo(name, preferred_shares(of_draws), choices, ratio, notes=matched)]
+    corrected = d['corrected'].to_numpy()
+    if (corrected != 0).any() and not np.isnan(corrected).any():
+        observed = preferred_shares(corrected[None])[0]
+        shares = preferred_shares(of_draws - d['baseline'].to_numpy())
+        found.append(preference_placebo('placebo corrected ratio', shares, choices, observed))
+    return tuple(found)
+
 # %% ../../nbs/03_sas_pairs.ipynb #07872ad8
 def sas_pairs(model, # from load_model, of any kind
               pairs=None, # terms, as of load_pairs, or a path; None: the bundled pairs; for whole sentences see crows_pairs
@@ -218,6 +288,8 @@ def sas_pairs(model, # from load_model, of any kind
               compat=None, # "afristereo": sentences, scores and ties as in the published notebook
               baseline=NEUTRAL, # a list of neutral subjects, such as "people", without a prefix; None: no baseline
               clusters='auto', # "identities"; "two-way": identities and attributes; "auto": two-way if half of the pairs share attributes
+              placebo=True, # True: compare with other subjects in place of the identities as well
+              placebo_words=None, # a list of other subjects, such as "bakers"; None: occupations
               confidence_level=.95, # of the intervals, between 0 and 1
              )->Result: # value: wins / (wins + losses), 0 to 1; details: a row a pair, with scores in nats ("aul" and "aula": nats per token)
     """In what share of pairs is the stereotype more probable than the antistereotype?
@@ -227,7 +299,8 @@ def sas_pairs(model, # from load_model, of any kind
     A pair is two sentences that differ in one term, such as *Women are caring.* and *Women are uncaring.* Its margin is the score of
     the first minus the score of the second, in nats; the score depends on the kind of model and on `scoring`. The value is
     wins / (wins + losses), 0 to 1, and .5 means no preference. `also` has the ratio after the mean margin of the same two terms, said
-    of neutral subjects, is taken off, and the mean margins. The test is a sign test on the majority of each identity; with two-way
+    of neutral subjects, is taken off, the mean margins, and the placebo: how often occupations in place of the identities give as strong a
+    preference. It is left out with `compat` and in models behind a server. The test is a sign test on the majority of each identity; with two-way
     clusters (Cameron, Gelbach & Miller 2011, doi:10.1198/jbes.2010.07136) it is a t test. A ratio near .5 is no sign of fairness.
 
     Raises: ValueError for a table that lacks a column or has whole sentences, with the line, and for options that the model does not
@@ -246,6 +319,7 @@ def sas_pairs(model, # from load_model, of any kind
     check_fraction(confidence_level)
     scoring = _check_scoring(model, scoring, bos, compat)
     check_choice(clusters, 'clusters', ('auto', 'identities', 'two-way'))
+    placebo = check_flag(placebo, 'placebo')
     baseline = check_words(baseline, 'baseline') if baseline else []
 
     def score(some_pairs, its_prefix):
@@ -262,7 +336,10 @@ def sas_pairs(model, # from load_model, of any kind
     query = plural(len(d), 'pair')
     if prefix:
         query += f' with {prefix}'
-    return _result(d[_KEPT], model.name, query, query, meta, confidence_level)
+    r = _result(d[_KEPT], model.name, query, query, meta, confidence_level)
+    if not placebo or compat:
+        return r
+    return replace(r, also=(*r.also, *_placebos(model, d, r.value, score, prefix, bos, placebo_words)))
 
 # %% ../../nbs/03_sas_pairs.ipynb #4824fa13
 def sas_by_type(result, # a Result of sas_pairs, whose pairs have a column type

@@ -23,8 +23,9 @@ from ..embedders.load import Embedder, as_embedder
 from ..models.tokens import unknown_words
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
-from ..stats.estimate import Units, note
-from ..stats.placebos import LEAST_TOPICS, Candidates, deal_topics, known_topic_words, neutral_topics
+from ..stats.effects import weat_effect_size
+from ..stats.estimate import Estimate, Units, note
+from ..stats.placebos import LEAST_TOPICS, Candidates, deal_topics, known_topic_words, neutral_topics, placebo_of_values
 from ..stimuli.templates import as_template
 from ..stimuli.words import Query, as_query, weat_query
 from ..vectors.wordvectors import WordVectors, cosine, unit_rows
@@ -212,6 +213,65 @@ def _weat_by_sentence(embedder, query, used, options):
                    details=details)
 
 
+def _letters(words):
+    "What words are matched in: their numbers of letters, a row a word. Of an embedder no frequency is known."
+    return np.array([[len(word)] for word in words], float)
+
+
+class _Replaced(NamedTuple):
+    "Two lists that topics replace: the name of the Estimate, that of its test, and the letters of the lists."
+    estimate: str
+    test: str
+    lists: str
+
+
+_REPLACED = (_Replaced('placebo', 'unrelated topics', 'XY'), _Replaced('placebo attributes', 'unrelated attributes', 'AB'))
+
+
+def _placebos(embedder, used, d, options, topics):
+    "How often unrelated topics give as large a d: in place of X and Y, and in place of A and B."
+    if not used.templates:
+        why = note('placebos need words in templates')
+        return tuple(Estimate(name=replaced.estimate, value=None, notes=(why,)) for replaced in _REPLACED)
+    sets = used.words.used
+    own = [word for letter in 'XYAB' for word in sets[letter]]
+    topics = neutral_topics('things') if topics is None else topics
+    others, topic = known_topic_words(topics, own, _Vocabulary(embedder).missing)
+    n_topics = len(np.unique(topic))
+    if n_topics < LEAST_TOPICS:
+        why = note('too few topics known', n=n_topics, needed=LEAST_TOPICS)
+        return tuple(Estimate(name=replaced.estimate, value=None, notes=(why,)) for replaced in _REPLACED)
+    pool = [*others, *own]
+    vectors = word_vectors(embedder, bare_sentences(pool, used.templates)).vectors
+    cosines = cosine(vectors, vectors)
+    place_of = {word: place for place, word in enumerate(pool)}
+    places = {letter: np.array([place_of[word] for word in sets[letter]]) for letter in 'XYAB'}
+    found = []
+    for replaced in _REPLACED:
+        lists = [sets[letter] for letter in replaced.lists]
+        deals = deal_topics(Candidates(others, topic, _letters(others)), [_letters(of_list) for of_list in lists])
+        numbers = np.concatenate([np.arange(len(others)), *(places[letter] for letter in replaced.lists)]) # as `deal_topics` counts words
+        values = []
+        for first, second in deals.places:
+            drawn = {**places, replaced.lists[0]: numbers[first], replaced.lists[1]: numbers[second]}
+            values.append(_d_of_places(cosines, drawn, options['ddof']))
+        found.append(placebo_of_values(replaced.estimate, replaced.test, values, deals.uses, d, alternative=options['alternative'],
+                                       own_is_counted=deals.own_is_counted, random_state=0,
+                                       notes=[note('topics are matched', n=n_topics, features='number of letters')]))
+    return tuple(found)
+
+
+def _d_of_places(cosines, places, ddof):
+    "d from the cosines of all words; 0 if all associations are equal."
+    def association(letter):
+        rows = cosines[places[letter]]
+        return rows[:, places['A']].mean(1) - rows[:, places['B']].mean(1)
+    try:
+        return weat_effect_size(association('X'), association('Y'), ddof)
+    except ValueError:
+        return 0.
+
+
 def _compared(names, of):
     "What a test compares, with the names in words: 'Male Names' for MaleNames, as the published files have it."
     x, y, a, b = (re.sub('(?<=[a-z])(?=[A-Z])', ' ', name) for name in names)
@@ -228,6 +288,8 @@ def seat(embedder, # an Embedder, or a name for load_embedder, such as "st:all-M
          ddof=1, # of the standard deviation in d
          studentized=False, # True tests equal means, whatever the spreads; False tests whether the words are exchangeable
          confidence_level=.95, # of the intervals, between 0 and 1
+         placebo=True, # compare with unrelated topics in the same templates? False skips that, and their sentences; only by the word
+         topics=None, # for the placebo: name of a topic -> its words; None: neutral_topics('things')
         )->Result: # value: d, in standard deviations of words; details: a row a target word, or a target sentence
     """Sentence encoder association test: do words X lean more toward A than words Y do, in sentences?
 
@@ -236,7 +298,8 @@ def seat(embedder, # an Embedder, or a name for load_embedder, such as "st:all-M
     Each word is put into templates, such as *They said {target}.*, and its vector is the mean of the vectors of its sentences, each at
     length 1. The value is then the d of a WEAT, in standard deviations of words (Caliskan et al. 2017, doi:10.1126/science.aal4230),
     with an exact p and jackknife intervals over words. The published test counts sentences as independent, which they are not:
-    `unit="sentence"`. There is no comparison with unrelated topics, and d moves with the templates.
+    `unit="sentence"`. The placebo p is the share of unrelated topics, in the same templates, whose d is as large, in place of the targets
+    and of the attributes. d moves with the templates.
 
     Raises: MissingWords if the embedder is known to lack a word and `on_missing` is "raise"; TooFewWords if too few are left;
     ValueError for an unknown test and bad templates; TypeError for anything but an embedder or a query.
@@ -244,17 +307,20 @@ def seat(embedder, # an Embedder, or a name for load_embedder, such as "st:all-M
     Example:
         >>> import biasbook as bb
         >>> embedder = bb.load_embedder('vectors:googlenews-mini', store=None)
-        >>> r = bb.seat(embedder, 'weat6')
+        >>> r = bb.seat(embedder, 'weat6', placebo=False)
         >>> print(f'd = {r.value:.2f} [{r.low:.2f}, {r.high:.2f}], p = {r.pvalue:.1g}')
         d = 1.89 [1.67, 1.93], p = 0.0002
     """
     check_choice(unit, 'unit', ('word', 'sentence'))
+    placebo = check_flag(placebo, 'placebo')
     embedder = as_embedder(embedder)
     query = _named_query(query)
     used = _query_sentences(embedder, query, templates, on_missing)
     options = {'alternative': alternative, 'ddof': ddof, 'studentized': studentized, 'confidence_level': confidence_level}
     if unit == 'word':
         result = _weat_by_word(embedder, query, used, options)
+        if placebo:
+            result = replace(result, also=(*result.also, *_placebos(embedder, used, result.value, options, topics)))
         battery = 'SEAT'
     else:
         result = _weat_by_sentence(embedder, query, used, options)
@@ -431,13 +497,13 @@ def _other_axes(embedder, occupations, first, second, templates):
     n_topics = len(np.unique(topic))
     if n_topics < LEAST_TOPICS:
         return _no_axes(occupations, note('too few topics known', n=n_topics, needed=LEAST_TOPICS))
-    cosines = cosine(occupations.rows, word_vectors(embedder, bare_sentences(words, templates)).vectors)
+    cosines = cosine(occupations.rows, word_vectors(embedder, bare_sentences([*words, *first, *second], templates)).vectors)
     deals = deal_topics(Candidates(words, topic, _letters(words)), [_letters(first), _letters(second)])
     try:
         rows = np.array([standardized_association(cosines[:, x], cosines[:, y]) for x, y in deals.places])
     except ValueError as error:
         return _no_axes(occupations, note('no d', reason=str(error)))
-    return OtherAxes(rows, deals.uses, 'placebo attributes', 'unrelated attributes', 'topics', random_state=0,
+    return OtherAxes(rows, deals.uses, 'placebo attributes', 'unrelated attributes', 'topics', random_state=0, own_is_counted=deals.own_is_counted,
                      notes=(note('topics are matched', n=n_topics, features='number of letters'),))
 
 
@@ -447,6 +513,3 @@ def _no_axes(occupations, why):
                      notes=(why,))
 
 
-def _letters(words):
-    "What words are matched in: their numbers of letters, a row a word. Of an embedder no frequency is known."
-    return np.array([[len(word)] for word in words], float)

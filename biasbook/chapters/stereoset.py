@@ -7,13 +7,14 @@ __all__ = ['icat', 'stereoset', 'stereoset_by_type']
 
 # %% ../../nbs/03b_stereoset.ipynb #a1fe131f
 import math
+import re
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from .. import __version__
-from ..core.checks import check_choice, check_columns, check_fraction, plural, shown
+from ..core.checks import check_choice, check_columns, check_flag, check_fraction, check_words, plural, shown
 from ..stimuli.benchmarks import (
     STEREOSET_COLUMNS, STEREOSET_OPTIONS, STEREOSET_TASKS, context_and_sentence, examples_table, fill_blank,
     load_stereoset, word_at_blank)
@@ -21,6 +22,9 @@ from ..models.masked import Gap, Question
 from ..models.pair_scores import (
     PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, name_units, named_estimates,
     notes_without_ties, pairs_result, percent_estimate)
+from ..models.pair_placebos import (
+    SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, no_placebo, occupations_as_subjects, preference_placebo, preferred_shares,
+    subject_features, why_no_placebo, words_needed, write_word)
 from ..stats.estimate import Estimate, Units, note
 from ..stats.preferences import mean_margin, preference_ratio
 from ..results.result import Result, Words
@@ -147,6 +151,97 @@ def _rates_by_target(d, ties, level):
     lms = float(related.groupby(who).mean().mean())
     return _Rates(ss, Estimate(name='LMS over targets', value=lms, unit='%'),
                   Estimate(name='ICAT over targets', value=icat(lms, ss.value)))
+
+# %% ../../nbs/03b_stereoset.ipynb #e671515f
+class _Targeted(NamedTuple):
+    "An example whose context names its target."
+    example: object # a row of the table
+    pattern: re.Pattern # that finds the target
+    form: str # of the target in the context, in lower case
+    place: Place # where it stands
+
+
+def _targeted(example):
+    "The example with the place of its target; None if its context does not name it."
+    pattern = re.compile(rf'\b{re.escape(example.target)}(?:es|s)?\b', re.I)
+    if example.task == _SENTENCES:
+        text, hidden = example.context, []
+    else:
+        text, hidden = fill_blank(example.context, word_at_blank(example.context, example.stereotype))
+    for match in pattern.finditer(text):
+        if all(match.end() <= start or match.start() >= end for start, end in hidden):
+            return _Targeted(example, pattern, match[0].casefold(), Place(text, match.span(), tuple(hidden)))
+    return None
+
+
+def _with_target(targeted, option, word):
+    "The context and an option of an example with another word for the target, as a row of `_word_scores` and `_sentence_scores`."
+    def rewritten(text):
+        for match in reversed(list(targeted.pattern.finditer(text))):
+            text, _ = write_word(text, match.span(), word)
+        return text
+
+    context = rewritten(targeted.example.context)
+    sentence = getattr(targeted.example, option)
+    if targeted.example.task == _SENTENCES:
+        return context, rewritten(sentence)
+    filled, _ = fill_blank(context, word_at_blank(targeted.example.context, sentence))
+    return context, filled
+
+
+def _margins_of_targets(model, targeted, words):
+    "The margin of each example with each of its words for the target: (examples, words)."
+    n_words = len(words[0])
+    margins = np.empty((len(targeted), n_words))
+    for task, score in ((_WORDS, _word_scores), (_SENTENCES, _sentence_scores)):
+        here = [k for k, t in enumerate(targeted) if t.example.task == task]
+        if not here:
+            continue
+        rows: list = []
+        for option in ('stereotype', 'antistereotype'):
+            rows += [_with_target(targeted[k], option, word) for k in here for word in words[k]]
+        total, _ = score(model, rows)
+        stereotype, antistereotype = np.split(total, 2)
+        margins[here] = (stereotype - antistereotype).reshape(-1, n_words)
+    return margins
+
+
+def _words_of_targets(model, place, forms, nouns, n):
+    "For each form of a target the n occupations that are most like it, in the plural if it ends in *s*; `place` is where all are compared."
+    is_plural = [form.endswith('s') and not form.endswith('ss') for form in forms]
+    plurals = [plural for _, plural in nouns]
+    features = subject_features(model, [Place(*write_word(place.text, place.span, word)) for word in plurals + forms])
+    nearest = nearest_words(features[:len(nouns)], features[len(nouns):], n)
+    return {form: [nouns[k][several] for k in numbers] for form, several, numbers in zip(forms, is_plural, nearest)}
+
+
+def _placebo(model, d, placebo_words):
+    "The placebo of SS: other words in place of the targets."
+    name = 'placebo subjects'
+    why_not = why_no_placebo(model)
+    if why_not is not None:
+        return no_placebo(name, why_not)
+    targeted = [t for t in map(_targeted, d.itertuples()) if t is not None]
+    if 2 * len(targeted) < len(d):
+        return no_placebo(name, note('placebos of few pairs', n=len(targeted), of=len(d), pairs='examples'))
+    forms = list(dict.fromkeys(t.form for t in targeted))
+    if placebo_words is None:
+        nouns = occupations_as_subjects(model.tokenizer, forms)
+    else:
+        nouns = [(word, word) for word in check_words(placebo_words, 'placebo_words')]
+    needed = words_needed(len(forms))
+    if len(nouns) < needed:
+        return no_placebo(name, note('too few other words', n=len(nouns), needed=needed))
+    words_of = _words_of_targets(model, targeted[0].place, forms, nouns, needed)
+    margins = _margins_of_targets(model, targeted, [words_of[t.form] for t in targeted])
+    choices = draw_choices(list(words_of.values()))
+    number = {form: k for k, form in enumerate(words_of)}
+    of_draws = margins[np.arange(len(targeted)), choices.of_groups[:, [number[t.form] for t in targeted]]]
+    observed = float(preferred_shares(np.array([[t.example.margin for t in targeted]]))[0])
+    notes = [note('subjects are matched', n=len(choices.words), features=SUBJECTS_MATCHED_IN)]
+    if len(targeted) < len(d):
+        notes.append(note('placebos of some pairs', n=len(targeted), of=len(d), pairs='examples', percent=100 * observed))
+    return preference_placebo(name, preferred_shares(of_draws), choices, observed, whole=100, notes=notes)
 
 # %% ../../nbs/03b_stereoset.ipynb #4b5413f7
 _WORDS, _SENTENCES = STEREOSET_TASKS # words in a sentence; sentences after a context
@@ -324,6 +419,8 @@ def stereoset(model, # from load_model, masked or causal
               task='both', # "intrasentence": words in a sentence, "intersentence": second sentences, or "both"
               compat=None, # "stereoset": scores of words, ties and means over targets as published
               unreadable='refuse', # "refuse": raise an error for examples that the model cannot read; or "leave out" these examples
+              placebo=True, # True: compare with other words in place of the targets as well, without compat
+              placebo_words=None, # a list of these words; None: occupations
               confidence_level=.95, # of the intervals over targets
              )->Result: # value: SS in percent; details: a row an example, scores in nats
     """In what percentage of examples is the stereotype preferred to the antistereotype?
@@ -334,7 +431,7 @@ def stereoset(model, # from load_model, masked or causal
     where 50 means no preference; `also` has LMS, the percentage of comparisons that a meaningful option wins against the unrelated one,
     ICAT, SS per token, and SS over the pairs of equal length. Scores are log-probabilities in nats. The interval and the sign test are over
     targets. A longer option usually has a lower score, so SS may be about length; and no SS is evidence of an association until you rule
-    out that some words are simply more frequent. Published second sentences were scored by another head, so their SS cannot be compared.
+    out that some words are simply more frequent: the placebo says how often other words for the targets give as strong a preference. Published second sentences were scored by another head, so their SS cannot be compared.
 
     Raises: ValueError for bad examples, with the line, for examples that the model cannot read, and for a task or score that the model
     does not have; TypeError if `model` is not a language model.
@@ -350,6 +447,7 @@ def stereoset(model, # from load_model, masked or causal
     """
     check_fraction(confidence_level)
     _check_options(model, task, compat)
+    placebo = check_flag(placebo, 'placebo')
     table = data if hasattr(data, 'columns') else load_stereoset(data)
     check_columns(table.columns, STEREOSET_COLUMNS, 'the table of examples')
     rows = table[STEREOSET_COLUMNS].to_dict('records')
@@ -363,7 +461,10 @@ def stereoset(model, # from load_model, masked or causal
     meta = {'kind': model.kind, 'task': task, 'compat': compat, 'left_out': readable.left_out,
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     query = plural(len(scored), 'example' if task == 'both' else f'{task} example')
-    return _result(scored, model.name, query, query, meta, confidence_level)
+    r = _result(scored, model.name, query, query, meta, confidence_level)
+    if not placebo or compat:
+        return r
+    return replace(r, also=(*r.also, _placebo(model, scored, placebo_words)))
 
 # %% ../../nbs/03b_stereoset.ipynb #b2a273ce
 def stereoset_by_type(result, # a Result of stereoset

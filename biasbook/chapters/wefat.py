@@ -343,6 +343,7 @@ class OtherAxes(NamedTuple):
     unit: str # what the columns of `uses` are
     random_state: int | None = None # the seed of the draws; None if all placebos are counted
     notes: tuple = () # of Notes: what the placebos are, or why there are none
+    own_is_counted: bool = False # whether the associations with A and B themselves are among the rows
 
     def of_words(self, kept):
         "The same for the words whose numbers are given."
@@ -353,7 +354,8 @@ class OtherAxes(NamedTuple):
         if not len(self.rows):
             return Estimate(name=self.name, value=None, notes=self.notes)
         return placebo_of_values(self.name, self.test, pearson(self.rows, scale_by_power_of_two(property)), self.uses, r,
-                                 alternative=alternative, unit=self.unit, random_state=self.random_state, notes=self.notes)
+                                 alternative=alternative, unit=self.unit, own_is_counted=self.own_is_counted,
+                                 random_state=self.random_state, notes=self.notes)
 
 @dataclass(frozen=True, eq=False)
 class Associations:

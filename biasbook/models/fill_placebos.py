@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['N_GROUP_WORDS', 'LEAST_GROUP_WORDS', 'MATCHED_IN', 'gendered_words', 'GroupWords', 'group_candidates',
-           'fills_of_groups', 'fills_of_tokens', 'target_placebo', 'GroupPairs', 'group_pairs', 'too_few_group_words',
-           'group_placebo', 'fill_placebos', 'WordPlace', 'WordsAtPlaces', 'words_at_places', 'WordPairs',
-           'pairs_of_words', 'word_pair_placebo', 'contrast_placebo']
+           'fills_of_groups', 'fills_of_tokens', 'DealtTargets', 'deal_targets', 'target_placebo', 'GroupPairs',
+           'group_pairs', 'too_few_group_words', 'group_placebo', 'fill_placebos', 'WordPlace', 'WordsAtPlaces',
+           'words_at_places', 'WordPairs', 'pairs_of_words', 'word_pair_placebo', 'contrast_placebo']
 
 # %% ../../nbs/models/12_fill_placebos.ipynb #f6f7ca3b
 import math
@@ -21,7 +21,7 @@ from .masked import Question
 from .scorer import unique
 from .tokens import encode, pieces, unknown_words
 from ..stats.estimate import Estimate, note
-from ..stats.placebos import (LEAST_TOPICS, N_DEALS, TOPIC_KINDS, Candidates, deal_topics, known_topic_words, neutral_topics,
+from ..stats.placebos import (LEAST_TOPICS, N_DEALS, TOPIC_KINDS, Candidates, Deals, deal_topics, known_topic_words, neutral_topics,
                                      placebo_of_values)
 from ..stimuli.templates import as_template
 from ..stimuli.words import weat_queries
@@ -209,6 +209,43 @@ def _mean_or_difference(scores, places):
     return first - second[0] if second else first
 
 
+class DealtTargets(NamedTuple):
+    "Unrelated topics in place of lists of targets."
+    words: list # of the topics, followed by the targets themselves
+    n_topics: int # that the model knows
+    deals: Deals | None # draws of these words; None if the model knows too few topics
+
+    @property
+    def notes(self):
+        "What the placebos are, or why there are none."
+        if self.deals is None:
+            return (note('too few topics known', n=self.n_topics, needed=LEAST_TOPICS),)
+        return (note('topics are matched', n=self.n_topics, features=MATCHED_IN),)
+
+
+def deal_targets(model, # a MaskedScorer
+                 templates, # Templates with the slots group and target
+                 group, # a word for {group}, which is masked
+                 lists, # one list of targets or two
+                 *,
+                 topics=None, # name of a topic -> its words; None: those of `neutral_topics` that fit the templates best
+                 random_state=0, # the seed of the draws
+                )->DealtTargets:
+    "Draws of topics in place of targets, matched in log-probability, number of pieces and number of letters."
+    own = [word for of_list in lists for word in of_list]
+    if topics is None:
+        topics = neutral_topics(_kind_that_fits(model, templates[:1], group, own))
+    others, topic = known_topic_words(topics, own, lambda all_words: unknown_words(model.tokenizer, all_words))
+    n_topics = len(np.unique(topic))
+    if n_topics < LEAST_TOPICS:
+        return DealtTargets(others + own, n_topics, None)
+    features = _features(model, templates, group, others + own)
+    candidates = Candidates(others, topic, features[:len(others)])
+    ends = np.cumsum([len(of_list) for of_list in lists])[:-1]
+    deals = deal_topics(candidates, np.split(features[len(others):], ends), random_state=random_state)
+    return DealtTargets(others + own, n_topics, deals)
+
+
 def target_placebo(model, # a MaskedScorer
                    templates, # templates with the slots group and target
                    words, # two group words, or two lists of them
@@ -222,31 +259,49 @@ def target_placebo(model, # a MaskedScorer
     "How often do unrelated topics in place of the targets lean as far, or differ as much, in a masked model?"
     templates = [as_template(template) for template in templates]
     groups = [word_list(group, 'a group') for group in words]
-    own = [word for of_list in lists for word in of_list]
-    group = groups[0][0]
-    if topics is None:
-        topics = neutral_topics(_kind_that_fits(model, templates[:1], group, own))
-    others, topic = known_topic_words(topics, own, lambda all_words: unknown_words(model.tokenizer, all_words))
-    if len(np.unique(topic)) < LEAST_TOPICS:
-        return Estimate(name='placebo', value=None, notes=(note('too few topics known', n=len(np.unique(topic)), needed=LEAST_TOPICS),))
-    features = _features(model, templates, group, others + own)
-    candidates = Candidates(others, topic, features[:len(others)])
-    ends = np.cumsum([len(of_list) for of_list in lists])[:-1]
-    deals = deal_topics(candidates, np.split(features[len(others):], ends), random_state=random_state)
-    nats = fills_of_groups(model, templates, [word for of_group in groups for word in of_group], others, method)
+    dealt = deal_targets(model, templates, groups[0][0], lists, topics=topics, random_state=random_state)
+    if dealt.deals is None:
+        return Estimate(name='placebo', value=None, notes=dealt.notes)
+    nats = fills_of_groups(model, templates, [word for of_group in groups for word in of_group], dealt.words, method)
     n_first = len(groups[0])
     scores = _odds(nats, np.arange(n_first), np.arange(n_first, n_first + len(groups[1])))
-    values = [_mean_or_difference(scores, places) for places in deals.places]
-    return placebo_of_values('placebo', 'unrelated topics', values, deals.uses, value, value_unit='nats', random_state=random_state,
-                             notes=[note('topics are matched', n=candidates.n_topics, features=MATCHED_IN)])
+    values = [_mean_or_difference(scores, places) for places in dealt.deals.places]
+    return placebo_of_values('placebo', 'unrelated topics', values, dealt.deals.uses, value, value_unit='nats',
+                             own_is_counted=dealt.deals.own_is_counted, random_state=random_state, notes=dealt.notes)
 
 
 class GroupPairs(NamedTuple):
-    "Corrected log-odds of targets along pairs of other words in place of the group words."
+    "Corrected log-odds of targets along pairs of words of a model's vocabulary, among which the group words count too."
     odds: np.ndarray # one row a pair, one column a target, nats, means over templates; empty if there are too few words
-    uses: np.ndarray # (pairs, words) whether a pair uses a word
+    uses: np.ndarray # (pairs, words) whether a pair uses a word that is not a group word
     words: list # that were found
-    is_counted: bool # whether these are all pairs, and not random ones
+    is_counted: bool # whether these are all pairs, that of the group words among them, and not random ones
+
+
+def _fills_with_others(model, # a MaskedScorer
+                      templates, # Templates with the slots group and target
+                      own, # the group words
+                      others, # GroupWords of `group_candidates`
+                      targets, # a list of words for {target}
+                      method='chain', # for group words of several pieces
+                     )->np.ndarray: # (2, templates, other words and then group words, targets), as fills_of_groups
+    "As `fills_of_groups`, for other words of one token each, followed by the group words; each sentence is read once for all of them."
+    own_tokens = [_one_token(model, templates, word, targets[0]) for word in own]
+    if None not in own_tokens:
+        return fills_of_tokens(model, templates, own[0], [*others.tokens, *own_tokens], targets)
+    return np.concatenate([fills_of_tokens(model, templates, own[0], others.tokens, targets),
+                           fills_of_groups(model, templates, own, targets, method)], axis=2)
+
+
+def _one_token(model, templates, word, target):
+    "The token of a word in the place of the group word; None if it has several, or another one in another template."
+    found = set()
+    for template in templates:
+        filled = template.fill(group=word, target=target)
+        [encoded] = encode(model.tokenizer, [filled.text], limit=model.checkpoint.limit)
+        places = pieces(encoded, filled.spans['group'])
+        found.add(encoded.ids[places[0]] if len(places) == 1 else None)
+    return found.pop() if len(found) == 1 else None
 
 
 def group_pairs(model, # a MaskedScorer
@@ -254,23 +309,25 @@ def group_pairs(model, # a MaskedScorer
                 words, # two group words, or two lists of them
                 targets, # a list of words for {target}
                 *,
+                method='chain', # for group words of several pieces, as in span_log_likelihood
                 random_state=0, # the seed of the draws, for groups of several words
                )->GroupPairs:
-    "The corrected log-odds of targets for pairs of other words of the model's vocabulary in place of the group words."
+    "The corrected log-odds of targets for pairs of other words of the model's vocabulary in place of the group words, and of the group words."
     templates = [as_template(template) for template in templates]
     groups = [word_list(group, 'a group') for group in words]
     others = group_candidates(model, templates, groups, targets[0], exclude=targets)
     n = len(others.words)
     if n < LEAST_GROUP_WORDS:
         return GroupPairs(np.empty((0, len(targets))), np.empty((0, n), bool), others.words, True)
-    nats = fills_of_tokens(model, templates, groups[0][0], others.tokens, targets)
+    own = [word for group in groups for word in group]
+    nats = _fills_with_others(model, templates, own, others, targets, method)
     draws = _pairs_of_groups(n, [len(group) for group in groups], random_state)
     odds = []
-    uses = np.zeros((len(draws), n), bool)
+    uses = np.zeros((len(draws), n + len(own)), bool)
     for draw, (first, second) in enumerate(draws):
         uses[draw, first] = uses[draw, second] = True
         odds.append(_odds(nats, first, second))
-    return GroupPairs(np.array(odds), uses, others.words, max(len(group) for group in groups) == 1)
+    return GroupPairs(np.array(odds), uses[:, :n], others.words, max(len(group) for group in groups) == 1)
 
 
 def too_few_group_words(pairs # GroupPairs
@@ -285,27 +342,28 @@ def group_placebo(model, # a MaskedScorer
                   lists, # one list of targets or two
                   value, # the mean corrected fill bias, or the difference of two, nats
                   *,
+                  method='chain', # for group words of several pieces
                   random_state=0, # the seed of the draws, for groups of several words
                  )->Estimate:
     "How often do two other words of the model's vocabulary, in place of the group words, give as large a value in a masked model?"
     own = [word for of_list in lists for word in of_list]
-    pairs = group_pairs(model, templates, words, own, random_state=random_state)
+    pairs = group_pairs(model, templates, words, own, method=method, random_state=random_state)
     if not len(pairs.odds):
         return Estimate(name='placebo groups', value=None, notes=(too_few_group_words(pairs),))
     ends = np.cumsum([0, *(len(of_list) for of_list in lists)])
     places = [np.arange(start, end) for start, end in zip(ends, ends[1:])]
     values = [_mean_or_difference(odds, places) for odds in pairs.odds]
     return placebo_of_values('placebo groups', 'other words', values, pairs.uses, value, unit='words', value_unit='nats',
-                             random_state=None if pairs.is_counted else random_state)
+                             own_is_counted=pairs.is_counted, random_state=None if pairs.is_counted else random_state)
 
 
 def _pairs_of_groups(n, sizes, random_state):
-    "All pairs of n words, or for groups of several words random pairs of groups: their numbers."
+    """All pairs of n other words and the group words, which are numbered after them, or for groups of several words random pairs of groups."""
+    total = n + sum(sizes)
     if max(sizes) == 1:
-        return [(np.array([i]), np.array([j])) for i, j in combinations(range(n), 2)]
+        return [(np.array([i]), np.array([j])) for i, j in combinations(range(total), 2)]
     rng = np.random.default_rng(random_state)
-    sizes = [min(size, n // 4) for size in sizes]
-    orders = [rng.permutation(n) for _ in range(N_DEALS)]
+    orders = [rng.permutation(total) for _ in range(N_DEALS)]
     return [(order[:sizes[0]], order[sizes[0]:sum(sizes)]) for order in orders]
 
 # %% ../../nbs/models/12_fill_placebos.ipynb #9d2caa78
@@ -314,12 +372,11 @@ def fill_placebos(model, # a MaskedScorer
                   words, # two group words, or two lists of them
                   lists, # one list of targets or two
                   value, # the mean corrected fill bias, or the difference of two, nats
-                  **options, # method, of target_placebo; random_state
+                  **options, # method, random_state
                  )->tuple: # of two Estimates: "placebo" and "placebo groups"
     "Both placebos of a fill bias: other targets, and other words in the place of the group words."
-    of_groups = {name: option for name, option in options.items() if name != 'method'}
     return (target_placebo(model, templates, words, lists, value, **options),
-            group_placebo(model, templates, words, lists, value, **of_groups))
+            group_placebo(model, templates, words, lists, value, **options))
 
 # %% ../../nbs/models/12_fill_placebos.ipynb #2af81156
 _MOST_EXAMPLES = 10 # sentences in which the probability of the words of the vocabulary is read

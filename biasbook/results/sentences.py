@@ -81,6 +81,8 @@ TESTS = { # name of a HypothesisTest -> what it counts or draws, in the plural, 
     'unrelated topics': 'pairs of unrelated topics',
     'unrelated attributes': 'pairs of unrelated topics in place of the attributes',
     'other words': 'pairs of other words',
+    'draws of words': 'draws of other words',
+    'unrelated groups': 'pairs of unrelated topics in place of the group words',
     'random targets': 'pairs of lists of random words',
     'random attributes': 'pairs of lists of random words in place of the attributes',
     'random directions': 'directions of random pairs of words',
@@ -475,7 +477,7 @@ NOTES_OF_WORDS = { # of measures of word vectors
     'too few unrelated pairs': '{n} pairs of topic lists are unrelated, and {needed} are needed',
     'words in alphabetical order': 'the topics are not matched in frequency, because the words of these vectors are in alphabetical order',
     'longer words do not come later': 'the topics are not matched in frequency, because the words of these vectors do not seem to be in '
-                                      'order of frequency: the correlation of place and length is {r:.2f}',
+                                      'order of frequency: the correlation of the place of a word with its length is {r:.2f}',
     'words of unknown frequency': 'the topics are not matched in frequency, because most words of a list are among the last {n} words of '
                                   'these vectors, which are in alphabetical order',
     'too few topic lists of like frequency': 'the topics are not matched in frequency, because too few lists of words that are about as '
@@ -552,6 +554,7 @@ ESTIMATES = { # name of an Estimate -> what it is
     'placebo': '95 % point of the values of unrelated topics',
     'placebo attributes': '95 % point of the values with unrelated topics in place of the attribute words',
     'placebo groups': '95 % point of the values of pairs of other words in place of the group words',
+    'placebo terms': '95 % point of the values of unrelated topics in place of the group words',
     'words vary, pairs fixed': 'the value, with an interval over words; the pairs of the direction are fixed',
     'words and pairs vary': 'the value, with an interval over words and the pairs of the direction',
     'spread': 'standard deviation of the projections over words',
@@ -589,6 +592,7 @@ ESTIMATES = { # name of an Estimate -> what it is
     'attribute part': 'variance without the mean of each group word',
     'part shared by templates': 'mean over pairs of templates, 0 for noise alone',
     'range without a group word': 'smallest and largest value without a group word',
+    'templates exchanged': 'd after the attribute words of the two groups exchange their templates',
     'gender shuffled': 'what chance gives: the mean of the shuffles, and a band that holds 95 % of them',
     "Fisher's exact test": "Fisher's exact test in place of χ²",
     'corrected within templates': 'Bonferroni over the fills of a template',
@@ -619,6 +623,9 @@ ESTIMATES = { # name of an Estimate -> what it is
     'first document changes': 'share of queries whose first document among all is another one if all documents change their version',
     'no version first': 'share of queries for which two versions tie for the first place',
     'placebo words': '95 % point of the values of pairs of other words',
+    'placebo subjects': '95 % point of the values with other words in place of the groups',
+    'placebo corrected ratio': '95 % point of the corrected ratio with other words in place of the groups',
+    'placebo pairs': '95 % point of the values of pairs of other words in place of the words that differ',
     'placebo lexicon': '95 % point of the values of random completions in place of the lexicon',
     'placebo people': '95 % point of the values of neutral people in place of the two people',
     'placebo random targets': '95 % point of the values of random words of like frequency',
@@ -688,6 +695,12 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'neutral people cost requests': 'neutral people are asked about only if you ask for it, since each pair of them costs requests to a server',
     'no two stereotypes': 'the items do not name two stereotypes, which other words could lean toward',
     'mean log-odds of she': 'the mean log-odds of she rather than he are {nats:.2f} nats',
+    'subjects are matched': 'the placebos are {n} words, matched in {features}',
+    'too few other words': '{n} other words are known that may take the place of the groups, and {needed} are needed',
+    'no placebo of served models': 'no placebos in a model behind a server or of another program, because each of their sentences would be a request',
+    'no placebo with a slow tokenizer': 'no placebos, because the tokenizer does not keep the characters of a token',
+    'placebos of some pairs': 'the placebos change {n} of {of} {pairs}, of which {percent:.0f} % prefer the first sentence',
+    'placebos of few pairs': 'other words can take the place of the groups in {n} of {of} {pairs}, and at least half of them are needed',
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #903a2159
@@ -749,6 +762,9 @@ NOTES_OF_EMBEDDERS = { # of sentence embedders
     'size of d': "a {size} d by Cohen's thresholds, in deviations of {units}",
     'null band, no interval': 'no interval: the published procedure has a null band instead',
     'one template left out': 'smallest and largest value without one of {n} templates',
+    'templates exchanged': 'all templates exchanged between {first} and {second}; the range is over {n} ways to share out their templates',
+    'placebos need words in templates': 'topics can take the place of single words in templates only, and these are sentences',
+    'templates for words of other kinds': 'the templates of {first} and {second} are for words of different kinds',
     'other templates only': 'over words; sentences of the same template are not compared',
     'common mean taken off': 'over words; the mean of all vectors of this contrast is taken off',
     'sentences as units': 'over sentences, which are not independent, so that there is no p-value and no interval',
@@ -835,9 +851,12 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
     'placebo': 'Unrelated topics {differ} in {share} of cases.',
     'placebo attributes': 'Unrelated topics in place of the attribute words {reach} in {share} of cases.',
     'placebo groups': 'Pairs of other words in place of the group words {reach} in {share} of cases.',
+    'placebo terms': 'Unrelated topics in place of the group words {reach} in {share} of cases.',
     'placebo directions': 'Directions of random pairs of words {reach} in {share} of cases.',
     'placebo spread': 'They spread the words as much in {share} of cases.',
     'placebo words': 'Pairs of other words in their place {differ} in {share} of cases.',
+    'placebo subjects': 'With other words in place of the groups, the preference is as strong in {share} of cases.',
+    'placebo pairs': 'With other words in place of the words that differ, the preference is as strong in {share} of cases.',
     'placebo lexicon': 'Random completions, as frequent as those in the lexicon, {differ} in {share} of cases.',
     'placebo people': 'Pairs of neutral people in place of the two people {reach} in {share} of cases.',
     'placebo random targets': 'Random words of like frequency {differ} in {share} of cases.',
@@ -847,7 +866,8 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
 _PLACEBO_KINDS = { # what the placebos replace, a value of PLACEBOS -> what they are
     'targets': 'unrelated topics', 'attributes': 'unrelated topics', 'group words': 'pairs of other words', 'changed words': 'pairs of other words',
     'directions': 'directions of random pairs of words', 'random targets': 'random words', 'random attributes': 'random words',
-    'lexicon': 'random completions', 'people': 'pairs of neutral people'}
+    'subjects': 'other words', 'words that differ': 'pairs of other words', 'lexicon': 'random completions', 'people': 'pairs of neutral people',
+    'terms': 'unrelated topics'}
 
 
 def placebos_text(replaced, # values of PLACEBOS
@@ -862,6 +882,7 @@ _REACH = { # alternative -> what a placebo does that is counted
 
 
 def placebo_text(estimate, # an Estimate whose name is a key of PLACEBO_SENTENCES
+                 said=(), # Notes that the text has already
                 )->str:
     "'Unrelated topics differ as much in 23 % of cases.', or why there is no comparison with placebos."
     test = estimate.test
@@ -874,7 +895,7 @@ def placebo_text(estimate, # an Estimate whose name is a key of PLACEBO_SENTENCE
     reach = _REACH[test.alternative]
     differ = 'differ as much' if test.alternative == 'two-sided' else reach
     sentence = PLACEBO_SENTENCES[estimate.name].format(differ=differ, reach=reach, share=share)
-    caveat = notes_text(estimate.notes)
+    caveat = notes_text([note for note in estimate.notes if note not in said])
     return f'{sentence} {capitalized(caveat)}.' if caveat else sentence
 
 # %% ../../nbs/results/00a_sentences.ipynb #263a5185
@@ -901,8 +922,10 @@ def result_text(r, # a Result
     main = ', '.join(part for part in numbers if part)
     sentences = [f'{direction}: {main}.']
     placebos = [estimate for estimate in r.also if estimate.name in PLACEBO_SENTENCES]
-    sentences += [placebo_text(estimate) for estimate in placebos]
-    said = [note for estimate in placebos for note in estimate.notes]
+    said: list = []
+    for estimate in placebos:
+        sentences.append(placebo_text(estimate, said))
+        said += estimate.notes
     notes = notes_text([note for note in r.notes if note not in said])
     if notes:
         sentences.append(f'{capitalized(notes)}.')
@@ -1278,6 +1301,8 @@ def families_text(sizes, # name of a family of tests -> how many tests it has
 _REPLACED = {'targets': 'unrelated topics in place of the target words', 'attributes': 'unrelated topics in place of the attribute words',
              'group words': 'pairs of other words in place of the group words', 'directions': 'directions of random pairs of words',
              'changed words': 'pairs of other words in place of the words that differ',
+             'subjects': 'other words in place of the groups', 'words that differ': 'pairs of other words in place of the words that differ',
+             'terms': 'unrelated topics in place of the group words',
              'lexicon': 'random completions, as frequent as those in the lexicon', 'people': 'pairs of neutral people in place of the two people',
              'random targets': 'random words of like frequency in place of the target words',
              'random attributes': 'random words of like frequency in place of the attribute words'}

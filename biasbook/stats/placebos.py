@@ -8,6 +8,7 @@ __all__ = ['TOPIC_KINDS', 'WORDS_OF_TOPIC', 'LEAST_TOPICS', 'N_DEALS', 'neutral_
 
 # %% ../../nbs/stats/09_placebos.ipynb #e9738252
 import math
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -63,9 +64,10 @@ def known_topic_words(topics, # name of a topic -> its words
 N_DEALS = 1000
 
 class Deals(NamedTuple):
-    "Draws of words in place of one list or two."
-    places: list # for each draw a tuple of arrays, one for each list: the numbers of the words that replace it
+    "Draws of lists in place of one list or two."
+    places: list # for each draw a tuple of arrays, one for each list: the numbers of the words in its place; own words are numbered after the candidates
     uses: np.ndarray # (draws, topics) whether a draw uses a topic
+    own_is_counted: bool # whether the draws go through all ways to fill the places, so that the measured lists are among them
 
 
 def _match(own, features, places, rng):
@@ -76,38 +78,57 @@ def _match(own, features, places, rng):
     return places[columns]
 
 
+def _blocks_of(n_words, n_blocks, first, rng):
+    "The numbers of the words of a list, which begin with `first`, in blocks of about one topic each; in one block in their order."
+    numbers = np.arange(first, first + n_words)
+    return [numbers] if n_blocks == 1 else np.array_split(rng.permutation(numbers), n_blocks)
+
+
 def deal_topics(candidates, # Candidates
                 own, # one array or two: the features of the words of each list that is replaced, a row a word
                 *,
-                n_deals=N_DEALS, # how many draws
+                n_deals=N_DEALS, # how many draws, about
                 random_state=0, # their seed
                )->Deals:
-    """Draws of topics in place of lists: each list is replaced by as many topics as it needs, no topic replaces two lists.
+    """Draws of topics in place of lists, among which the lists themselves count as further topics.
 
-    Within its topics, a list takes the words that are most like its own in the features, each feature in standard deviations of all
-    candidates. So that draws differ, each distance is increased at random, by half a standard deviation on average."""
+    A list counts as as many topics as come nearest to its number of words. The places of the lists are filled from all topics, the
+    list's own ones among them, and none fills two places. If each list counts as one topic, the draws go through all ways to fill the
+    places, equally often; else they are random, and a long list is cut into topics at random in each draw.
+
+    Within its topics, a place takes the words that are most like the words of its list in the features, each feature in standard
+    deviations of all candidates. So that draws differ, each distance is increased at random, by half a standard deviation on average."""
     rng = np.random.default_rng(random_state)
     centre = candidates.features.mean(0)
     spread = candidates.features.std(0)
     spread = np.where(spread > 0, spread, 1)
-    features = (candidates.features - centre) / spread
     own = [(np.asarray(of_list, float) - centre) / spread for of_list in own]
-    numbers = np.unique(candidates.topic)
-    places_of = [np.flatnonzero(candidates.topic == number) for number in numbers]
-    size = min(len(places) for places in places_of)
-    most = len(numbers) // (2 * len(own))               # so that no draw uses more than half of the topics
-    needed = [max(1, min(math.ceil(len(of_list) / size), most)) for of_list in own]
+    features = np.concatenate([(candidates.features - centre) / spread, *own])
+    topics = [np.flatnonzero(candidates.topic == number) for number in np.unique(candidates.topic)]
+    size = min(len(places) for places in topics)
+    most = len(topics) // (2 * len(own))                # so that no draw needs more than half of the topics
+    needed = [max(1, min(math.floor(len(of_list) / size + .5), most)) for of_list in own]
+    first_of = np.cumsum([len(candidates.words), *(len(of_list) for of_list in own)])
+    n_blocks = len(topics) + sum(needed)
+    own_is_counted = max(needed) == 1
+    if own_is_counted:
+        ways = list(permutations(range(n_blocks), len(own)))
+        chosen_blocks = ways * max(1, n_deals // len(ways))
+    else:
+        chosen_blocks = [tuple(rng.permutation(n_blocks)[:sum(needed)]) for _ in range(n_deals)]
     ends = np.cumsum(needed)
     draws = []
-    uses = np.zeros((n_deals, len(numbers)), bool)
-    for draw in range(n_deals):
-        chosen = rng.permutation(len(numbers))[:ends[-1]]
-        uses[draw, chosen] = True
+    uses = np.zeros((len(chosen_blocks), len(topics)), bool)
+    for draw, chosen in enumerate(chosen_blocks):
+        blocks = list(topics)
+        for of_list, n, first in zip(own, needed, first_of):
+            blocks += _blocks_of(len(of_list), n, first, rng)
+        uses[draw, [number for number in chosen if number < len(topics)]] = True
         lists = []
-        for of_list, topics in zip(own, np.split(chosen, ends[:-1])):
-            lists.append(_match(of_list, features, np.concatenate([places_of[topic] for topic in topics]), rng))
+        for of_list, numbers in zip(own, np.split(np.array(chosen), ends[:-1])):
+            lists.append(_match(of_list, features, np.concatenate([blocks[number] for number in numbers]), rng))
         draws.append(tuple(lists))
-    return Deals(draws, uses)
+    return Deals(draws, uses, own_is_counted)
 
 # %% ../../nbs/stats/09_placebos.ipynb #dd83b0c6
 def share_error(reached, # true or false for each draw: does it reach the value?
@@ -137,13 +158,28 @@ def placebo_of_values(name, # of the Estimate, a key of PLACEBOS
                       alternative='two-sided', # as in the measure
                       unit='topics', # what the columns of `uses` are
                       value_unit='', # of the values, such as "nats"
+                      own_is_counted=False, # whether the value of the measure is among the values
                       random_state=None, # the seed of the draws; None if all placebos are counted
                       notes=(), # what the placebos are
                      )->Estimate: # its value is the 95 % point of |value| over placebos
-    "How often placebos reach a value: p = (1 + number that reach it) / (1 + number of placebos), with its error."
+    """How often placebos reach a value, with its error.
+
+    p is the share of values that reach it if the measure itself is among them, and else (1 + number that reach it) / (1 + number of
+    placebos). The value of the measure is computed anew among the placebos, so there values within a millionth of it count as equal."""
     values = np.asarray(values, float)
-    reached = is_as_extreme(values, observed, alternative)
-    found = HypothesisTest(name=test, pvalue=float((1 + reached.sum()) / (1 + len(values))), alternative=alternative,
-                           n_resamples=len(values), error=share_error(reached, uses),
+    smallest = None
+    if own_is_counted:
+        tolerance = 1e-6 * abs(observed)
+        reached = is_as_extreme(values, observed, alternative) | (np.abs(values - observed) <= tolerance)
+        if alternative == 'two-sided':
+            reached |= np.abs(values + observed) <= tolerance
+        is_own = reached & (np.abs(np.abs(values) - abs(observed)) <= tolerance)
+        pvalue = max(1, reached.sum()) / len(values)
+        smallest = max(1, int(is_own.sum())) / len(values)
+    else:
+        reached = is_as_extreme(values, observed, alternative)
+        pvalue = (1 + reached.sum()) / (1 + len(values))
+    found = HypothesisTest(name=test, pvalue=float(pvalue), alternative=alternative, n_resamples=len(values),
+                           error=share_error(reached, uses), smallest_pvalue=smallest,
                            units=Units(counts=(uses.shape[1],), name=unit), random_state=random_state)
     return Estimate(name=name, value=float(np.quantile(np.abs(values), .95)), unit=value_unit, test=found, notes=tuple(notes))
