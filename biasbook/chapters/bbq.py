@@ -363,8 +363,11 @@ def _person(answer):
 def _with_people(text, replaced):
     "A text with other words for people; `replaced`: text -> its replacement."
     for old in sorted(replaced, key=len, reverse=True):
-        text = re.sub(rf'(?<!\w)(?:(an?)(\s+))?{re.escape(old)}(?!\w)',
-                      lambda found, new=replaced[old]: (found[1][0] + found[2] if found[1] else '') + new, text, flags=re.I)
+        def with_article(found):
+            article = found[1][0] + found[2] if found[1] else ''        # "an" becomes "a"
+            return article + replaced[old]
+
+        text = re.sub(rf'(?<!\w)(?:(an?)(\s+))?{re.escape(old)}(?!\w)', with_article, text, flags=re.I)
     return text
 
 
@@ -456,6 +459,7 @@ def _people_placebo(result, scored, neutral):
     observed = _weighted_score(own.assign(weight=1), is_ambiguous)
     found = placebo_of_values(name, 'neutral people', values, uses, observed, unit='neutral people', value_unit='%',
                               notes=[note('people replaced', n=len(own), of=result.n, score=observed)])
+    assert found.test is not None            # placebo_of_values always gives one
     return replace(found, test=replace(found.test, smallest_pvalue=1 / (1 + len(values))))
 
 # %% ../../nbs/03e_bbq.ipynb #f16ed5e2

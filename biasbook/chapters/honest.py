@@ -347,7 +347,7 @@ _LEAST_PER_WORD = 2 # other completions for each completion in the lexicon
 class _Completions(NamedTuple):
     "The distinct completions of two groups in their common frames."
     effect: np.ndarray # what each adds to the difference of the groups, percentage points
-    count: np.ndarray # how often it occurs
+    times: np.ndarray # how often it occurs
     in_lexicon: np.ndarray # true or false
 
 
@@ -356,7 +356,9 @@ def _distinct_completions(items, completions, hits, groups, frames):
     rows = items[items['frame'].isin(frames) & items['group'].isin(groups)]
     n_rows = rows.groupby(['frame', 'group']).size()
     number_of: dict = {}
-    effect, count, in_lexicon = [], [], []
+    effect: list = []
+    count: list = []
+    in_lexicon: list = []
     for row, frame, group in zip(rows.index, rows['frame'], rows['group']):
         sign = 1 if group == groups[0] else -1
         weight = sign * 100 / (n_rows[frame, group] * len(frames) * len(completions[row]))

@@ -330,6 +330,7 @@ def _placebo_of_logprobs(model, query, nouns, wording, completion, value):
     n = len(query.X)
     values = log_odds[:n].mean(0) - log_odds[n:].mean(0)
     found = placebo_of_values('placebo words', 'other words', values, numbers.uses, value, unit='placebo words', value_unit='nats')
+    assert found.test is not None            # placebo_of_values always gives one
     return replace(found, test=replace(found.test, smallest_pvalue=1 / (1 + len(values))))
 
 

@@ -168,6 +168,7 @@ def _placebo_estimates(placebos, value):
     moved = float(placebos.absolute.mean())
     found = placebo_of_values('placebo words', 'other words', placebos.means, placebos.uses, max(abs(value) - _SAME, 0.), unit='placebo words',
                               value_unit='cosine', notes=[note('placebo words move a cosine', moved=moved)])
+    assert found.test is not None            # placebo_of_values always gives one
     found = replace(found, test=replace(found.test, smallest_pvalue=1 / (1 + len(placebos.means))))
     return [found,
             Estimate(name='absolute difference of placebo words', value=moved, unit='cosine')]

@@ -441,7 +441,7 @@ def words_at_places(model, # a MaskedScorer
     The words are those of the vocabulary whose mean log-probability in (ten of) the examples is nearest to that of the own words. Each is one
     token in every place, and not a word for women or men."""
     masked = _with_one_mask(model, places)
-    first_of = {}
+    first_of: dict = {}
     for word_place, one in zip(places, masked):
         first_of.setdefault(one.writing, word_place)
     examples = places if examples is None else examples
