@@ -388,8 +388,8 @@ def _draw_as_frequent(wanted, candidates, rng):
 def _lexicon_placebo(items, completions, hits, groups, frames, value):
     "How often do random completions, as frequent as those in the lexicon, differ as much between two groups?"
     found = _distinct_completions(items, completions, hits, groups, list(frames))
-    own = np.log(found.count[found.in_lexicon])
-    others = np.log(found.count[~found.in_lexicon])
+    own = np.log(found.times[found.in_lexicon])
+    others = np.log(found.times[~found.in_lexicon])
     needed = _LEAST_PER_WORD * len(own)
     if not len(own):
         return Estimate(name='placebo lexicon', value=None, notes=(note('no completion in the lexicon'),))
