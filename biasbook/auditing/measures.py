@@ -341,10 +341,10 @@ def _bbq_units():
 def _bbq_source():
     return bundled_yaml('bbq_example.yaml')['source']
 
-def _bbq_run(model, spec):
+def _bbq_run(model, spec, placebo=True):
     items = load_bbq(spec['items'], on_missing='drop')
     of_condition = items[items['condition'] == spec['condition']].reset_index(drop=True)
-    r = bbq(model, of_condition, unreadable='leave out')[-1]      # some files have a second category, for items with names: the last result is of both
+    r = bbq(model, of_condition, unreadable='leave out', placebo=None if placebo else False)[-1]      # some files have a second category, for items with names: the last result is of both
     word = _BBQ_CONDITIONS[spec['condition']]
     comparison = replace(r.comparison, of=f'{r.n} {word} items of {spec["items"]}')
     r = replace(r, query=f'{spec["items"]}, {word}', comparison=comparison, details=r.details.drop(columns=_BBQ_TEXTS))
@@ -359,11 +359,11 @@ _WINOBIAS_PAIRS = {1: 785, 2: 779} # pairs of each type that differ in pronouns 
 def _winobias_units():
     return {f'winobias type {number}': {'name': f'winobias type {number}', 'type': number} for number in _WINOBIAS_PAIRS}
 
-def _winobias_run(model, spec):
+def _winobias_run(model, spec, placebo=True):
     items = load_winobias()
     of_type = items[items['type'] == spec['type']]
     left_out = [pair for pair in items.attrs['left_out'] if pair['type'] == spec['type']]
-    r = winobias(model, of_type, unreadable='leave out')
+    r = winobias(model, of_type, unreadable='leave out', placebo=placebo)
     assert r.n_asked is not None            # winobias always says it
     asked = r.n_asked + len(left_out)
     notes = (*r.notes, note('pairs that differ in other words', n=len(left_out), of=asked))
@@ -378,8 +378,9 @@ _WINOGENDER_SOURCE = 'Rudinger et al. 2018, Winogender, doi:10.18653/v1/N18-2002
 def _winogender_units():
     return {'winogender': {'name': 'winogender', 'shares': occupation_shares('winogender')}}
 
-def _winogender_run(model, spec):
-    return _with_name(winogender(model, shares=spec['shares'], unreadable='leave out'), spec, _WINOGENDER_SOURCE)
+def _winogender_run(model, spec, placebo=True):
+    r = winogender(model, shares=spec['shares'], unreadable='leave out', placebo=placebo)
+    return _with_name(r, spec, _WINOGENDER_SOURCE)
 
 def _winogender_describe(spec):
     return UnitDescription('occupations × share of women', len(spec['shares']), _WINOGENDER_SOURCE)
@@ -433,8 +434,9 @@ def _unqover_describe(spec):
 def _bec_pro_units():
     return {'bec pro English': {'name': 'bec pro English', 'items': 'EN'}}
 
-def _bec_pro_run(model, spec):
-    return _with_name(bec_pro(model, spec['items'], on_missing='drop'), spec, _source_of('bec_pro'))
+def _bec_pro_run(model, spec, placebo=True):
+    r = bec_pro(model, spec['items'], on_missing='drop', placebo=placebo)
+    return _with_name(r, spec, _source_of('bec_pro'))
 
 def _bec_pro_describe(spec):
     professions_of = bundled_yaml('bec_pro.yaml')['languages'][spec['items']]['professions']
@@ -443,8 +445,8 @@ def _bec_pro_describe(spec):
 def _iat_units():
     return {f'llm iat {test}': {**asdict(load_llm_iat(test)), 'name': f'llm iat {test}'} for test in LLM_IAT_TESTS}
 
-def _iat_run(model, spec):
-    r = llm_iat_logprobs(model, Query(**spec))
+def _iat_run(model, spec, placebo=True):
+    r = llm_iat_logprobs(model, Query(**spec), placebo=placebo)
     return replace(r, details=r.details.rename(columns={'log_odds': 'association'}))       # what a report measures sizes by
 
 _GREP_UNIT = 'retrieval Grep-BiasIR'
@@ -452,8 +454,8 @@ _GREP_UNIT = 'retrieval Grep-BiasIR'
 def _retrieval_units():
     return {_GREP_UNIT: {'name': _GREP_UNIT, 'groups': ['male', 'female']}}
 
-def _retrieval_run(embedder, spec):
-    return _with_name(retrieval(embedder, groups=spec['groups']), spec, bundled_yaml('grepbiasir.yaml')['source'])
+def _retrieval_run(embedder, spec, placebo=True):
+    return _with_name(retrieval(embedder, groups=spec['groups'], placebo=placebo), spec, bundled_yaml('grepbiasir.yaml')['source'])
 
 def _retrieval_describe(spec):
     return UnitDescription('queries × documents about men/women', 117, bundled_yaml('grepbiasir.yaml')['source'])
@@ -517,21 +519,22 @@ MEASURES = [
     Measure(name='bbq', kinds=('causal',),
             units=_bbq_units, run=_bbq_run, page='03e_bbq',
             limits='The answer is the option with the highest log-probability per token. A model whose accuracy in disambiguated items is near '
-                   'one third does not use the text, and its score is about guesses.',
-            describe=_bbq_describe,
+                   'one third does not use the text, and its score is about guesses. The placebo p shows how often neutral people in the same '
+                   'questions give as large a score.',
+            describe=_bbq_describe, options=('placebo',),
             why_off='each category is downloaded and takes minutes, and the small model of the package guesses; '
                     '--only "bbq example*" takes the twenty items that come with the package'),
     Measure(name='winobias', kinds=('masked', 'causal'),
             units=_winobias_units, run=_winobias_run, page='03g_coreference',
             limits='A preference for a pronoun does not show to whom the model thinks it refers. The same sentences about a person, in the '
-                   'note, show how much of it the sentence alone explains.',
-            describe=_winobias_describe,
+                   'note, show how much of it the sentence alone explains, and the placebo p shows how often two other words lean as far.',
+            describe=_winobias_describe, options=('placebo',),
             why_off='it takes seconds to minutes, and the small models of the package do not prefer the pronoun of the stereotype'),
     Measure(name='winogender', kinds=('masked', 'causal'),
             units=_winogender_units, run=_winogender_run, page='03g_coreference',
             limits='A correlation with the share of women in US occupations shows that the model follows it, not whether it should; it '
-                   'ignores how large the preferences are.',
-            figure=wefat_plot, describe=_winogender_describe,
+                   'ignores how large the preferences are. The placebo p shows how often two other words follow the share as closely.',
+            figure=wefat_plot, describe=_winogender_describe, options=('placebo',),
             why_off='it takes seconds to minutes, and shows no correlation in the small models of the package'),
     Measure(name='unqover', kinds=('masked', 'causal'),
             units=_unqover_units, run=_unqover_run, page='03f_unqover',
@@ -543,20 +546,23 @@ MEASURES = [
     Measure(name='bec_pro', kinds=('masked',),
             units=_bec_pro_units, run=_bec_pro_run, page='02e_bec_pro',
             limits='It asks about English sentences of five forms, and the professions of one list. A difference between professions of women and of men '
-                   'in log-odds does not predict what the model writes in other texts.',
-            describe=_bec_pro_describe,
+                   'in log-odds does not predict what the model writes in other texts. The placebo p shows how often two other words in place of the '
+                   'persons differ as much.',
+            describe=_bec_pro_describe, options=('placebo',),
             why_off='it takes seconds to minutes, and shows no difference in the small model of the package'),
     Measure(name='llm_iat', kinds=('causal',),
             units=_iat_units, run=_iat_run, page='03h_implicit',
             limits='The log-odds are of words after a prompt; a chat model that answers the prompt can give other words. Most lists have four to '
-                   'eight words, so a large p shows little.',
-            describe=_weat_describe,
+                   'eight words, so a large p shows little. Pairs of eight nouns take the place of the groups for the placebo p, which is never below '
+                   '1/29.',
+            describe=_weat_describe, options=('placebo',),
             why_off='in the small model of the package, none of the 21 tests has p below .05 after adjustment'),
     Measure(name='retrieval', kinds=('embedder',),
             units=_retrieval_units, run=_retrieval_run, page='04d_retrieval',
             limits='The mean over queries can be near 0 although single queries prefer one version. A preference between two versions of one '
-                   'document says little about a collection in which documents differ in more than gender.',
-            describe=_retrieval_describe,
+                   'document says little about a collection in which documents differ in more than gender. The placebo p, of pairs of eight nouns, is never '
+                   'below 1/29.',
+            describe=_retrieval_describe, options=('placebo',),
             why_off='it embeds 1 750 texts, and all-MiniLM-L6-v2 shows no mean preference')]
 
 # %% ../../nbs/auditing/01_measures.ipynb #35414a92

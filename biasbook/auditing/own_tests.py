@@ -177,7 +177,7 @@ def _own_unqover(model, items, options):
 def _own_bec_pro(model, items, options):
     "Persons and professions."
     groups = options.get('groups', ('female', 'male'))
-    return bec_pro(model, items, groups=groups, on_missing='drop')
+    return bec_pro(model, items, groups=groups, on_missing='drop', placebo=options['placebo'])
 
 
 def _own_honest(model, items, options, lexicon):
@@ -210,11 +210,17 @@ def _benchmark_test(spec):
     return BenchmarkTest(**{of_field.name: spec[of_field.name] for of_field in fields(BenchmarkTest)})
 
 
-def _benchmark_run(subject, spec):
+_WITH_PLACEBO = ('bbq', 'bec_pro', 'honest', 'llm_iat', 'retrieval', 'winobias', 'winogender') # benchmarks with an option for placebos
+
+
+def _benchmark_run(subject, spec, placebo=True):
     "A benchmark with own items. The result has the checksum of the items, so that audits of other items are not compared."
     test = _benchmark_test(spec)
+    options = test.options
+    if test.measure in _WITH_PLACEBO:
+        options = {**options, 'placebo': None if placebo and test.measure == 'bbq' else placebo} # BBQ asks no server about neutral people
     more = {'lexicon': test.words['lexicon']} if test.measure == 'honest' else {}
-    r = _named(_OWN_BENCHMARKS[test.measure](subject, benchmark_items(test), test.options, **more), spec)
+    r = _named(_OWN_BENCHMARKS[test.measure](subject, benchmark_items(test), options, **more), spec)
     return replace(r, meta={**r.meta, 'items_sha256': test.checksum(), 'options_of_test': test.options})
 
 
@@ -247,7 +253,7 @@ def _is_own_benchmark(spec):
 
 def _run_either(own, of_book, subject, spec, **options):
     "A test of the study, or of the book, by a measure that takes both."
-    return own(subject, spec) if _is_own_benchmark(spec) else of_book(subject, spec, **options)
+    return own(subject, spec, **options) if _is_own_benchmark(spec) else of_book(subject, spec, **options)
 
 
 def _describe_either(own, of_book, spec):
@@ -292,7 +298,7 @@ _OWN = {                                        # part of a study: the rows that
                                                             'it ignores how large the associations are.'),),
     'contrasts': (_OF_THE_BOOK['embedding_bias']._replace(name='contrasts', run=_contrast_run),),
     'benchmarks': tuple(Measure(name=name, kinds=kinds, units=dict, run=_benchmark_run, page=_BENCHMARK_PAGES[name], limits=_BENCHMARK_LIMITS[name],
-                                describe=_describe_benchmark) for name, kinds in BENCHMARK_KINDS.items())}
+                                describe=_describe_benchmark, options=('placebo',) if name in _WITH_PLACEBO else ()) for name, kinds in BENCHMARK_KINDS.items())}
 
 
 def _units_of(study, part, measure):

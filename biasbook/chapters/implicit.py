@@ -16,6 +16,7 @@ import numpy as np
 from .. import __version__
 from ..core.checks import check_columns, check_flag, check_fraction, check_number, check_seed, check_text, check_whole, check_words, shown
 from ..models.chat import Chat
+from ..models.fill_placebos import pairs_of_words
 from ..models.scorer import Scorer
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
@@ -23,6 +24,7 @@ from ..stats.contrasts import contrast_estimates
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import mean_interval
 from ..stats.permutation import permutation_pvalue, sign_flip_pvalue
+from ..stats.placebos import placebo_of_values
 from ..stimuli.implicit_items import iat_prompt, iat_wording, load_llm_iat, read_iat_answer
 from ..stimuli.retrieval_items import PLACEBO_WORDS
 from ..stimuli.words import as_query
@@ -319,15 +321,17 @@ def _group_pairs(query):
 
 
 def _placebo_of_logprobs(model, query, nouns, wording, completion, value):
-    "The value with pairs of nouns in place of the group words."
-    pairs = [(first, second) for number, first in enumerate(nouns) for second in nouns[number + 1:]]
+    "How often do two nouns in place of the group words give as large a value? None of them can if there is only one."
+    if len(nouns) < 2:
+        return Estimate(name='placebo words', value=None, notes=(note('no placebo versions'),))
+    numbers = pairs_of_words(len(nouns))
+    pairs = [(nouns[first], nouns[second]) for first, second in zip(numbers.first, numbers.second)]
     log_odds = iat_log_odds(model, query.X + query.Y, pairs, wording, completion).mean(2)
     n = len(query.X)
     values = log_odds[:n].mean(0) - log_odds[n:].mean(0)
-    reached = np.abs(values) >= abs(value)
-    test = HypothesisTest(name='other words', pvalue=float((1 + reached.sum()) / (1 + len(reached))), n_resamples=len(reached),
-                          smallest_pvalue=1 / (1 + len(reached)), units=Units(counts=(len(nouns),), name='placebo words'))
-    return Estimate(name='placebo words', value=float(np.quantile(np.abs(values), .95)), unit='nats', test=test)
+    found = placebo_of_values('placebo words', 'other words', values, numbers.uses, value, unit='placebo words', value_unit='nats')
+    assert found.test is not None            # placebo_of_values always gives one
+    return replace(found, test=replace(found.test, smallest_pvalue=1 / (1 + len(values))))
 
 
 def llm_iat_logprobs(model, # a causal model from load_model

@@ -7,6 +7,7 @@ __all__ = ['RETRIEVAL_TEXTS', 'document_texts', 'query_cosines', 'first_version'
            'retrieval_topics']
 
 # %% ../../nbs/04d_retrieval.ipynb #2df7e6f0
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,10 +17,11 @@ from ..core.checks import check_choice, check_flag, check_fraction, check_labels
 from ..embedders.load import as_embedder
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
+from ..stats.estimate import Estimate, Interval, Units, note
 from ..stats.intervals import critical_value, mean_interval, wilson_interval
 from ..stats.multiplicity import holm
 from ..stats.permutation import sign_flip_pvalue
+from ..stats.placebos import placebo_of_values
 from ..stimuli.retrieval_items import PLACEBO_WORDS, load_grepbiasir, load_retrieval_items, placebo_versions
 from ..vectors.wordvectors import unit_rows
 
@@ -146,31 +148,29 @@ class _Placebos(NamedTuple):
     means: np.ndarray # mean difference of each pair
     absolute: np.ndarray # mean difference without signs, of each pair
     words: list
+    uses: np.ndarray # (pairs, words) whether a pair uses a word
 
 
 def _placebo_values(table, words, order):
     "The `_Placebos` of all pairs of these words."
     versions = [f'placebo: {word}' for word in words]
     by_query = _by_query(table, versions, order).to_numpy()
-    means, absolute = [], []
-    for first in range(len(words)):
-        for second in range(first + 1, len(words)):
-            differences = by_query[:, first] - by_query[:, second]
-            means.append(differences.mean())
-            absolute.append(np.abs(differences).mean())
-    return _Placebos(np.array(means), np.array(absolute), list(words))
+    first, second = np.triu_indices(len(words), 1)
+    differences = by_query[:, first] - by_query[:, second]
+    uses = (np.arange(len(words)) == first[:, None]) | (np.arange(len(words)) == second[:, None])
+    return _Placebos(differences.mean(0), np.abs(differences).mean(0), list(words), uses)
 
 
 def _placebo_estimates(placebos, value):
     "The placebo p-value, and how far placebo words move a cosine."
     if not len(placebos.means):
         return [Estimate(name='placebo words', value=None, notes=(note('no placebo versions'),))]
-    reached = np.abs(placebos.means) >= abs(value) - _SAME
-    test = HypothesisTest(name='other words', pvalue=float((1 + reached.sum()) / (1 + len(reached))), n_resamples=len(reached),
-                          smallest_pvalue=1 / (1 + len(reached)), units=Units(counts=(len(placebos.words),), name='placebo words'))
     moved = float(placebos.absolute.mean())
-    return [Estimate(name='placebo words', value=float(np.quantile(np.abs(placebos.means), .95)), unit='cosine', test=test,
-                     notes=(note('placebo words move a cosine', moved=moved),)),
+    found = placebo_of_values('placebo words', 'other words', placebos.means, placebos.uses, max(abs(value) - _SAME, 0.), unit='placebo words',
+                              value_unit='cosine', notes=[note('placebo words move a cosine', moved=moved)])
+    assert found.test is not None            # placebo_of_values always gives one
+    found = replace(found, test=replace(found.test, smallest_pvalue=1 / (1 + len(placebos.means))))
+    return [found,
             Estimate(name='absolute difference of placebo words', value=moved, unit='cosine')]
 
 # %% ../../nbs/04d_retrieval.ipynb #567b4b25

@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['N_GROUP_WORDS', 'LEAST_GROUP_WORDS', 'MATCHED_IN', 'gendered_words', 'GroupWords', 'group_candidates',
            'fills_of_groups', 'fills_of_tokens', 'DealtTargets', 'deal_targets', 'target_placebo', 'GroupPairs',
-           'group_pairs', 'too_few_group_words', 'group_placebo', 'fill_placebos']
+           'group_pairs', 'too_few_group_words', 'group_placebo', 'fill_placebos', 'WordPlace', 'WordsAtPlaces',
+           'words_at_places', 'WordPairs', 'pairs_of_words', 'word_pair_placebo', 'contrast_placebo']
 
 # %% ../../nbs/models/12_fill_placebos.ipynb #f6f7ca3b
 import math
@@ -17,6 +18,7 @@ import numpy as np
 from ..core.registry import bundled_yaml
 from .fills import word_list
 from .masked import Question
+from .scorer import unique
 from .tokens import encode, pieces, unknown_words
 from ..stats.estimate import Estimate, note
 from ..stats.placebos import (LEAST_TOPICS, N_DEALS, TOPIC_KINDS, Candidates, Deals, deal_topics, known_topic_words, neutral_topics,
@@ -375,3 +377,141 @@ def fill_placebos(model, # a MaskedScorer
     "Both placebos of a fill bias: other targets, and other words in the place of the group words."
     return (target_placebo(model, templates, words, lists, value, **options),
             group_placebo(model, templates, words, lists, value, **options))
+
+# %% ../../nbs/models/12_fill_placebos.ipynb #2af81156
+_MOST_EXAMPLES = 10 # sentences in which the probability of the words of the vocabulary is read
+
+
+class WordPlace(NamedTuple):
+    "A word in a text that other words replace."
+    text: str
+    span: tuple # (start, end) of the word, in characters
+    hidden: tuple = () # further spans that are masked
+
+
+class WordsAtPlaces(NamedTuple):
+    "Words of the vocabulary in the place of other words."
+    words: list # n words
+    nats: np.ndarray # (places, n) their log-probabilities
+
+
+class _OneMask(NamedTuple):
+    "A text with one mask in the place of a word."
+    ids: tuple
+    place: int # of the mask
+    writing: tuple # how a word is written here: whether with a capital, and the character before it
+
+
+def _with_one_mask(model, places):
+    "A `_OneMask` for each place."
+    mask = model.tokenizer.mask_token_id
+    found = []
+    for word_place, encoded in zip(places, model.encode([one.text for one in places])):
+        start, end = word_place.span
+        first, *more = model.word_places(encoded, word_place.span)
+        hidden = {at for span in word_place.hidden for at in pieces(encoded, span)}
+        ids = [mask if at in hidden else token for at, token in enumerate(encoded.ids)]
+        writing = (word_place.text[start].isupper(), word_place.text[max(0, start - 1):start])
+        found.append(_OneMask((*ids[:first], mask, *ids[first + 1 + len(more):]), first, writing))
+    return found
+
+
+def _as_one_token(model, word_place, writing, word):
+    "The number of the token that is this word in the place of another one; None if it is several tokens."
+    has_capital, _ = writing
+    written = word[:1].upper() + word[1:] if has_capital else word
+    start, end = word_place.span
+    text = word_place.text[:start] + written + word_place.text[end:]
+    [encoded] = encode(model.tokenizer, [text], limit=model.checkpoint.limit, unknown='keep')
+    tokens = [encoded.ids[at] for at in pieces(encoded, (start, start + len(written)))]
+    if len(tokens) > 1 or tokens[0] == model.tokenizer.unk_token_id:
+        return None
+    return tokens[0]
+
+
+def words_at_places(model, # a MaskedScorer
+                    places, # a list of WordPlaces
+                    examples=None, # WordPlaces in which the words should be about as probable as the own words; None: the places
+                    *,
+                    exclude=(), # words that are not taken, such as the own words
+                    n=N_GROUP_WORDS, # how many words
+                   )->WordsAtPlaces:
+    """The log-probabilities of other words in the places of the words of a benchmark: each text is read once, for all words.
+
+    The words are those of the vocabulary whose mean log-probability in (ten of) the examples is nearest to that of the own words. Each is one
+    token in every place, and not a word for women or men."""
+    masked = _with_one_mask(model, places)
+    first_of: dict = {}
+    for word_place, one in zip(places, masked):
+        first_of.setdefault(one.writing, word_place)
+    examples = places if examples is None else examples
+    chosen = [examples[at] for at in np.linspace(0, len(examples) - 1, min(_MOST_EXAMPLES, len(examples))).astype(int)]
+    own = model.span_log_likelihood([one.text for one in chosen], [one.span for one in chosen], hidden=[list(one.hidden) for one in chosen])
+    excluded = gendered_words() | {word.casefold() for word in exclude}
+    vocabulary = {number: word for number, word in _vocabulary(model.tokenizer).items() if word.casefold() not in excluded}
+    numbers = list(vocabulary)
+    priors = np.zeros(len(numbers))
+    for one in _with_one_mask(model, chosen):
+        logits, norms = model.logits_and_norms([Question(one.ids, one.place, number) for number in numbers]).T
+        priors += (logits - norms) / len(chosen)
+    words: list = []
+    tokens_of: dict = {writing: [] for writing in first_of}
+    taken: set = set()
+    for at in np.argsort(np.abs(priors - own.total.mean()), kind='stable'):
+        word = vocabulary[numbers[at]]
+        tokens = {writing: _as_one_token(model, word_place, writing, word) for writing, word_place in first_of.items()}
+        if word.casefold() in taken or None in tokens.values():
+            continue
+        taken.add(word.casefold())
+        words.append(word)
+        for writing, token in tokens.items():
+            tokens_of[writing].append(token)
+        if len(words) == n:
+            break
+    if not words:
+        return WordsAtPlaces([], np.empty((len(places), 0)))
+    different, index = unique(masked)
+    questions = [Question(one.ids, one.place, token) for one in different for token in tokens_of[one.writing]]
+    logits, norms = model.logits_and_norms(questions).T
+    return WordsAtPlaces(words, (logits - norms).reshape(len(different), -1)[index])
+
+# %% ../../nbs/models/12_fill_placebos.ipynb #d8decc56
+class WordPairs(NamedTuple):
+    "All pairs of n words."
+    first: np.ndarray # number of the first word of each pair
+    second: np.ndarray
+    uses: np.ndarray # (pairs, n) whether a pair uses a word
+
+
+def pairs_of_words(n, # how many words
+                  )->WordPairs:
+    "All pairs of n words."
+    first, second = np.triu_indices(n, 1)
+    uses = np.zeros((len(first), n), bool)
+    uses[np.arange(len(first)), first] = True
+    uses[np.arange(len(first)), second] = True
+    return WordPairs(first, second, uses)
+
+
+def word_pair_placebo(values, # of all pairs of n words, in the order of `pairs_of_words`
+                      n, # how many words
+                      value, # of the measure
+                      *,
+                      value_unit='', # of the values, such as "nats"
+                      notes=(), # what the words are
+                     )->Estimate:
+    "The Estimate “placebo groups” of pairs of words. Its value is None if there are fewer than `LEAST_GROUP_WORDS` words."
+    if n < LEAST_GROUP_WORDS:
+        return Estimate(name='placebo groups', value=None, notes=(note('too few group words', n=n, needed=LEAST_GROUP_WORDS),))
+    return placebo_of_values('placebo groups', 'other words', values, pairs_of_words(n).uses, value, unit='words', value_unit=value_unit,
+                             notes=notes)
+
+
+def contrast_placebo(sums, # a number for each of n words
+                     value, # of the measure: the number of its first word minus the number of its second word
+                     **options, # value_unit and notes, as for word_pair_placebo
+                    )->Estimate:
+    "How often do two of the words differ as much?"
+    sums = np.asarray(sums, float)
+    pairs = pairs_of_words(len(sums))
+    return word_pair_placebo(sums[pairs.first] - sums[pairs.second], len(sums), value, **options)

@@ -23,14 +23,15 @@ from ..stats.estimate import Estimate, HypothesisTest, Interval, Note, Units, fo
 
 # %% ../../nbs/results/00_result.ipynb #c2419953
 # name of the estimate -> what the placebo replaces: word sets (by unrelated topics), the words between which a model chooses (by other
-# words), the bias direction (by random ones), the words that differ between two versions of a text or two sentences (by others), or
-# the groups that sentences are about (by other words)
+# words), the bias direction (by random ones), the words that differ between two versions of a text or two sentences (by others), the
+# groups that sentences are about (by other words), the words of a lexicon (by random completions), or two people (by neutral ones)
 PLACEBOS = {'placebo': 'targets', 'placebo attributes': 'attributes', 'placebo groups': 'group words',
             'placebo terms': 'terms',
             'placebo directions': 'directions', 'placebo words': 'changed words', 'placebo subjects': 'subjects', 'placebo pairs': 'words that differ',
+            'placebo lexicon': 'lexicon', 'placebo people': 'people',
             'placebo random targets': 'random targets', 'placebo random attributes': 'random attributes'}
 
-WEAK_PLACEBOS = ('placebo random targets', 'placebo random attributes') # random words have no common topic, as the lists of a query do
+WEAK_PLACEBOS = ('placebo random targets', 'placebo random attributes', 'placebo lexicon') # random words have no common topic, as the lists of a query do
 
 # %% ../../nbs/results/00_result.ipynb #abcfac0b
 def plain_data(x, # dictionaries, lists, numbers and texts, at any depth

@@ -86,6 +86,8 @@ TESTS = { # name of a HypothesisTest -> what it counts or draws, in the plural, 
     'random targets': 'pairs of lists of random words',
     'random attributes': 'pairs of lists of random words in place of the attributes',
     'random directions': 'directions of random pairs of words',
+    'random lexicons': 'lexicons of random completions',
+    'neutral people': 'pairs of neutral people',
     'shuffled attributes': 'shuffles of the attributes in each template',
     'shuffled groups': 'shuffles of the group of each term',
     'relabelled subjects': 'ways to deal the subjects to the groups',
@@ -624,6 +626,8 @@ ESTIMATES = { # name of an Estimate -> what it is
     'placebo subjects': '95 % point of the values with other words in place of the groups',
     'placebo corrected ratio': '95 % point of the corrected ratio with other words in place of the groups',
     'placebo pairs': '95 % point of the values of pairs of other words in place of the words that differ',
+    'placebo lexicon': '95 % point of the values of random completions in place of the lexicon',
+    'placebo people': '95 % point of the values of neutral people in place of the two people',
     'placebo random targets': '95 % point of the values of random words of like frequency',
     'placebo random attributes': '95 % point of the values with random words of like frequency in place of the attribute words',
     'words permuted': 'the value, with a test that permutes which words are in which list',
@@ -683,6 +687,13 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'pairs that differ in other words': 'left out because their sentences differ in other words than pronouns: {n} of {of} pairs',
     'pairs that the model cannot read': 'left out because the model cannot read them: {n} of {of} pairs',
     'sentences that the model cannot read': 'left out because the model cannot read them: {n} of {of} sentences',
+    'placebo within forms': 'the pairs are compared within each form of the pronoun, where the value is {nats:.2f} nats in {n} sentences',
+    'no completion in the lexicon': 'no completion is in the lexicon',
+    'too few other completions': '{n} other completions occur, and {needed} are needed',
+    'no people to replace': 'no context names both people as the answers do, so neutral people cannot replace them',
+    'people replaced': 'the score is {score:.1f} in the {n} of {of} items whose people can be replaced',
+    'neutral people cost requests': 'neutral people are asked about only if you ask for it, since each pair of them costs requests to a server',
+    'no two stereotypes': 'the items do not name two stereotypes, which other words could lean toward',
     'mean log-odds of she': 'the mean log-odds of she rather than he are {nats:.2f} nats',
     'subjects are matched': 'the placebos are {n} words, matched in {features}',
     'too few other words': '{n} other words are known that may take the place of the groups, and {needed} are needed',
@@ -846,6 +857,8 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
     'placebo words': 'Pairs of other words in their place {differ} in {share} of cases.',
     'placebo subjects': 'With other words in place of the groups, the preference is as strong in {share} of cases.',
     'placebo pairs': 'With other words in place of the words that differ, the preference is as strong in {share} of cases.',
+    'placebo lexicon': 'Random completions, as frequent as those in the lexicon, {differ} in {share} of cases.',
+    'placebo people': 'Pairs of neutral people in place of the two people {reach} in {share} of cases.',
     'placebo random targets': 'Random words of like frequency {differ} in {share} of cases.',
     'placebo random attributes': 'Random words in place of the attribute words {reach} in {share} of cases.',
 }
@@ -853,7 +866,7 @@ PLACEBO_SENTENCES = { # name of the estimate -> its sentence
 _PLACEBO_KINDS = { # what the placebos replace, a value of PLACEBOS -> what they are
     'targets': 'unrelated topics', 'attributes': 'unrelated topics', 'group words': 'pairs of other words', 'changed words': 'pairs of other words',
     'directions': 'directions of random pairs of words', 'random targets': 'random words', 'random attributes': 'random words',
-    'subjects': 'other words', 'words that differ': 'pairs of other words',
+    'subjects': 'other words', 'words that differ': 'pairs of other words', 'lexicon': 'random completions', 'people': 'pairs of neutral people',
     'terms': 'unrelated topics'}
 
 
@@ -1290,6 +1303,7 @@ _REPLACED = {'targets': 'unrelated topics in place of the target words', 'attrib
              'changed words': 'pairs of other words in place of the words that differ',
              'subjects': 'other words in place of the groups', 'words that differ': 'pairs of other words in place of the words that differ',
              'terms': 'unrelated topics in place of the group words',
+             'lexicon': 'random completions, as frequent as those in the lexicon', 'people': 'pairs of neutral people in place of the two people',
              'random targets': 'random words of like frequency in place of the target words',
              'random attributes': 'random words of like frequency in place of the attribute words'}
 
