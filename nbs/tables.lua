@@ -4,8 +4,14 @@
 local MANY_COLUMNS = 3
 local TEXT = 18                 -- mean length of the cells in a column of texts, in characters
 
+-- A formula as text: τ² for \tau^2. Pandoc leaves what it cannot write in this way as it is.
+local function formula_as_text(math)
+  local text = pandoc.write(pandoc.Pandoc({pandoc.Plain({math})}), 'plain')
+  return pandoc.Str((text:gsub('%s+$', '')))
+end
+
 local function text_of(cell)
-  return pandoc.utils.stringify(cell.contents)
+  return pandoc.utils.stringify(pandoc.Div(cell.contents):walk({Math = formula_as_text}))
 end
 
 local function has_plain_cells(row, n_columns)

@@ -11,6 +11,7 @@ import shlex
 from importlib.util import find_spec
 from textwrap import shorten
 
+from ..core.addresses import SERVERS
 from ..core.checks import check_path, close_names, did_you_mean, shown
 from ..core.registry import bundled_yaml, located, registry_entries
 from ..models.checkpoints import bundled_models
@@ -74,7 +75,9 @@ def list_models()->list[dict]: # subject, what, where
     rows = _here_first(rows)
     what = {'vectors': 'word vectors, from a file or by a registered name',
             'hf': 'a language model, from a folder or the Hugging Face hub',
-            'st': 'sentence vectors of a model of sentence-transformers'}
+            'st': 'sentence vectors of a model of sentence-transformers',
+            'openai-compatible': 'sentence vectors of a model behind a server of your own',
+            **dict.fromkeys(SERVERS, 'a causal language model behind a server')}
     for scheme in OPENERS:
         rows.append({'subject': f'{scheme}:NAME', 'what': what.get(scheme, 'sentence vectors of a provider'),
                      'where': 'opened by its name'})

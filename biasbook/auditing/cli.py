@@ -948,7 +948,8 @@ def audit(ctx, **typed):
         vllm:meta-llama/Llama-3.1-8B@http://gpu-2:8000/v1
       googlenews-mini                    a name of "biasbook list"
 
-    The address of your own server may end in options, as in "…/v1?timeout=300&workers=2&batch=16"; quote it.
+    The address of your own server may end in options, as in "…/v1?timeout=300&workers=2&batch=16"; quote it. A model
+    that only chats is not a SUBJECT: ask it in Python, as in bb.bbq(bb.load_chat("openai:MODEL")).
 
     Without a SUBJECT, the subjects of the package and its installed extras are audited. After an interrupt, the
     same command resumes from the finished units. A limit can compare value, low, high, p, p_adjusted, placebo, n,

@@ -19,7 +19,7 @@ from textwrap import wrap
 from typing import NamedTuple
 
 from .. import __version__
-from ..core.checks import WrongKind, check_path, check_text, check_whole, errors_at, is_whole, shown
+from ..core.checks import WrongKind, check_path, check_text, check_whole, errors_at, is_whole, plural, shown
 from ..core.registry import data_path
 from ..core.inputs import file_text, parse_json, writable
 from ..results.readings import READING_TITLES, is_known
@@ -70,6 +70,19 @@ class Audit:
     def save(self, folder):
         "Write tables, JSON and report.html into a folder; returns the folder that was written."
         return save_audit(self, folder)
+
+    def __repr__(self):
+        text = plural(len(self.results), 'result')
+        if self.failures:
+            text += f', {plural(len(self.failures), "failure")}'
+        return f'Audit({text})'
+
+    def __str__(self):
+        failed = []
+        for failure in self.failures:
+            what = f'{failure["subject"]} {failure["measure"]}'.rstrip()
+            failed.append(f'Not measured: {what}: {failure["error"]}')
+        return '\n'.join([*self.findings(), *failed])
 
 # %% ../../nbs/auditing/07_files.ipynb #16bde2d2
 _WIDTH = 100 # characters of the longest line about a result in a terminal

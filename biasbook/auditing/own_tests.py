@@ -279,7 +279,10 @@ _OF_THE_BOOK = {m.name: m for m in MEASURES}
 _OWN = {                                        # part of a study: the rows that measure it, without their units
     'queries': (_OF_THE_BOOK['weat']._replace(run=_weat_run), _OF_THE_BOOK['seat']._replace(run=_seat_run),
                 *(_OF_THE_BOOK[name]._replace(run=partial(_association_run, name)) for name in ASSOCIATIONS)),
-    'fills': (Measure(name='fills', kinds=('masked',), units=dict, run=_fill_run, page='02_maskfill', limits=_OF_THE_BOOK['maskfill'].limits, options=('placebo',)),),
+    'fills': (Measure(name='fills', kinds=('masked',), units=dict, run=_fill_run, page='02_maskfill', options=('placebo',),
+                      limits='The probabilities are for a blank in the templates of the study. They do not predict what the model writes in '
+                             'other texts, or what it does where it is used. CBS, the value for three groups or more, is above 0 by chance '
+                             'alone: read its p-value, not the distance of its interval from 0.'),),
     'pairs': (Measure(name='pairs', kinds=('masked', 'causal'), units=dict, run=_pairs_run, page='03a_crows_pairs',
                       limits='A preference between two sentences depends on their words, and pairs with the same two words are not independent. The '
                              'placebo p shows how often two other words in place of those that differ give as strong a preference. A value '

@@ -30,6 +30,7 @@ from ..results.result import Result
 from ..embedders.providers import shown_subject, without_secrets
 from ..vectors.case import CASES
 from .subjects import close_subject, default_subjects, fingerprint, has_fingerprint, kind_of, open_subject, origin, state_of
+from .names import KIND_WORDS
 from .measures import MEASURES, Measure, choose_units, find_measures, options_for, unit_name
 from .progress import Progress, usual_progress
 from .readings import LOWER_CASE, MISSING_WORDS
@@ -229,7 +230,7 @@ def _units(measures, chosen, facts, options, name):
     fitting = [m for m in measures if facts.kind in m.kinds and m.name in chosen]
     if not fitting:
         names = [m.name for m in measures if m.name in chosen]
-        raise ValueError(f'none of the chosen measures takes {facts.kind}: {", ".join(names)}')
+        raise ValueError(f'none of the chosen measures takes {KIND_WORDS[facts.kind]}: {", ".join(names)}')
     # without a fingerprint, the name tells the subjects of this audit apart
     content = facts.checksum or {'without a fingerprint': name}
     units = []

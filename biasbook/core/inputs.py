@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ODD_CHARACTERS', 'DEEPEST', 'file_text', 'writable', 'unique_keys', 'parse_json', 'parse_yaml_lines',
-           'parse_yaml_places', 'parse_yaml', 'csv_rows', 'Table', 'read_table']
+           'parse_yaml_places', 'parse_yaml', 'csv_rows', 'Table', 'find_separator', 'read_table']
 
 # %% ../../nbs/core/01_inputs.ipynb #c45201c2
 import csv
@@ -248,7 +248,10 @@ class Table(NamedTuple):
     rows: list # dictionaries by header
 
 
-def _find_separator(text, file, column_of):
+def find_separator(text, # comma-separated values, or with another separator
+                   file, # its name in messages
+                   column_of, # function of a header that returns the name of its column, or None for an unknown one
+                  )->str: # a comma, a semicolon, a tab or |
     "The separator that finds most of the known columns in the first line that is not blank, or else most columns."
     first_line = next((line for line in text.split('\n') if line.strip(' ,;\t|\r')), '')
     n_columns = {}                              # separator -> number of known columns, and of all columns
@@ -268,7 +271,7 @@ def read_table(path, # a file, as `check_path` returns it
               )->Table:
     "The rows of a table. ValueError names the file and the line."
     text = file_text(path)
-    separator = _find_separator(text, path.name, column_of)
+    separator = find_separator(text, path.name, column_of)
     lines = []                                  # first and last line of each row, and its cells; without blank rows
     last_number = 0
     for number, cells in csv_rows(text, path.name, separator):

@@ -42,9 +42,7 @@ def download_model(name, # on the hub
     from huggingface_hub import snapshot_download
     from huggingface_hub.utils import (GatedRepoError, HFValidationError, RepositoryNotFoundError,
                                        RevisionNotFoundError)
-    registered = [file.split('/')[1] for file in registry_entries() if file.startswith('models/')]
-    of_the_book = sorted({*bundled_models(), *registered})
-    not_local = f'is neither a folder nor a model of the book (which are {", ".join(of_the_book)})'
+    not_local = 'is neither a folder nor a model of the book ("biasbook list models" has their names)'
     try:
         return Path(snapshot_download(name, revision=revision, allow_patterns=wanted,
                                       ignore_patterns=['*/*', 'consolidated*', '*.fp16.*']))

@@ -475,7 +475,7 @@ NOTES_OF_WORDS = { # of measures of word vectors
     'too few unrelated pairs': '{n} pairs of topic lists are unrelated, and {needed} are needed',
     'words in alphabetical order': 'the topics are not matched in frequency, because the words of these vectors are in alphabetical order',
     'longer words do not come later': 'the topics are not matched in frequency, because the words of these vectors do not seem to be in '
-                                      'order of frequency: the correlation of place and length is {r:.2f}',
+                                      'order of frequency: the correlation of the place of a word with its length is {r:.2f}',
     'words of unknown frequency': 'the topics are not matched in frequency, because most words of a list are among the last {n} words of '
                                   'these vectors, which are in alphabetical order',
     'too few topic lists of like frequency': 'the topics are not matched in frequency, because too few lists of words that are about as '
@@ -869,6 +869,7 @@ _REACH = { # alternative -> what a placebo does that is counted
 
 
 def placebo_text(estimate, # an Estimate whose name is a key of PLACEBO_SENTENCES
+                 said=(), # Notes that the text has already
                 )->str:
     "'Unrelated topics differ as much in 23 % of cases.', or why there is no comparison with placebos."
     test = estimate.test
@@ -881,7 +882,7 @@ def placebo_text(estimate, # an Estimate whose name is a key of PLACEBO_SENTENCE
     reach = _REACH[test.alternative]
     differ = 'differ as much' if test.alternative == 'two-sided' else reach
     sentence = PLACEBO_SENTENCES[estimate.name].format(differ=differ, reach=reach, share=share)
-    caveat = notes_text(estimate.notes)
+    caveat = notes_text([note for note in estimate.notes if note not in said])
     return f'{sentence} {capitalized(caveat)}.' if caveat else sentence
 
 # %% ../../nbs/results/00a_sentences.ipynb #263a5185
@@ -908,8 +909,10 @@ def result_text(r, # a Result
     main = ', '.join(part for part in numbers if part)
     sentences = [f'{direction}: {main}.']
     placebos = [estimate for estimate in r.also if estimate.name in PLACEBO_SENTENCES]
-    sentences += [placebo_text(estimate) for estimate in placebos]
-    said = [note for estimate in placebos for note in estimate.notes]
+    said: list = []
+    for estimate in placebos:
+        sentences.append(placebo_text(estimate, said))
+        said += estimate.notes
     notes = notes_text([note for note in r.notes if note not in said])
     if notes:
         sentences.append(f'{capitalized(notes)}.')

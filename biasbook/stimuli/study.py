@@ -20,7 +20,7 @@ from .sentence_pairs import CLUSTER_COLUMNS, load_sentence_pairs
 from .study_checks import (StudyError, apart_at, errors_at_path, is_frame, keys_at, labels_at, named_lists_at, path_text,
                                            reading_file_at, text_at, words_at)
 from .templates import Template
-from .words import Query
+from .words import Query, load_queries
 
 # %% ../../nbs/stimuli/09_study.ipynb #63a18fdf
 @dataclass(frozen=True)
@@ -174,6 +174,38 @@ def _query_at(item, path):
     templates = _templates_at(item['templates'], (*path, 'templates'), _ONE_SLOT, '["They said {}."]')
     with errors_at_path(*path):
         return TemplateQuery(**{**item, 'templates': templates})
+
+
+_QUERY_FILE_KEYS = 'file', 'name', 'templates'
+
+def _queries_of_file(item, path, folder):
+    "The queries of a file beside the study: all of them, or the one that `name` names. Each gets the templates of the item."
+    for key in item:
+        if key in _QUERY_KEYS and key not in _QUERY_FILE_KEYS:
+            raise StudyError((*path, key), f'the file has the words and labels of its queries; take {key} out, or write the query here '
+                             'without a file')
+    item = keys_at(item, path, _QUERY_FILE_KEYS, ('file',))
+    file = Path(folder) / text_at(item['file'], (*path, 'file'))
+    with reading_file_at(item['file'], path, columns_key='file'):
+        queries = load_queries(file)
+    if 'name' in item:
+        name = text_at(item['name'], (*path, 'name'))
+        names = [query.name for query in queries]
+        if name not in names:
+            advice = did_you_mean(name, names, 1, show=repr, otherwise=f'it has {listed(map(shown, names))}.')
+            raise StudyError((*path, 'name'), f'{file.name} has no query {shown(name)}; {advice} Without a name, all its queries are measured')
+        queries = [query for query in queries if query.name == name]
+    if 'templates' not in item:
+        return queries
+    templates = _templates_at(item['templates'], (*path, 'templates'), _ONE_SLOT, '["They said {}."]')
+    return [TemplateQuery(**vars(query), templates=templates) for query in queries]
+
+
+def _queries_at(item, path, folder):
+    "The queries of an item: one, or those of the file that it names."
+    if isinstance(item, dict) and 'file' in item:
+        return _queries_of_file(item, path, folder)
+    return [_query_at(item, path)]
 
 # %% ../../nbs/stimuli/09_study.ipynb #77a310ce
 def _columns_at(item, path):
@@ -442,7 +474,7 @@ def _contrast_at(item, path):
 class StudyPart(NamedTuple):
     "A kind of test in a study."
     key: str # its key in the file
-    check: Callable # (item, path, folder) -> the checked test
+    tests_at: Callable # (item, path, folder) -> a list of checked tests: several for a file with queries, else one
     measured_on: tuple # kinds of subject
 
     def kinds_of(self, test)->tuple:
@@ -451,12 +483,13 @@ class StudyPart(NamedTuple):
 
 
 STUDY_PARTS = (
-    StudyPart('queries', lambda item, path, folder: _query_at(item, path), ('vectors', 'embedder')),
-    StudyPart('fills', lambda item, path, folder: _fill_at(item, path), ('masked',)),
-    StudyPart('pairs', _pairs_at, ('masked', 'causal')),
-    StudyPart('gaps', _gap_at, ('vectors', 'masked', 'embedder')),
-    StudyPart('contrasts', lambda item, path, folder: _contrast_at(item, path), ('embedder',)),
-    StudyPart('benchmarks', benchmark_at, tuple(dict.fromkeys(kind for kinds in BENCHMARK_KINDS.values() for kind in kinds))))
+    StudyPart('queries', _queries_at, ('vectors', 'embedder')),
+    StudyPart('fills', lambda item, path, folder: [_fill_at(item, path)], ('masked',)),
+    StudyPart('pairs', lambda item, path, folder: [_pairs_at(item, path, folder)], ('masked', 'causal')),
+    StudyPart('gaps', lambda item, path, folder: [_gap_at(item, path, folder)], ('vectors', 'masked', 'embedder')),
+    StudyPart('contrasts', lambda item, path, folder: [_contrast_at(item, path)], ('embedder',)),
+    StudyPart('benchmarks', lambda item, path, folder: [benchmark_at(item, path, folder)],
+              tuple(dict.fromkeys(kind for kinds in BENCHMARK_KINDS.values() for kind in kinds))))
 _STUDY_KEYS = ('name', 'source', *(part.key for part in STUDY_PARTS), 'limits')
 
 # %% ../../nbs/stimuli/09_study.ipynb #973bcfa1
@@ -479,7 +512,7 @@ class Study:
         Study(my study: 1 queries) ('jobs: abs(value) <= 1.9',)
     """
     def __init__(self,
-                 queries=(), # Query objects, or dictionaries with name, X, Y, A, B
+                 queries=(), # Query objects, or dictionaries with name, X, Y, A, B, or with a file of queries
                  *,
                  fills=(), # FillTest objects, or dictionaries with name, groups, templates and targets, or X and Y
                  pairs=(), # PairSet objects, or dictionaries with name and sentences (a list of pairs, or a DataFrame of two columns or more)
@@ -498,16 +531,17 @@ class Study:
         for part in STUDY_PARTS:
             items = given[part.key]
             if not isinstance(items, (list, tuple)):
-                raise StudyError((part.key,), f'this must be a list, but is {kind_of(items)}; begin each item with "- name: …"')
+                beginning = '"- name: …" or "- file: …"' if part.key == 'queries' else '"- name: …"'
+                raise StudyError((part.key,), f'this must be a list, but is {kind_of(items)}; begin each item with {beginning}')
             checked = []
             for number, item in enumerate(items):
                 path = (part.key, number)
-                test = part.check(item, path, folder)
-                if test.name in place_of_name:
-                    raise StudyError((*path, 'name'), f'{shown(test.name)} is also the name of {path_text(place_of_name[test.name])}; '
-                                     'give each test a name of its own')
-                place_of_name[test.name] = path
-                checked.append(test)
+                for test in part.tests_at(item, path, folder):
+                    if test.name in place_of_name:
+                        raise StudyError((*path, 'name'), f'{shown(test.name)} is also the name of {path_text(place_of_name[test.name])}; '
+                                         'give each test a name of its own')
+                    place_of_name[test.name] = path
+                    checked.append(test)
             setattr(self, part.key, tuple(checked))
         if not place_of_name:
             raise StudyError((), f'the study has no tests; it needs one of {joined((part.key for part in STUDY_PARTS), "or")}')
@@ -596,7 +630,10 @@ def read_study(path, # a .yaml, .yml or .json file in UTF-8
     """
     path = check_path(path, 'the study')
     if path.suffix.lower() not in ('.yaml', '.yml', '.json'):
-        raise ValueError(f'{path.name} ends in {path.suffix!r}, but a study file ends in .yaml, .yml or .json')
+        advice = ''
+        if path.suffix.lower() in ('.csv', '.txt'):
+            advice = f'; to measure queries from a file, write a study of the two lines "queries:" and "- file: {path.name}"'
+        raise ValueError(f'{path.name} ends in {path.suffix!r}, but a study file ends in .yaml, .yml or .json{advice}')
     try:
         text = file_text(path)
     except OSError as e:
@@ -649,7 +686,7 @@ _EXAMPLES = {
 # Word vectors (WEAT) and embedders (SEAT): do words X lean more toward A, and words Y toward B?
 # Embedders put each word into sentences; with templates: ["They said {}."] you choose them.
 queries:
-- name: jobs
+- name: jobs                                   # or: file: lists.csv, with a word a line and the columns query, set (X, Y, A, B) and word
   X: [nurse, teacher, librarian, nanny]        # four words or more
   Y: [engineer, programmer, mechanic, pilot]   # four words or more
   A: [she, her, woman, sister]
@@ -821,14 +858,20 @@ def study_schema()->dict: # plain data, for json.dump
         item = {'type': 'object', 'properties': properties, 'required': ['name', *needed], 'additionalProperties': False}
         return {'type': 'array', 'items': item, 'minItems': 1}
 
+    def tests_or_file(needed, **properties):
+        tests_here = tests(needed, file=text, **properties)
+        item = tests_here['items']
+        item['anyOf'] = [{'required': item.pop('required')}, {'required': ['file']}]
+        return tests_here
+
     sentences = {'type': 'array', 'items': {'type': 'array', 'items': text, 'minItems': 2, 'maxItems': 2}, 'minItems': 2}
     numbers = {'type': 'object', 'additionalProperties': {'type': 'number'}, 'minProperties': LEAST_GAP_WORDS}
     labels = {'type': 'array', 'items': text}
     two_columns = {**labels, 'minItems': 2, 'maxItems': 2}
     two_groups = {**named_lists(2), 'maxProperties': 2}
     parts = {
-        'queries': tests('XYAB', X=words, Y=words, A=words, B=words, names=labels, source=text, battery=text,
-                         min_words={'type': 'integer', 'minimum': 2}, templates=templates),
+        'queries': tests_or_file('XYAB', X=words, Y=words, A=words, B=words, names=labels, source=text, battery=text,
+                                 min_words={'type': 'integer', 'minimum': 2}, templates=templates),
         'fills': tests(('groups', 'templates'), groups=named_lists(2), templates=templates, targets=words, X=words, Y=words, names=labels),
         'pairs': tests((), sentences=sentences, file=text, columns=two_columns, clusters=labels,
                        cluster_name={'enum': list(CLUSTER_COLUMNS)}, types=labels,

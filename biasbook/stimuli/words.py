@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..core.checks import (TooFewWords, UnknownName, WrongKind, check_choice, check_disjoint, check_labels, check_path,
                                   check_words, clipped, did_you_mean, errors_at, is_whole, joined, listed, shown)
-from ..core.inputs import csv_rows, file_text, parse_json, parse_yaml, unique_keys
+from ..core.inputs import csv_rows, file_text, find_separator, parse_json, parse_yaml, unique_keys
 from ..core.registry import bundled_yaml
 
 SETS = 'X', 'Y', 'A', 'B' # the fields of a query that are sets of words
@@ -242,12 +242,14 @@ def _rows(path, text, columns, optional=()):
 
     ValueError if one of `columns` is missing, or if a row is too long."""
     file = Path(path).name
-    lines = [(number, cells) for number, cells in csv_rows(text, file) if cells]
-    headers = lines[0][1] if lines else []
+    separator = find_separator(text, file, lambda header: header.strip() if header.strip() in columns else None)
+    lines = [(number, cells) for number, cells in csv_rows(text, file, separator) if cells]
+    headers = [header.strip() for header in lines[0][1]] if lines else []
     missing = [column for column in columns if column not in headers]
     if missing:
+        advice = '; the other lines have a word each, as in "jobs,X,nurse"' if 'set' in columns else ''
         raise ValueError(f'{file} has no column {", ".join(missing)}; its first line is {shown(",".join(headers))}, '
-                         f'but should name {", ".join(columns)}')
+                         f'but should name {", ".join(columns)}{advice}')
     place = {header: i for i, header in enumerate(headers)}
     wanted = [column for column in (*columns, *optional) if column in place]
     rows = []

@@ -130,6 +130,8 @@ class LadderLanguage(NamedTuple):
     other_X: list # jobs that no measure sees
     other_Y: list
     decision: Any # a DataFrame: for each job the probability that men rather than women got it
+    leans: dict # job -> log-odds of men rather than women in a sentence of strength 1, without the frequencies of the groups, nats
+    log_odds_of_men: float # how much more frequent men are, nats
 
 
 def _job_names():
@@ -210,4 +212,4 @@ def ladder_language(dose, # mean lean of X less that of Y, nats
         sentences = {sentence: p * error for (sentence, p), error in zip(sentences.items(), errors)}
     decision = pd.DataFrame({'job': X + Y, 'list': ['X'] * 16 + ['Y'] * 16, 'men': [men_of_job[job] for job in X + Y]})
     n_y = 4 if confounder == 'unequal lists' else 8
-    return LadderLanguage(sentences, X[:8], Y[:n_y], X[8:], Y[8:], decision)
+    return LadderLanguage(sentences, X[:8], Y[:n_y], X[8:], Y[8:], decision, of_lean, log_odds_of_men)
