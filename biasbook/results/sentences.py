@@ -723,7 +723,7 @@ NOTES_OF_FILLS = { # of mask filling
     'no spread': 'no ratio: there is one target, or all have the same score',
     'share at the end of its scale': 'no interval: with all targets, or without one of them, the share is 0, 1 or not defined',
     'no order': 'not defined: the scores differ between wordings only',
-    'test of the shared part': 'the p-value is of the part shared by templates',
+    'test of the shared part': 'the p-value tests only the part of the value that all templates share',
     'one attribute': 'no interval, no attribute part and no p-value: one attribute',
     'attributes alike': 'no interval: all attributes have the same value',
     'one template': 'no p-value: one template',
