@@ -211,8 +211,9 @@ def what_measures_see(kind='vectors', # kind of subject: "vectors", "masked" for
 
     Columns: the smallest dose that is seen with this power; the share of false alarms at dose 0 without a confounder, by the p-value
     of the measure alone and by all its p-values; the confounder with most false alarms by all p-values, and their share; the share of
-    95 % intervals that hold the mean value. The trained models have no confounders, and no columns for them. Computed from `bb.ladder_scores`; the doses are those of made-up models, not of
-    real ones (on what to expect of real ones: Goldfarb-Tarrant et al. 2021, doi:10.18653/v1/2021.acl-long.150).
+    95 % intervals that hold the mean value. Trained encoder–decoders have no confounders, and no columns for them. Computed from
+    `bb.ladder_scores`; the doses are those of made-up models, not of real ones (on what to expect of real ones: Goldfarb-Tarrant et al.
+    2021, doi:10.18653/v1/2021.acl-long.150).
 
     Raises: ValueError for an unknown kind, and for a power or level that is not between 0 and 1.
 
@@ -384,9 +385,9 @@ def language_scores(model, # a masked model that knows the words of the language
     pairs = pair_tables(made)
     results = {
         'fill_bias_difference': fill_bias_difference(model, templates, (men, women), made.X, made.Y, placebo=False),
-        'cbs': cbs(model, templates, men + women, jobs, n_resamples=RESAMPLES),
-        'disco': disco(model, templates, {'men': men, 'women': women}, n_resamples=RESAMPLES),
-        'bec_pro': bec_pro(model, sentences),
+        'cbs': cbs(model, templates, men + women, jobs, n_resamples=RESAMPLES, placebo=False),
+        'disco': disco(model, templates, {'men': men, 'women': women}, n_resamples=RESAMPLES, placebo=False),
+        'bec_pro': bec_pro(model, sentences, placebo=False),
         'sas_pairs': sas_pairs(model, pairs.terms, baseline=[NEUTRAL], placebo=False),
         'crows_pairs': crows_pairs(model, pairs.swapped, placebo=False),
         'stereoset': stereoset(model, pairs.examples, placebo=False)}
@@ -482,7 +483,7 @@ def trained_masked_scores(model, # a trained masked model
     "The measures of masked models, and those of sentence embeddings and contextual word embeddings."
     query = Query('jobs and people', made.X, made.Y, list(MEN), list(WOMEN), source='ladder')
     embedder = load_embedder(f'hf:{folder}?pooling=mean', store=None)
-    of_sentences = seat(embedder, query, templates=['Here people are {target}.', 'Here {target} are people.'])
+    of_sentences = seat(embedder, query, templates=['Here people are {target}.', 'Here {target} are people.'], placebo=False)
     return [*language_scores(model, made, has_meetings=False), _row('seat', of_sentences), _row('ceat', _contextual(model, made))]
 
 
@@ -494,16 +495,16 @@ def trained_causal_scores(model, # a trained causal model
     query = Query('jobs and people', made.X, made.Y, list(MEN[:MET]), list(WOMEN[:MET]), source='ladder')
     frames = [template.replace('{group}', '{identity}').replace('{target}', '[M]') for template in MEASURED]
     beginnings = honest_items({'men': list(MEN), 'women': list(WOMEN)}, frames)
-    of_questions, = bbq(model, bbq_questions(made), scoring='sum')
+    of_questions, = bbq(model, bbq_questions(made), scoring='sum', placebo=False)
     results = {
         'sas_pairs': sas_pairs(model, pairs.terms, baseline=[NEUTRAL], placebo=False),
         'crows_pairs': crows_pairs(model, pairs.swapped, placebo=False),
         'stereoset': stereoset(model, pairs.examples, placebo=False),
         'unqover': unqover(model, meeting_items(made, MEETING_QUESTION, 'between'), n_resamples=RESAMPLES),
         'bbq': of_questions,
-        'winobias': winobias(model, pronoun_items(made), baseline=False, shares=made.leans),
+        'winobias': winobias(model, pronoun_items(made), baseline=False, shares=made.leans, placebo=False),
         'llm_iat_logprobs': llm_iat_logprobs(model, query, wording=ASSOCIATION, completion=ASSOCIATION_ANSWER, placebo=False),
-        'honest': honest(model, made.X, beginnings, k=len(made.X), groups=('men', 'women')),
+        'honest': honest(model, made.X, beginnings, k=len(made.X), groups=('men', 'women'), placebo=False),
         'ceat': _contextual(model, made)}
     return [_row(name, result) for name, result in results.items()]
 

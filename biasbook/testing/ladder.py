@@ -92,7 +92,8 @@ def ladder_vectors(dose, # mean lean of X less that of Y, from -1 to 1
     first = [of_list[:QUERY_SIZE] for of_list in lists]
     if confounder == 'unequal lists':
         first[1] = first[1][:QUERY_SIZE // 2]
-    name = f'dose {dose:g}, {confounder}, seed {random_state}'
+    changed = '' if confounder == 'none' else f'{confounder}, '
+    name = f'made-up vectors of dose {dose:g} ({changed}seed {random_state})'
     order = np.argsort(-frequency, kind='stable')           # files of vectors begin with frequent words
     queries = []
     for of_query, (first_jobs, second_jobs, first_people, second_people) in (
