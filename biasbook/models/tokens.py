@@ -70,13 +70,17 @@ def encode_each(tokenizer:Any, # as for encode, like all others
             yield e
 
 # %% ../../nbs/models/01_tokens.ipynb #9e8212dc
+class TooLong(ValueError):
+    "A text has more tokens than a model takes."
+
+
 def _check_encoded(e, tokenizer, unknown_id, limit, unknown):
-    "ValueError for a text with no tokens, with too many, or with unknown tokens."
+    "ValueError for a text with no tokens, TooLong for too many, ValueError for unknown tokens."
     text = shown(e.text, 60)
     if not e.own:
         raise ValueError(f'{text} has no token of its own; there is nothing to score in it')
     if limit and len(e.ids) > limit:
-        raise ValueError(f'{text} has {len(e.ids)} tokens, but the model takes {limit}; shorten it')
+        raise TooLong(f'{text} has {len(e.ids)} tokens, but the model takes {limit}; shorten it')
     lost = [i for i in e.own if e.ids[i] == unknown_id]
     if not lost or unknown == 'keep':
         return
