@@ -128,7 +128,7 @@ def test_audit_finds_what_was_planted(audits, name):
     assert {unit for unit, kind in measured if kind == 'masked'} == {'pronouns', 'shares', 'names', 'stand-ins'}
     [words] = [r for r in audit.results if r.meta['unit'] == 'names and words']
     [why] = words.estimate('placebo words').notes
-    assert why.code == 'placebos are too long'   # the model takes 47 tokens
+    assert why.code == 'placebos cannot be read' # they are too long for this model
 
 
 def test_twin_has_nothing_to_find():

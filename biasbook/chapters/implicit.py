@@ -18,7 +18,7 @@ from ..core.checks import check_columns, check_flag, check_fraction, check_numbe
 from ..models.chat import Chat
 from ..models.fill_placebos import pairs_of_words
 from ..models.scorer import Scorer
-from ..models.tokens import TooLong
+from ..models.tokens import Unreadable
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.contrasts import contrast_estimates
@@ -329,8 +329,8 @@ def _placebo_of_logprobs(model, query, nouns, wording, completion, value):
     pairs = [(nouns[first], nouns[second]) for first, second in zip(numbers.first, numbers.second)]
     try:
         log_odds = iat_log_odds(model, query.X + query.Y, pairs, wording, completion).mean(2)
-    except TooLong as error:
-        return Estimate(name='placebo words', value=None, notes=(note('placebos are too long', error=str(error)),))
+    except Unreadable as error:
+        return Estimate(name='placebo words', value=None, notes=(note('placebos cannot be read', error=str(error)),))
     n = len(query.X)
     values = log_odds[:n].mean(0) - log_odds[n:].mean(0)
     found = placebo_of_values('placebo words', 'other words', values, numbers.uses, value, unit='placebo words', value_unit='nats')
