@@ -126,6 +126,9 @@ def test_audit_finds_what_was_planted(audits, name):
             assert abs(value - expected) < tolerance, (unit, kind, value, expected)
     assert {unit for unit, kind in measured if kind == 'causal'} == {*true, 'shares'}
     assert {unit for unit, kind in measured if kind == 'masked'} == {'pronouns', 'shares', 'names', 'stand-ins'}
+    [words] = [r for r in audit.results if r.meta['unit'] == 'names and words']
+    [why] = words.estimate('placebo words').notes
+    assert why.code == 'placebos cannot be read' # they are too long for this model
 
 
 def test_twin_has_nothing_to_find():

@@ -21,7 +21,7 @@ from ..models.choices import LEAST_MASS, LowMass, option_orders
 from ..models.fill_placebos import pairs_of_words
 from ..models.scorer import Scorer
 from ..models.served import ServedScorer
-from ..models.tokens import encode_each
+from ..models.tokens import Unreadable, encode_each
 from ..results.result import Result
 from ..results.sentences import Comparison
 from ..stats.estimate import Estimate, Interval, Units, note, with_units_named
@@ -328,7 +328,7 @@ def _by_log_probability(model, items, scoring, context, unreadable):
     prompted = _prompts(items, scoring, context)
     readable = _readable(model, len(items), prompted)
     if not readable.all() and (unreadable == 'refuse' or not readable.any()):
-        raise ValueError(f'{model.name} cannot read {plural(int((~readable).sum()), "item")} of {len(items)}, such as '
+        raise Unreadable(f'{model.name} cannot read {plural(int((~readable).sum()), "item")} of {len(items)}, such as '
                          f'{place_of(items, int(np.argmin(readable)))}: unknown characters, or more tokens than it takes; use unreadable="leave out"')
     prompted = [one for one in prompted if readable[one.item]]
     scored = model.continuation([one.prompt for one in prompted], [one.completion for one in prompted])
@@ -576,7 +576,12 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
     if not wants_placebo:
         why = () if placebo is not None else (Estimate(name='placebo people', value=None, notes=(note('neutral people cost requests'),)),)
         return [replace(r, also=(*r.also, *why)) for r in results]
-    neutral = _neutral_scores(table, lambda items: answers_to(items, 'leave out').probabilities)
+    try:
+        neutral = _neutral_scores(table, lambda items: answers_to(items, 'leave out').probabilities)
+    except Unreadable:
+        error = f'{model.name} can read none of the questions about neutral people'
+        why = Estimate(name='placebo people', value=None, notes=(note('placebos cannot be read', error=error),))
+        return [replace(r, also=(*r.also, why)) for r in results]
     scored = _scored(table.assign(number=np.arange(len(table))), _most_probable(p))
     return [replace(r, also=(*r.also, _people_placebo(r, scored, neutral))) for r in results]
 

@@ -18,6 +18,7 @@ from ..core.checks import check_columns, check_flag, check_fraction, check_numbe
 from ..models.chat import Chat
 from ..models.fill_placebos import pairs_of_words
 from ..models.scorer import Scorer
+from ..models.tokens import Unreadable
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.contrasts import contrast_estimates
@@ -321,12 +322,15 @@ def _group_pairs(query):
 
 
 def _placebo_of_logprobs(model, query, nouns, wording, completion, value):
-    "How often do two nouns in place of the group words give as large a value? None of them can if there is only one."
+    "How often do two nouns in place of the group words give as large a value? There is no p-value for one noun, or if the model cannot read a text."
     if len(nouns) < 2:
         return Estimate(name='placebo words', value=None, notes=(note('no placebo versions'),))
     numbers = pairs_of_words(len(nouns))
     pairs = [(nouns[first], nouns[second]) for first, second in zip(numbers.first, numbers.second)]
-    log_odds = iat_log_odds(model, query.X + query.Y, pairs, wording, completion).mean(2)
+    try:
+        log_odds = iat_log_odds(model, query.X + query.Y, pairs, wording, completion).mean(2)
+    except Unreadable as error:
+        return Estimate(name='placebo words', value=None, notes=(note('placebos cannot be read', error=str(error)),))
     n = len(query.X)
     values = log_odds[:n].mean(0) - log_odds[n:].mean(0)
     found = placebo_of_values('placebo words', 'other words', values, numbers.uses, value, unit='placebo words', value_unit='nats')

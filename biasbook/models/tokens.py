@@ -70,13 +70,17 @@ def encode_each(tokenizer:Any, # as for encode, like all others
             yield e
 
 # %% ../../nbs/models/01_tokens.ipynb #9e8212dc
+class Unreadable(ValueError):
+    "A model cannot read a text: it has no tokens, more than the model takes, or unknown ones."
+
+
 def _check_encoded(e, tokenizer, unknown_id, limit, unknown):
-    "ValueError for a text with no tokens, with too many, or with unknown tokens."
+    "Unreadable for a text with no tokens, with too many, or with unknown tokens."
     text = shown(e.text, 60)
     if not e.own:
-        raise ValueError(f'{text} has no token of its own; there is nothing to score in it')
+        raise Unreadable(f'{text} has no token of its own; there is nothing to score in it')
     if limit and len(e.ids) > limit:
-        raise ValueError(f'{text} has {len(e.ids)} tokens, but the model takes {limit}; shorten it')
+        raise Unreadable(f'{text} has {len(e.ids)} tokens, but the model takes {limit}; shorten it')
     lost = [i for i in e.own if e.ids[i] == unknown_id]
     if not lost or unknown == 'keep':
         return
@@ -84,7 +88,7 @@ def _check_encoded(e, tokenizer, unknown_id, limit, unknown):
     if e.chars:
         unknown_parts = [e.text[slice(*e.chars[i])] for i in lost]
         parts = ', '.join(map(repr, dict.fromkeys(unknown_parts)))
-    raise ValueError(f'the tokenizer does not know {parts} in {text}, and would score {tokenizer.unk_token} instead; '
+    raise Unreadable(f'the tokenizer does not know {parts} in {text}, and would score {tokenizer.unk_token} instead; '
                      'use another word, or pass unknown="keep"')
 
 # %% ../../nbs/models/01_tokens.ipynb #d75655ff

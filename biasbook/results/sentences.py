@@ -779,6 +779,7 @@ NOTES_OF_EMBEDDERS = { # of sentence embedders
     'a cosine moves': 'the cosine of a query and its document moves by {moved:.3f} on average',
     'placebo words move a cosine': 'they move a cosine by {moved:.3f} on average',
     'no placebo versions': 'there are no two placebo words',
+    'placebos cannot be read': 'the placebos cannot be read: {error}',
     'no neutral version': 'the items have no version {neutral}',
     'answers read': '{n} of {of} answers assign words; the others are refusals ({refused}) or have no pair ({without}). Of {words} words, '
                     '{missing} have no group and {contradictory} have both; {unread} lines cannot be read',
