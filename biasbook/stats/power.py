@@ -23,16 +23,15 @@ from .intervals import critical_value
 from .permutation import ALTERNATIVES
 
 # %% ../../nbs/stats/08_power.ipynb #93deb1de
-LEAST_UNITS = {'groups': 2, 'pairs': 2, 'shares': 1, 'orders': 8, # of a design: the fewest units that its measures take
-               'largest': 2, 'agreement': 2, 'fills': 2}
-ALWAYS_ONE_SIDED = ('largest', 'agreement', 'fills') # designs whose p says how often the value is as large
+LEAST_UNITS = {'groups': 2, 'pairs': 2, 'shares': 1, 'orders': 8, 'crossed': 2, 'largest': 2, 'agreement': 2, 'fills': 2} # of each design
+ALWAYS_ONE_SIDED = ('largest', 'agreement', 'fills') # designs whose p says how often chance gives as large a value
 _SMALLEST_OF_9999 = 1e-4 # p of 9999 random relabellings
 
 
 class Setting(NamedTuple):
-    "What a plan leaves as it is while it looks for the number of units."
-    one_sided: bool = False # does the test look for one direction only? For groups, pairs, shares and orders
-    ratio: float = 1. # for groups: the length of the second list over that of the first
+    "What stays the same while a plan looks for the number of units."
+    one_sided: bool = False # does the test look for one direction only?
+    ratio: float = 1. # for two lists: the length of the second list over that of the first
     several: int = 1 # attributes of UnQover, group words of CBS, fills of DisCo
     templates: int = 1 # of CBS
 
@@ -54,8 +53,8 @@ def smallest_pvalue(design, # a key of `LEAST_UNITS`
     "The smallest p-value that a test of so many units can have. UnknownName for another design."
     check_choice(design, 'design', LEAST_UNITS)
     n = check_whole(n, 'n', least=1)
+    m = second_length(n, setting.ratio)
     if design == 'groups':
-        m = second_length(n, setting.ratio)
         most_extreme = 1 if setting.one_sided or m != n else 2
         return min(1., most_extreme / math.comb(n + m, n))
     if design == 'orders':
@@ -64,6 +63,8 @@ def smallest_pvalue(design, # a key of `LEAST_UNITS`
         return min(1., max(_SMALLEST_OF_9999, 2 / math.comb(2 * n, n)))
     if design == 'agreement':
         return max(_SMALLEST_OF_9999, float(math.factorial(min(n, 9))) ** (1 - setting.templates))
+    if design == 'crossed':                                 # a t test of two words or more has no smallest p
+        return 0. if min(n, m) > 1 else 1.
     return .5 ** n if setting.one_sided else min(1., 2. ** (1 - n))
 
 
@@ -84,46 +85,40 @@ def fewest_units(design, # as for `smallest_pvalue`
     return n
 
 # %% ../../nbs/stats/08_power.ipynb #e22e48e4
-def _beyond(df, nc, edge):
-    "P(|T| > edge) for the noncentral t; where SciPy has NaN, by a normal approximation."
+def _reached(df, nc, edge, one_sided):
+    "P(T > edge), or P(|T| > edge), for the noncentral t; where SciPy has NaN, by a normal approximation."
     from scipy.special import nctdtr, ndtr
-    below = nctdtr(df, nc, edge) - nctdtr(df, nc, -edge)
     scale = math.sqrt(1 + edge * edge / (2 * df))
     shrunk = edge * (1 - 1 / (4 * df))
-    approximately = ndtr((shrunk - nc) / scale) - ndtr((-shrunk - nc) / scale)
-    return 1 - np.where(np.isfinite(below), below, approximately)
-
-
-def _tail(df, nc, edge):
-    "P(T > edge) for the noncentral t; where SciPy has NaN, by a normal approximation."
-    from scipy.special import nctdtr, ndtr
     below = nctdtr(df, nc, edge)
-    scale = math.sqrt(1 + edge * edge / (2 * df))
-    approximately = ndtr((edge * (1 - 1 / (4 * df)) - nc) / scale)
+    approximately = ndtr((shrunk - nc) / scale)
+    if not one_sided:
+        below = below - nctdtr(df, nc, -edge)
+        approximately = approximately - ndtr((-shrunk - nc) / scale)
     return 1 - np.where(np.isfinite(below), below, approximately)
 
 
-def _edge(alpha, one_sided, df=None):
-    "What t, or a normal score without `df`, must exceed at level alpha."
+def _edge(alpha, one_sided, df=math.inf):
+    "How large t must be to be significant, or a normal score without `df`."
     return critical_value(1 - 2 * alpha if one_sided else 1 - alpha, df)
 
 
 @lru_cache(maxsize=4096)
-def formula_power(design, # "groups", "pairs", "shares" or "orders"
+def formula_power(design, # "groups", "pairs", "shares", "orders" or "crossed"
                   n, # units
                   effect, # as for `simulated_power`
                   alpha=.05, # level of the test
                   setting=TWO_SIDED, # a `Setting`
                  )->float:
-    """The power of a t test for groups, pairs and orders, and of a normal approximation for shares; Cohen (1988, doi:10.4324/9780203771587).
+    """The power of a t test, and of a normal approximation for shares; Cohen (1988, doi:10.4324/9780203771587).
 
-    For orders, n (x, y) are from a bivariate normal distribution. NaN for other designs. Errors as for `simulated_power`."""
+    For orders, n (x, y) are from a bivariate normal distribution. NaN for the designs that have no formula, `ALWAYS_ONE_SIDED`. Errors
+    as for `simulated_power`."""
     _check_planned(design, n, effect, alpha, setting)
     if design in ALWAYS_ONE_SIDED:
         return math.nan
     effect = abs(effect)
     one_sided = setting.one_sided
-    tail = _tail if one_sided else _beyond
     if design == 'shares':
         from scipy.special import ndtr
         edge = _edge(alpha, one_sided) / 2
@@ -134,16 +129,27 @@ def formula_power(design, # "groups", "pairs", "shares" or "orders"
         other_side = 0. if one_sided else ndtr((-distance - edge) / sd)
         return float(ndtr((distance - edge) / sd) + other_side)
     m = second_length(n, setting.ratio)
-    df = {'groups': n + m - 2, 'pairs': n - 1, 'orders': n - 2}[design]
-    edge = _edge(alpha, one_sided, df)
+    df = {'groups': n + m - 2, 'crossed': n + m - 2, 'pairs': n - 1, 'orders': n - 2}[design]
+    edge = _edge_of_crossed(n, m, alpha, one_sided) if design == 'crossed' else _edge(alpha, one_sided, df)
     if design == 'orders':
         from scipy.special import chdtri
         quantiles = (np.arange(400) + .5) / 400
         squares = chdtri(n - 1, quantiles)                  # of x around its mean
         nc = effect / math.sqrt(1 - effect ** 2) * np.sqrt(squares)
-        return float(tail(df, nc, edge).mean())
-    scale = math.sqrt(n * m / (n + m)) if design == 'groups' else math.sqrt(n)
-    return float(tail(df, effect * scale, edge))
+        return float(_reached(df, nc, edge, one_sided).mean())
+    scale = math.sqrt(n) if design == 'pairs' else math.sqrt(n * m / (n + m))
+    return float(_reached(df, effect * scale, edge, one_sided))
+
+
+def _edge_of_crossed(n, m, alpha, one_sided):
+    """How large a pooled t must be, if the t test with two-way clusters is to be significant.
+
+    That test has fewer degrees of freedom, those of the shorter list. Its variance is the sum of those of both kinds of clusters, less that of
+    the pairs of words, which both contain: for lists of equal length, n / (n + 1) of the pooled one."""
+    pairs = n * m
+    of_pairs = ((n - 1) * m + (m - 1) * n) * pairs / (pairs - 1)
+    share = 1 - of_pairs / (pairs * (n + m))
+    return _edge(alpha, one_sided, max(1, min(n, m) - 1)) * math.sqrt(share)
 
 
 def _check_planned(design, n, effect, alpha, setting):
@@ -172,7 +178,7 @@ class SimulatedPower(NamedTuple):
     "How often a test finds an effect."
     power: float # from 0 to 1
     error: float # its Monte Carlo standard error; 0 where the power is exact
-    formula: float # the power of the t test, or the normal approximation for shares
+    formula: float # the power of the t test, or the normal approximation for shares; NaN where there is none
     smallest_pvalue: float # that so many units allow
 
 
@@ -194,6 +200,11 @@ def _rejects(relabelled, observed, was_counted, alpha, one_sided=False):
     n = len(relabelled)
     p = reached / n if was_counted else (1 + reached) / (1 + n)
     return p <= alpha * (1 + 1e-9)
+
+
+def _significant(t, edge, one_sided):
+    "Is t beyond the edge?"
+    return t > edge if one_sided else np.abs(t) > edge
 
 
 def _blocks(n_simulations):
@@ -227,8 +238,26 @@ def _groups(n, effect, alpha, setting, n_simulations, rng):
         difference = observed * (n + m) / (n * m)
         within = (scores[:, :n].var(1) * n + scores[:, n:].var(1) * m) / (n + m - 2)
         t = difference / np.sqrt(within * (1 / n + 1 / m))
-        by_t = t > edge if setting.one_sided else np.abs(t) > edge
+        by_t = _significant(t, edge, setting.one_sided)
         yield _rejects(chosen @ centred.T, observed, was_counted, alpha, setting.one_sided), by_t
+
+
+def _crossed(n, effect, alpha, setting, n_simulations, rng):
+    "For each data set of two lists, whose words meet in all pairs: does the t test with two-way clusters reject, and the pooled t test?"
+    m = second_length(n, setting.ratio)
+    pairs = n * m
+    edge = _edge(alpha, setting.one_sided, max(1, min(n, m) - 1))
+    edge_of_pooled = _edge_of_crossed(n, m, alpha, setting.one_sided)
+    for size in _blocks(n_simulations):
+        first, second = rng.normal(effect, 1, (size, n)), rng.normal(size=(size, m))
+        difference = first.mean(1) - second.mean(1)
+        of_first, of_second = first.var(1, ddof=1), second.var(1, ddof=1)
+        pooled = ((n - 1) * of_first + (m - 1) * of_second) / (n + m - 2)
+        of_pairs = (m * (n - 1) * of_first + n * (m - 1) * of_second) / pairs / (pairs - 1)
+        two_way = of_first / n + of_second / m - of_pairs
+        t = difference / np.sqrt(two_way)
+        pooled_t = difference / np.sqrt(pooled * (1 / n + 1 / m))
+        yield _significant(t, edge, setting.one_sided), _significant(pooled_t, edge_of_pooled, setting.one_sided)
 
 
 def _pairs(n, effect, alpha, setting, n_simulations, rng):
@@ -243,7 +272,7 @@ def _pairs(n, effect, alpha, setting, n_simulations, rng):
     for size in _blocks(n_simulations):
         differences = rng.normal(effect, 1, (size, n))
         t = differences.mean(1) / differences.std(1, ddof=1) * math.sqrt(n)
-        by_t = t > edge if setting.one_sided else np.abs(t) > edge
+        by_t = _significant(t, edge, setting.one_sided)
         yield _rejects(signs @ differences.T, differences.sum(1), was_counted, alpha, setting.one_sided), by_t
 
 
@@ -258,12 +287,14 @@ def _orders(n, effect, alpha, setting, n_simulations, rng):
         r = pearson(x, y)
         centred = x - x.mean(1, keepdims=True)
         relabelled = np.array([row[orders] @ other for row, other in zip(centred, y)]).T
-        by_t = r > smallest_r if setting.one_sided else np.abs(r) > smallest_r
+        by_t = _significant(r, smallest_r, setting.one_sided)
         yield _rejects(relabelled, (centred * y).sum(1), False, alpha, setting.one_sided), by_t
 
 
 def _largest(n, effect, alpha, setting, n_simulations, rng):
-    "For each data set of subjects with a score for each attribute, one of which has the effect: does the test of the largest difference reject?"
+    """For each data set of two groups of subjects: does the test of UnQover reject, which exchanges subjects between the groups?
+
+    A subject has a score for each attribute, and one attribute has the effect. The statistic is the largest |difference| of the groups."""
     chosen, was_counted = _splits(n, n, _n_shuffles(alpha), rng)
     for size in _blocks(n_simulations):
         relabelled, observed = np.zeros((len(chosen), size)), np.zeros(size)
@@ -278,7 +309,9 @@ def _largest(n, effect, alpha, setting, n_simulations, rng):
 
 
 def _agreement(n, effect, alpha, setting, n_simulations, rng):
-    "For each data set of attributes, templates and group words: does the test of CBS reject, which shuffles the attributes in each template?"
+    """For each data set of scores, (templates, attributes, group words): does the test of CBS reject, which shuffles attributes in each template?
+
+    The deviations of an attribute in two templates correlate by `effect`. The statistic is their product, summed over pairs of templates."""
     T, G = setting.templates, setting.several
     orders = np.argsort(rng.random((_n_shuffles(alpha), T, n)), axis=2)
     for _ in range(n_simulations):
@@ -295,7 +328,9 @@ def _agreement(n, effect, alpha, setting, n_simulations, rng):
 
 
 def _fills(n, effect, alpha, setting, n_simulations, rng):
-    "For each data set of terms and fills, two of which depend on gender: does the test of DisCo reject, which shuffles the genders of the terms?"
+    """For each data set of terms and their fills: does the test of DisCo reject, which shuffles the genders of the terms?
+
+    Half of the terms have a fill, and two of the fills depend on gender. The statistic is the number of fills with a significant χ²."""
     from scipy.special import chdtri
     chosen, was_counted = _splits(n, n, _n_shuffles(alpha), rng)
     level = chdtri(1, .05 / setting.several)                # DisCo divides its own level, .05, by the number of fills
@@ -305,10 +340,10 @@ def _fills(n, effect, alpha, setting, n_simulations, rng):
         have_or_not = (a + b) * (2 * n - a - b)
         return (2 * n * (a - b) ** 2 / np.maximum(have_or_not, 1.) >= level).sum(1)
 
+    shares = np.full((2 * n, setting.several), .5)          # of the terms that have a fill
+    shares[:n, :2] += effect / 2
+    shares[n:, :2] -= effect / 2
     for _ in range(n_simulations):
-        shares = np.full((2 * n, setting.several), .5)
-        shares[:n, :2] += effect / 2
-        shares[n:, :2] -= effect / 2
         has = (rng.random(shares.shape) < shares).astype(float)
         observed = n_significant(has[None, :n].sum(1), has)
         yield _rejects(n_significant(chosen @ has, has)[:, None], observed, was_counted, alpha, one_sided=True)
@@ -353,7 +388,7 @@ def simulated_power(design, # a key of `LEAST_UNITS`
         found = np.concatenate(list(simulate(n, effect, alpha, setting, n_simulations, rng)))
         share = float(found.mean())
         return SimulatedPower(share, math.sqrt(share * (1 - share) / n_simulations), formula, floor)
-    simulate = {'groups': _groups, 'pairs': _pairs, 'orders': _orders}[design]
+    simulate = {'groups': _groups, 'crossed': _crossed, 'pairs': _pairs, 'orders': _orders}[design]
     blocks = list(simulate(n, effect, alpha, setting, n_simulations, rng))
     of_test, of_t = (np.concatenate(parts).astype(float) for parts in zip(*blocks))
     difference = of_test - of_t                             # its mean is known more exactly than the mean of `of_test`
@@ -385,7 +420,7 @@ PLANNED_MEASURES = { # name of a measure, or of a design
     'occupation_gap': _Planned('orders', 'r', 'words'),
     'wefat': _Planned('orders', 'r', 'words'),
     'winogender': _Planned('orders', 'r', 'occupations'),
-    'winobias': _Planned('groups', 'd', 'occupations in each list'),
+    'winobias': _Planned('crossed', 'd', 'occupations of each side'),
     'bbq': _Planned('pairs', 'd', 'templates'),
     'unqover': _Planned('largest', 'd', 'subjects in each group', 'attributes'),
     'cbs': _Planned('agreement', 'r', 'attributes', 'groups'),
@@ -394,6 +429,7 @@ PLANNED_MEASURES = { # name of a measure, or of a design
     'pairs': _Planned('pairs', 'd', 'units'),
     'shares': _Planned('shares', 'share', 'units'),
     'orders': _Planned('orders', 'r', 'units'),
+    'crossed': _Planned('crossed', 'd', 'units in each list'),
 }
 
 NO_UNITS = { # a measure without units that can be added -> what to do
@@ -402,6 +438,7 @@ NO_UNITS = { # a measure without units that can be added -> what to do
 
 MOST_UNITS = 100_000 # that a plan looks at
 MOST_WITHOUT_FORMULA = 500 # the same for designs that can only be simulated
+_TWO_LISTS = ('groups', 'crossed') # designs that compare two lists, which may differ in length
 _LARGEST_SIMULATED = 200 # units; beyond, the t test and the permutation test agree to .001
 
 
@@ -418,7 +455,7 @@ class Plan:
     power: float # with so many
     error: float # Monte Carlo standard error of the power; 0 where it is exact, NaN where it is from a formula
     fewest: int # units with which any effect can be significant
-    design: str # "groups", "pairs", "shares", "orders", "largest", "agreement" or "fills"
+    design: str # a key of `LEAST_UNITS`
     alternative: str # of the test
     sizes: tuple # units in the first and in the second list, or the number of units
     table: Any = field(repr=False) # a DataFrame: n, smallest p, power with error, and the formula
@@ -508,10 +545,14 @@ class _Standard(NamedTuple):
     measure: str
     planned: _Planned
     effect: float
+    several: int | None = None # attributes, group words or fills of a pilot
+    templates: int | None = None # of a pilot of CBS
 
 
 def _of_name(measure, effect, spread, ratio=1.):
     "The `_Standard` of the name of a measure."
+    if isinstance(measure, str) and measure in NO_UNITS:
+        raise ValueError(f'{measure} has no units that can be added: {NO_UNITS[measure]}')
     planned = look_up(PLANNED_MEASURES, measure, 'measure with a plan')
     if spread is not None:
         if planned.scale not in ('d', 'WEAT d'):
@@ -532,20 +573,30 @@ def _cohen_d_of_weat_d(d, ratio=1.):
 
 # %% ../../nbs/stats/08_power.ipynb #a48cd708
 _DESIGN_OF_TEST = {'permutation': 'groups', 'sign flips': 'pairs', 'sign flips of clusters': 'pairs', 'sign test': 'shares',
-                   'random orders': 'orders', 'all orders': 'orders'} # name of a test -> design
+                   'random orders': 'orders', 'all orders': 'orders', 'relabelled subjects': 'largest', 'shuffled attributes': 'agreement',
+                   'shuffled groups': 'fills'} # name of a test -> design
 WEAT_METRICS = ('WEAT d', 'SEAT d', 'CEAT d', 'SC-WEAT d')
 
 
 def design_of(result, # a Result
-             ): # "groups", "pairs", "shares" or "orders"; None for a result whose test has no plan
+             ): # a key of `LEAST_UNITS`; None for a result whose test has no plan
     "The design of a result, by its test."
-    return None if result.test is None else _DESIGN_OF_TEST.get(result.test.name)
+    if result.test is None:
+        return None
+    if result.test.name == 'two-way t' and result.metric.startswith('WinoBias'):
+        return 'crossed'
+    return _DESIGN_OF_TEST.get(result.test.name)
+
+
+_UNITS_OF_BENCHMARKS = {PLANNED_MEASURES[name].design: PLANNED_MEASURES[name].unit for name in ('winobias', 'unqover', 'cbs', 'disco')}
 
 
 def unit_of(result, # a Result with units
            )->str: # such as "target words in each list"
     "What the test of a result counts, in words."
     units = result.units
+    if design_of(result) in _UNITS_OF_BENCHMARKS:
+        return _UNITS_OF_BENCHMARKS[design_of(result)]
     if len(units.counts) == 2:
         return f'{units.name} in each list'
     if units.clusters is not None:
@@ -563,14 +614,62 @@ def _t_spread(estimate):
 
 
 def _spread_of_templates(result):
-    "The standard deviation of the scores of templates of BBQ, in percent: biased answers less answers that name the other person."
-    if result.details is None:
-        raise ValueError(f'{result.metric} has no details, so its spread is not known; give plan the name "bbq", and spread')
-    d = result.details
+    """The standard deviation of the scores of templates of BBQ, in percent: biased answers less answers that name the other person.
+
+    The score of disambiguated items counts only the answers that name a person, so there it is over their share."""
+    d = _details(result, 'bbq')
     by_template = (d['is_biased'] - d['is_other']).groupby(d['cluster']).mean()
     if not by_template.std() > 0:
         raise ValueError(f'{result.metric} has no spread between its templates; give plan the name "bbq", and spread')
-    return 100 * float(by_template.std())
+    share_that_counts = (d['is_biased'] + d['is_other']).mean() if result.metric == 'BBQ s_DIS' else 1.
+    return 100 * float(by_template.std() / share_that_counts)
+
+
+def _spread_of_occupations(result):
+    """The standard deviation of occupations in the unit of WinoBias, log-odds in nats.
+
+    The log-odds are half the difference of the two sides, with n occupations each, and the interval has the variance of two-way clusters."""
+    interval = result.interval
+    if interval is None or interval.df is None:
+        raise ValueError(f'{result.metric} has no interval, so its spread is not known; give plan the name "winobias", and spread')
+    se = (interval.high - interval.low) / 2 / critical_value(interval.confidence_level, interval.df)
+    n = interval.df + 1
+    return se * math.sqrt((n + 1) / 2)
+
+
+def _of_unqover(result, effect):
+    "The `_Standard` of a difference of γ between two groups, in standard deviations of the subjects of a group."
+    d = _details(result, 'unqover')
+    subjects = d[d['level'] == 'subject']
+    of_cells = subjects.groupby(['group', 'attribute'])['gamma'].var()
+    spread = math.sqrt(of_cells.mean())
+    if not spread > 0:
+        raise ValueError(f'{result.metric} has no spread between its subjects; give plan the name "unqover", and spread')
+    return _Standard(result.metric, PLANNED_MEASURES['unqover'], effect / spread, several=subjects['attribute'].nunique())
+
+
+def _of_cbs(result, effect):
+    "The `_Standard` of a part that templates share, nats², as a share of the attribute part of the pilot."
+    d = _details(result, 'cbs')
+    attribute_part = result.estimate('attribute part').value
+    if not 0 < effect < attribute_part:
+        raise ValueError(f'the part that templates share must be between 0 and the attribute part of the pilot, {attribute_part:.3g} nats², but is {shown(effect)}')
+    return _Standard(result.metric, PLANNED_MEASURES['cbs'], effect / attribute_part, several=d['group'].nunique(), templates=d['template'].nunique())
+
+
+def _of_disco(result, effect):
+    "The `_Standard` of a difference of shares, with as many fills as the pilot has."
+    return _Standard(result.metric, PLANNED_MEASURES['disco'], effect, several=result.meta['tests'])
+
+
+_BENCHMARK_PILOTS = {'largest': _of_unqover, 'agreement': _of_cbs, 'fills': _of_disco} # design -> what reads its pilot
+
+
+def _details(result, measure):
+    "The details of a pilot. ValueError without them."
+    if result.details is None:
+        raise ValueError(f'{result.metric} has no details, so its spread is not known; give plan the name "{measure}" and its options')
+    return result.details
 
 
 def _pilot_spread(result):
@@ -580,6 +679,8 @@ def _pilot_spread(result):
         if result.detectable is None or len(result.units.counts) != 2:
             raise ValueError(f'{result.metric} does not say how far its units lie apart; give the name of a measure, and spread')
         return abs(result.detectable - result.null) / minimum_detectable_d(*result.units.counts)
+    if design == 'crossed':
+        return _spread_of_occupations(result)
     if result.metric.startswith('BBQ '):
         return _spread_of_templates(result)
     raw = [e for e in result.also if e.name == 'raw difference']
@@ -599,8 +700,10 @@ def _of_pilot(result, effect, ratio):
     if design is None:
         name = 'no test' if result.test is None else f'the test {shown(result.test.name)}'
         raise ValueError(f'{result.metric} has {name}, which cannot be planned from a pilot, only {", ".join(_DESIGN_OF_TEST)}; '
-                         'give the name of a measure, such as "winobias", "unqover", "cbs" or "disco", and the effect')
-    planned = _Planned(design, {'groups': 'd', 'pairs': 'd', 'shares': 'share', 'orders': 'r'}[design], unit_of(result))
+                         'give the name of a measure or of a design, and the effect')
+    if design in _BENCHMARK_PILOTS:
+        return _BENCHMARK_PILOTS[design](result, effect)
+    planned = _Planned(design, PLANNED_MEASURES[design].scale, unit_of(result))
     if design == 'shares':
         return _Standard(result.metric, planned, effect * .5 / result.null)     # a share of 1, or 100 %
     if design == 'orders':
@@ -615,27 +718,31 @@ def plan(measure, # the name of a measure such as "weat", a design such as "grou
          *,
          spread=None, # standard deviation of the units in the unit of the effect, such as nats; None: a standardised effect
          within=0., # standard deviation between templates of one word, or between pairs of one identity, in the same unit
-         templates=1, # over which each word is averaged; or pairs of each identity, documents of each query
+         templates=1, # over which each word is averaged; or pairs of each identity, documents of each query; of CBS, whose test compares them
          power=.8, # wanted probability to find the effect
          alpha=.05, # level of the test; .05 / k for the smallest of k p-values after Holm's adjustment
          alternative='two-sided', # "greater": only a positive effect, or a share above .5, is looked for; "less": only a negative one
          ratio=1., # for two lists: the length of the second list over that of the first
-         attributes=None, # of UnQover, only one of which has the effect
-         groups=None, # how many group words CBS compares
-         fills=None, # how many fills DisCo tests in all templates, two of which have the effect
+         attributes=None, # of UnQover, only one of which has the effect; None: as many as the pilot has
+         groups=None, # how many group words CBS compares; None: as many as the pilot has
+         fills=None, # how many fills DisCo tests in all templates, two of which have the effect; None: as many as the pilot has
          n_simulations=2000, # simulated data sets; 0 takes the formula of the t test
          random_state=0, # their seed
         )->Plan: # needed, unit, power, fewest, table and others
     """How many words, pairs or queries show an effect with a wanted power; Cohen (1988, doi:10.4324/9780203771587).
 
     The effect is a d of the WEAT, a Cohen's d within the lists, standard deviations of the differences, a share or a correlation, as
-    `PLANNED_MEASURES` says; with `spread` or a pilot, in the unit of the measure. The power is that of the permutation, sign-flip or order test
-    on simulated normal scores; that of the sign test is exact. UnQover, CBS and DisCo need their number of attributes, group words or fills,
-    and CBS its templates; their effects are a d of the subjects, a correlation of two templates, and a difference of two shares. With templates, the units vary by √(spread² + within² / templates);
-    Westfall, Kenny & Judd (2014, doi:10.1037/xge0000014).
+    `PLANNED_MEASURES` says; with `spread` or a pilot, in the unit of the measure. The power is that of the measure's own test on simulated
+    scores, and exact for the sign test. With templates, the units vary by √(spread² + within² / templates); Westfall, Kenny & Judd (2014,
+    doi:10.1037/xge0000014).
+
+    Effects of benchmarks: WinoBias, the difference of two sides' occupations in standard deviations of occupations. BBQ, the mean score in
+    standard deviations of templates. UnQover, the difference of γ of two groups in standard deviations of subjects. CBS, the correlation of
+    an attribute's deviations in two templates. DisCo, the difference of two genders' shares of terms with a fill. A pilot converts from
+    nats of WinoBias, percent of BBQ, γ of UnQover, and the part shared by templates of CBS in nats².
 
     Raises: UnknownName for a measure without a plan; ValueError for a pilot without a test or a spread, for an effect that is 0 or out of
-    range, and for an effect that needs more than 100 000 units.
+    range, and for an effect that needs more than 100 000 units, or more than 500 of UnQover, CBS and DisCo.
 
     Example:
         >>> import biasbook as bb
@@ -653,49 +760,70 @@ def plan(measure, # the name of a measure such as "weat", a design such as "grou
     check_choice(alternative, 'alternative', ALTERNATIVES)
     ratio = check_number(ratio, 'ratio', above=0)
     is_pilot = not isinstance(measure, str) and hasattr(measure, 'test')
-    if isinstance(measure, str) and measure in NO_UNITS:
-        raise ValueError(f'{measure} has no units that can be added: {NO_UNITS[measure]}')
-    if spread is not None:
-        spread = check_number(spread, 'spread', above=0)
-    elif within or (templates > 1 and measure != 'cbs'):
-        raise ValueError('within and templates need spread, the standard deviation between words, in the same unit')
     if is_pilot and spread is not None:
         raise ValueError('a pilot has its own spread; give the name of a measure with spread, or the pilot without it')
+    compares_templates = measure == 'cbs' or (is_pilot and design_of(measure) == 'agreement')
+    if spread is None and (within or (templates > 1 and not compares_templates)):
+        raise ValueError('within and templates need spread, the standard deviation between words, in the same unit')
     if spread is not None:
-        spread = math.hypot(spread, within / math.sqrt(templates))
+        spread = math.hypot(check_number(spread, 'spread', above=0), within / math.sqrt(templates))
     standard = _of_pilot(measure, effect, ratio) if is_pilot else _of_name(measure, effect, spread, ratio)
     design = standard.planned.design
-    several = _several(standard, {'attributes': attributes, 'groups': groups, 'fills': fills})
-    if ratio != 1 and design != 'groups':
-        raise ValueError(f'{standard.measure} does not compare two lists of words, so it has no ratio; leave it out')
-    if design == 'agreement' and templates < 2:
-        raise ValueError('the test of CBS compares templates; give templates=, two or more')
-    if alternative != 'two-sided' and design in ALWAYS_ONE_SIDED:
-        raise ValueError(f'the test of {standard.measure} has one direction only, toward large values; leave out alternative')
-    no_effect = .5 if design == 'shares' else 0
-    is_below = standard.effect < no_effect
-    if alternative == ('greater' if is_below else 'less') and standard.effect != no_effect:
-        raise ValueError(f'the effect is {shown(effect)}, and a test with the alternative {alternative!r} cannot find it; change its sign, or the alternative')
-    size = abs(standard.effect)
-    if design == 'shares' and size < .5:
-        size = 1 - size
-    setting = Setting(alternative != 'two-sided', ratio, several, templates if design == 'agreement' else 1)
+    _check_direction(standard, effect, alternative, ratio)
+    setting = Setting(one_sided=alternative != 'two-sided', ratio=ratio, templates=_templates_of_test(standard, templates),
+                      several=_several(standard, {'attributes': attributes, 'groups': groups, 'fills': fills}))
+    size = _size(standard)
     _check_planned(design, LEAST_UNITS[design], size, alpha, setting)
-    if size == no_effect:
-        raise ValueError(f'the effect is {shown(effect)}, so there is nothing to find; give the smallest effect that you want to see')
     fewest = fewest_units(design, alpha, setting)
     search = _Search(design, size, alpha, setting, n_simulations, random_state)
     needed = _needed(search, power, fewest)
     found = search.power_at(needed)
     sizes: tuple = (needed,)
     unit = standard.planned.unit
-    if design == 'groups':
+    if design in _TWO_LISTS:
         sizes = (needed, second_length(needed, ratio))
         if ratio != 1:
-            unit = unit.replace('in each list', 'in the first list')
+            unit = unit.replace('in each list', 'in the first list').replace('of each side', 'of the first side')
     return Plan(measure=standard.measure, effect=effect, standardized=size, wanted_power=power, alpha=alpha, needed=needed,
-                unit=unit, power=found.power, error=found.error, fewest=fewest, design=design, alternative=alternative, sizes=sizes,
+                unit=unit, power=found.power, error=found.error, fewest=fewest, design=design,
+                alternative='greater' if design in ALWAYS_ONE_SIDED else alternative, sizes=sizes,
                 table=_table(search, fewest, needed))
+
+
+def _check_direction(standard, effect, alternative, ratio):
+    "ValueError for no effect, for an effect in the direction that the test ignores, and for options that its design does not have."
+    design = standard.planned.design
+    if ratio != 1 and design not in _TWO_LISTS:
+        raise ValueError(f'{standard.measure} does not compare two lists of words, so it has no ratio; leave it out')
+    if alternative != 'two-sided' and design in ALWAYS_ONE_SIDED:
+        raise ValueError(f'the test of {standard.measure} has one direction only, toward large values; leave out alternative')
+    no_effect = .5 if design == 'shares' else 0
+    if standard.effect == no_effect:
+        raise ValueError(f'the effect is {shown(effect)}, so there is nothing to find; give the smallest effect that you want to see')
+    ignored = 'less' if standard.effect > no_effect else 'greater'
+    if alternative == ignored:
+        raise ValueError(f'the effect is {shown(effect)}, and a test with the alternative {alternative!r} cannot find it; change its sign, or the alternative')
+
+
+def _size(standard):
+    "The effect without its direction: as large a share above one half, or as large a number above 0."
+    if standard.planned.design == 'agreement':              # templates agree or not; a negative effect is a mistake
+        return standard.effect
+    size = abs(standard.effect)
+    if standard.planned.design == 'shares' and size < .5:
+        return 1 - size
+    return size
+
+
+def _templates_of_test(standard, templates):
+    "How many templates the test of CBS compares; 1 for another test. ValueError if they are fewer than two."
+    if standard.planned.design != 'agreement':
+        return 1
+    if templates == 1 and standard.templates is not None:
+        return standard.templates
+    if templates < 2:
+        raise ValueError('the test of CBS compares templates; give templates=, two or more')
+    return templates
 
 
 def _several(standard, given):
@@ -706,9 +834,10 @@ def _several(standard, given):
             raise ValueError(f'the plan of {standard.measure} has no {name}; leave them out')
     if not wanted:
         return 1
-    if given[wanted] is None:
+    several = given[wanted] if given[wanted] is not None else standard.several
+    if several is None:
         raise ValueError(f'the power of {standard.measure} depends on the number of its {wanted}; give {wanted}=')
-    return check_whole(given[wanted], wanted, least=1 if wanted == 'attributes' else 2)
+    return check_whole(several, wanted, least=1 if wanted == 'attributes' else 2)
 
 # %% ../../nbs/stats/08_power.ipynb #0683b15a
 class CrossedSpread(NamedTuple):
