@@ -574,8 +574,10 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
     meta = {'scoring': scoring, 'context': context, 'checkpoint': model.meta, **found.meta}
     results = [_with_more(r, found) for r in _results(table, _most_probable(p), model.name, confidence_level, meta)]
     if not wants_placebo:
-        why = () if placebo is not None else (Estimate(name='placebo people', value=None, notes=(note('neutral people cost requests'),)),)
-        return [replace(r, also=(*r.also, *why)) for r in results]
+        if placebo is not None:
+            return results
+        costs = Estimate(name='placebo people', value=None, notes=(note('neutral people cost requests'),))
+        return [replace(r, also=(*r.also, costs)) for r in results]
     try:
         neutral = _neutral_scores(table, lambda items: answers_to(items, 'leave out').probabilities)
     except Unreadable:

@@ -11,8 +11,8 @@ from dataclasses import asdict
 from textwrap import fill
 from typing import Any, NamedTuple
 
-from .embedding_api import resolve_study, study_sentences
-from ..core.checks import check_fraction, check_mapping
+from .embedding_api import placebo_sentences, resolve_study, study_sentences
+from ..core.checks import check_flag, check_fraction, check_mapping
 from ..embedders.load import Embedder, as_embedder, load_embedder
 from ..embedders.providers import provider_of
 from ..results.result import results_table
@@ -429,12 +429,13 @@ def plan_table(embedders, # a list of embedders, as of study_embedders, or of na
                *,
                contrasts=None, # a list of pairs of groups, as in embedding_bias
                sides=None, # names of two sides, as in embedding_bias
+               placebo=True, # count the sentences of the placebos too? As in embedding_bias
               )->Any: # DataFrame, a row an embedder: sentences, unique, stored, missing, calls, tokens, seconds
     """What would `embedding_bias` ask of each embedder, before anything is sent?
 
-    It counts the sentences of the study, the sentences that are in the store already, the requests or batches for the rest, their tokens (a
-    guess, a quarter of the characters) and the least time under a rate limit, in seconds. No key is needed. The 20 sentences that
-    `embedding_bias` embeds a second time for its noise floor are not in it.
+    It counts the sentences of the study and of its placebos, the sentences that are in the store already, the requests or batches for the
+    rest, their tokens (a guess, a quarter of the characters) and the least time under a rate limit, in seconds. No key is needed. The 20
+    sentences that `embedding_bias` embeds a second time for its noise floor are not in it.
 
     Raises: ValueError for an empty list and for unknown groups, sides and embedders; TypeError for anything but an embedder.
 
@@ -444,17 +445,20 @@ def plan_table(embedders, # a list of embedders, as of study_embedders, or of na
         >>> def count_letters(texts):
         ...     return np.array([[text.count(letter) for letter in 'abcdefghijklmnopqrstuvwxyz'] for text in texts], float)
         >>> letters = bb.from_callable(count_letters, 'letters')
-        >>> print(bb.plan_table([letters])[['embedder', 'sentences', 'stored', 'calls']])
+        >>> print(bb.plan_table([letters], placebo=False)[['embedder', 'sentences', 'stored', 'calls']])
           embedder  sentences  stored  calls
         0  letters        676       0     11
     """
     import pandas as pd
     if not isinstance(embedders, (list, tuple)) or not embedders:
         raise ValueError('give a list of embedders or of their names, one or more')
-    targets, attributes = study_sentences(resolve_study(spec, contrasts, sides))
+    check_flag(placebo, 'placebo')
+    resolved = resolve_study(spec, contrasts, sides)
+    targets, attributes = study_sentences(resolved)
     texts = [*targets.sentence, *attributes.sentence]
     rows = []
     for embedder in map(as_embedder, embedders):
-        plan = embedder.embed(texts, dry_run=True)
+        further = placebo_sentences(embedder, resolved) if placebo else []
+        plan = embedder.embed(texts + further, dry_run=True)
         rows.append({'embedder': embedder.name, **asdict(plan)})
     return pd.DataFrame(rows)

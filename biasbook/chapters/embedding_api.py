@@ -389,7 +389,7 @@ def _kind_of(study, words, usual):
     return _Kind(topics, example if part else None)
 
 
-def _pool(study, groups, lists, usual, topics):
+def _pool(study, groups, lists, usual, topics, unknown):
     "The `_Pool` of topics in place of these lists, in the templates of these groups."
     own = [word for of_list in lists.values() for word in of_list]
     found = _kind_of(study, own, usual)
@@ -397,7 +397,7 @@ def _pool(study, groups, lists, usual, topics):
         first, second = lists
         return _Pool(own, np.empty(0, int), None, note('templates for words of other kinds', first=first, second=second))
     every = [word for words in (*study.targets.values(), *study.attributes.values()) for word in words]
-    others, topic = known_topic_words(neutral_topics(found.topics) if topics is None else topics, every, per_topic=PLACEBO_WORDS)
+    others, topic = known_topic_words(neutral_topics(found.topics) if topics is None else topics, every, unknown, per_topic=PLACEBO_WORDS)
     n_topics = len(np.unique(topic))
     if n_topics < LEAST_TOPICS:
         return _Pool(own, topic, None, note('too few topics known', n=n_topics, needed=LEAST_TOPICS))
@@ -408,6 +408,34 @@ def _pool(study, groups, lists, usual, topics):
     filled = Study({'topics': others, **lists}, {group: study.attributes[group] for group in groups if group in study.attributes},
                    {group: study.templates[group] for group in groups}, forms=forms)
     return _Pool(others + own, topic, target_sentences(filled))
+
+
+def _pools(embedder, study, sides, contrasts, topics):
+    "The `_Pool` in place of the two sides, and for each contrast the `_Pool` in place of its groups."
+    lists = {side: study.targets[side] for side in sides}
+    of_sides = _pool(study, list(study.templates), lists, 'people', topics, embedder.missing)
+    of_groups = {}
+    for contrast in contrasts:
+        lists = {group: study.attributes[group] for group in contrast}
+        of_groups[contrast] = _pool(study, list(contrast), lists, 'things', topics, embedder.missing)
+    return of_sides, of_groups
+
+
+def _further_sentences(pools, known):
+    "The different sentences of the pools that are not among the known ones."
+    sentences = (text for pool in pools if pool.why_not is None for text in pool.frame.sentence)
+    return [text for text in dict.fromkeys(sentences) if text not in known]
+
+
+def placebo_sentences(embedder:Embedder, # its vocabulary, where it is known, limits the words of the topics
+                      resolved:ResolvedStudy,
+                      topics=None, # as for embedding_bias
+                     )->list[str]:
+    "The sentences that the placebos of `embedding_bias` need beside those of the study."
+    targets, attributes = study_sentences(resolved)
+    study, contrasts, sides = resolved
+    of_sides, of_groups = _pools(embedder, study, sides, contrasts, topics)
+    return _further_sentences([of_sides, *of_groups.values()], {*targets.sentence, *attributes.sentence})
 
 
 def _d_or_0(x, y):
@@ -422,20 +450,12 @@ class _Placebos:
     "Unrelated topics in place of the sides and of the groups of attributes, and groups that exchange their templates."
     def __init__(self, embedder, embedded, topics=None):
         self.embedded = embedded
-        study = embedded.study
-        sides = {side: study.targets[side] for side in embedded.sides}
-        self.sides = _pool(study, list(study.templates), sides, 'people', topics)
-        self.groups = {}
-        for contrast in embedded.contrasts:
-            lists = {group: study.attributes[group] for group in contrast}
-            self.groups[contrast] = _pool(study, list(contrast), lists, 'things', topics)
-        pools = [pool for pool in (self.sides, *self.groups.values()) if pool.why_not is None]
+        self.sides, self.groups = _pools(embedder, embedded.study, embedded.sides, embedded.contrasts, topics)
         self.row_of = {**dict(zip(embedded.targets.sentence, embedded.T)), **dict(zip(embedded.attributes.sentence, embedded.A))}
-        further = [text for pool in pools for text in pool.frame.sentence if text not in self.row_of]
-        sentences = list(dict.fromkeys(further))
-        if sentences:
-            rows = unit_rows(np.asarray(embedder.embed(sentences), float), 'the sentences of the placebos')
-            self.row_of.update(zip(sentences, rows))
+        further = _further_sentences([self.sides, *self.groups.values()], self.row_of)
+        if further:
+            rows = unit_rows(np.asarray(embedder.embed(further), float), 'the sentences of the placebos')
+            self.row_of.update(zip(further, rows))
 
     def rows(self, pool):
         "The vectors of the sentences of a pool, at length 1."

@@ -20,7 +20,6 @@ from ..core.checks import as_list, check_choice, check_flag, check_path, check_w
 from ..core.inputs import file_text, parse_json
 from ..core.registry import fetch
 from ..embedders.load import Embedder, as_embedder
-from ..models.tokens import unknown_words
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import weat_effect_size
@@ -94,18 +93,13 @@ class _Vocabulary:
                  embedder,
                  whole_sentences=(), # words of a query that are whole sentences, which no embedder lacks
                 ):
-        self.source = embedder.source
+        self.embedder = embedder
         self.name = embedder.name
         self.whole_sentences = whole_sentences
 
     def missing(self, words):
-        "The words that the embedder is known to lack; none for an embedder whose vocabulary is not known."
-        single_words = [word for word in words if word not in self.whole_sentences]
-        if hasattr(self.source, 'words'):
-            return [word for word in single_words if self.source.words(word).missing]
-        if getattr(self.source, 'unknown', '') == 'refuse':
-            return unknown_words(self.source.tokenizer, single_words)
-        return []
+        "The words that the embedder is known to lack."
+        return self.embedder.missing([word for word in words if word not in self.whole_sentences])
 
     def __contains__(self, word):
         return not self.missing([word])
@@ -236,7 +230,7 @@ def _placebos(embedder, used, d, options, topics):
     sets = used.words.used
     own = [word for letter in 'XYAB' for word in sets[letter]]
     topics = neutral_topics('things') if topics is None else topics
-    others, topic = known_topic_words(topics, own, _Vocabulary(embedder).missing)
+    others, topic = known_topic_words(topics, own, embedder.missing)
     n_topics = len(np.unique(topic))
     if n_topics < LEAST_TOPICS:
         why = note('too few topics known', n=n_topics, needed=LEAST_TOPICS)
@@ -469,7 +463,7 @@ def _(subject: Embedder, occupations, *, groups=None, placebo=True, templates=NO
     "d of each occupation, first group minus second, by default female minus male, of mean vectors of bare sentences."
     occupations = list(occupations)
     first, second = (_nouns('B'), _nouns('A')) if groups is None else groups
-    unknown = _Vocabulary(subject).missing([*occupations, *first, *second])
+    unknown = subject.missing([*occupations, *first, *second])
     known = [word for word in occupations if word not in unknown]
     known_first = [word for word in first if word not in unknown]
     known_second = [word for word in second if word not in unknown]
@@ -493,7 +487,7 @@ def _(subject: Embedder, occupations, *, groups=None, placebo=True, templates=NO
 
 def _other_axes(embedder, occupations, first, second, templates):
     "Topics of things in place of the groups, in the same templates."
-    words, topic = known_topic_words(neutral_topics('things'), [*occupations.words, *first, *second], _Vocabulary(embedder).missing)
+    words, topic = known_topic_words(neutral_topics('things'), [*occupations.words, *first, *second], embedder.missing)
     n_topics = len(np.unique(topic))
     if n_topics < LEAST_TOPICS:
         return _no_axes(occupations, note('too few topics known', n=n_topics, needed=LEAST_TOPICS))

@@ -26,6 +26,7 @@ from .local import LocalSource, WordMeans, batches_in_order, pooled_model, sente
 from .providers import PROVIDERS, Reply, check_request_texts, checked_subject
 from .sentencefiles import checked_rows
 from ..models.scorer import unique
+from ..models.tokens import unknown_words
 from ..vectors.wordvectors import load_vectors
 
 # %% ../../nbs/embedders/05_load.ipynb #1a3c91c4
@@ -115,6 +116,16 @@ class Embedder:
     @property
     def meta(self):
         return {'name': self.name, **self.describe()}
+
+    def missing(self,
+                words, # a list of words
+               )->list[str]:
+        "The words that the embedder is known to lack; none for an embedder whose vocabulary is not known."
+        if hasattr(self.source, 'words'):
+            return [word for word in words if self.source.words(word).missing]
+        if getattr(self.source, 'unknown', '') == 'refuse':
+            return unknown_words(self.source.tokenizer, words)
+        return []
 
     def embed(self,
               texts, # a list of sentences
