@@ -6,7 +6,7 @@
 __all__ = ['LEAST_UNITS', 'ALWAYS_ONE_SIDED', 'TWO_SIDED', 'MOST_COUNTED', 'PLANNED_MEASURES', 'NO_UNITS', 'MOST_UNITS',
            'MOST_WITHOUT_FORMULA', 'WEAT_METRICS', 'Setting', 'second_length', 'smallest_pvalue', 'fewest_units',
            'formula_power', 'SimulatedPower', 'simulated_power', 'Plan', 'design_of', 'unit_of', 'plan',
-           'CrossedSpread', 'crossed_spread']
+           'CrossedSpread', 'crossed_spread', 'TestedUnits', 'tested_units', 'smallest_effect']
 
 # %% ../../nbs/stats/08_power.ipynb #ec9d24c6
 import math
@@ -881,3 +881,62 @@ def crossed_spread(*lists, # for each list of words: scores with a row a word an
     of_rest = squares_of_rest / df_of_rest
     of_words = squares_of_words / df_of_words
     return CrossedSpread(math.sqrt(max(0., of_words - of_rest) / T), math.sqrt(of_rest))
+
+# %% ../../nbs/stats/08_power.ipynb #38a5700d
+class TestedUnits(NamedTuple):
+    "What the test of a benchmark counts."
+    design: str # a key of `LEAST_UNITS`
+    n: int # units; in the smaller list, if there are two
+    setting: Setting
+
+
+def tested_units(result, # a Result
+                )->TestedUnits | None: # None for a result of another measure than BBQ, WinoBias and UnQover, or of another test
+    "The units of the test of a benchmark, for `smallest_effect`."
+    design = design_of(result)
+    units = None if result.test is None else result.test.units
+    if units is None:
+        return None
+    if design == 'pairs' and result.metric.startswith('BBQ '):
+        return TestedUnits(design, result.units.clusters, TWO_SIDED)
+    if design == 'crossed':
+        return TestedUnits(design, units.clusters, TWO_SIDED)
+    if design == 'largest' and len(units.counts) == 2:
+        return TestedUnits(design, min(units.counts), Setting(several=len(result.words.used['attributes'])))
+    return None
+
+
+@lru_cache(maxsize=4096)
+def smallest_effect(design, # a key of `LEAST_UNITS`, but for "shares"
+                    n, # units
+                    setting=TWO_SIDED, # a `Setting`
+                    *,
+                    power=.8, # wanted probability to find the effect
+                    alpha=.05, # level of the test
+                    n_simulations=500, # simulated data sets, for designs without a formula
+                    random_state=0, # their seed
+                   )->float: # in the unit of `simulated_power`; infinite if there is none
+    """The smallest effect that so many units show with this power, to 1 % of its size.
+
+    By the formula, and by simulation for the designs without one. Infinite if no effect of at most 20 is shown, as with too few units for any
+    small p. Errors as for `simulated_power`; ValueError for shares, whose smallest one is `stats.effects.minimum_detectable_share`."""
+    if design == 'shares':
+        raise ValueError('the smallest share is minimum_detectable_share(n) of biasbook.stats.effects')
+    draws = n_simulations if design in ALWAYS_ONE_SIDED else 0
+
+    def is_found(effect):
+        return simulated_power(design, n, effect, alpha, draws, random_state, setting).power >= power
+
+    low, high = 0., _LARGEST_EFFECT[design]
+    if n < LEAST_UNITS[design] or not is_found(high):
+        return math.inf
+    while high - low > .01 * high:
+        middle = (low + high) / 2
+        if is_found(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+_LARGEST_EFFECT = {'groups': 20., 'crossed': 20., 'pairs': 20., 'largest': 20., 'orders': .9999, 'agreement': .9999, 'fills': 1.}
