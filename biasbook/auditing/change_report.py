@@ -170,7 +170,7 @@ def _values_text(change):
 
 
 def _signed_text(x):
-    return f'{x:+z.2f}'                         # z: no -0.00
+    return f'{x:+z.2f}'.replace('-', '−')       # z: no −0.00
 
 
 def _change_text(change):

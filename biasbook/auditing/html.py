@@ -24,6 +24,7 @@ from markupsafe import Markup
 from ..core.checks import clipped
 from ..core.registry import data_path
 from ..core.inputs import ODD_CHARACTERS, writable
+from ..results import sentences
 from ..results.readings import is_known
 
 # %% ../../nbs/auditing/06_html.ipynb #081c85ae
@@ -77,8 +78,8 @@ def number_text(x, # a number, NaN or None
     if not is_known(x):
         return '–'
     if abs(x) >= 1e4:
-        return f'{x:.2g}'
-    return f'{x:z.{digits}f}'                   # z: -0.001 becomes 0.00, not -0.00
+        return f'{x:.2g}'.replace('-', '−')
+    return sentences.number_text(x, digits)
 
 # %% ../../nbs/auditing/06_html.ipynb #2f8b9d55
 def interval_text(low, # its ends: numbers, NaN or None

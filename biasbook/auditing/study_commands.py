@@ -99,9 +99,11 @@ def _kinds_of(subjects):
 @click.option('--time/--no-time', 'with_time', default=True, show_default=True,
               help='Estimate how long an audit will take, from a short trial with each SUBJECT. A provider gets no request, and a '
               'server of a language model only those that check it.')
+@click.option('--placebo/--no-placebo', default=True, show_default=True,
+              help='Estimate the time of an audit with placebos, or of one with --no-placebo.')
 @click.option('--key-env', metavar='NAME', help='The environment variable that holds the key of the models behind servers.')
 @click.pass_context
-def check_command(ctx, file, subjects, case, with_time, key_env):
+def check_command(ctx, file, subjects, case, with_time, placebo, key_env):
     """Check the study FILE, list the words that each SUBJECT lacks, and say how long an audit of it will take.
 
     Tests for other kinds of subject are skipped. A limit on tests that no SUBJECT can take is reported, because an audit
@@ -154,7 +156,7 @@ def check_command(ctx, file, subjects, case, with_time, key_env):
             seconds_to_open = process_time() - start
             findings = check_study(study, opened, case)
             if with_time:
-                estimate = estimate_work(study, opened, case=case, seconds_to_open=seconds_to_open)
+                estimate = estimate_work(study, opened, case=case, placebo=placebo, seconds_to_open=seconds_to_open)
             close_subject(opened)
         except (ValueError, TypeError, OSError, ImportError, ProviderError) as e:
             from biasbook.embedders.providers import without_secrets

@@ -263,10 +263,22 @@ def _half_sums(v, subsets):
     return sums
 
 
+NOT_MERGED = 2 # scores of one half that are added to the goal rather than to the sums, which saves their merging and its memory
+
+
 def _meet(v, subsets, high, low=None):
     "How many subsets have a sum of at least `high`; with `low`, also those of at most `low`"
-    left = _half_sums(v[::2], subsets)
-    right = _half_sums(v[1::2], subsets)
+    left, right = v[::2], v[1::2]
+    merged, last = left[:-NOT_MERGED], left[-NOT_MERGED:]
+    right_sums = _half_sums(right, subsets)
+    choices = [(_half_sums(merged, subsets), 0)] # for each choice among the last scores: the lists of the others, by size, and its sum
+    for x in last:
+        choices += [(subsets.lists_to_extend(sums), chosen + x) for sums, chosen in choices]
+    return sum(_count_pairs(sums, right_sums, high - chosen, None if low is None else low - chosen) for sums, chosen in choices)
+
+
+def _count_pairs(left, right, high, low):
+    "How many pairs of a sum in the left lists and one in the right lists add to at least `high`, or to at most `low`"
     count = 0
     for a, b in zip(left, right[::-1]): # the sizes of a and b add to n
         a = a[::-1] # the searches run upward in b, which is faster
