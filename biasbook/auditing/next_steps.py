@@ -96,8 +96,8 @@ def _too_few_words(audit, rows):
     few = [row for row in rows if row['reading'] == 'too few words to tell']
     if not few:
         return []
-    return [Step(f'{_listed_results(few)}: p is not small, but these lists are so short that even a large effect would often be '
-                 f'missed. Measure with longer lists before you conclude that there is no association{_how_many(audit, few)}.')]
+    return [Step(f'{_listed_results(few)}: p is not small, but with so few words, templates or subjects even a large effect would '
+                 f'often be missed. Measure with more of them before you conclude that there is no association{_how_many(audit, few)}.')]
 
 
 def _how_many(audit, rows):

@@ -18,7 +18,7 @@ from .result import PLACEBOS, WEAK_PLACEBOS, results_table
 from .sentences import notes_text
 from ..stats.effects import minimum_detectable_d, minimum_detectable_r, weat_d_of_cohen_d
 from ..stats.estimate import note
-from ..stats.power import WEAT_METRICS, plan, unit_of
+from ..stats.power import WEAT_METRICS, plan, smallest_effect, tested_units, unit_of
 
 # %% ../../nbs/results/02_readings.ipynb #9dd8231c
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,12 @@ LARGE_EFFECTS = {'difference': .8, 'correlation': .5, 'preference': .714} # kind
 
 def detectable_in_large_effects(r, # a Result
                                )->float | None: # 1 for an effect that is just large; None where it is not known
-    "The smallest effect that the units of a result show with 80 % power, divided by a large effect of this kind."
+    """The smallest effect that the units of a result show with 80 % power, divided by a large effect of this kind.
+
+    For BBQ, WinoBias and UnQover, a large effect is a difference of 0.8 standard deviations of templates, occupations or subjects."""
+    tested = tested_units(r)
+    if tested is not None:
+        return smallest_effect(*tested) / LARGE_EFFECTS['difference']
     kind = None if r.comparison is None else r.comparison.kind
     if r.detectable is None or kind not in LARGE_EFFECTS:
         return None
@@ -63,6 +68,9 @@ def units_for_large_effect(r, # a Result
     "How many units of this kind show a large effect with 80 % power, before p-values are adjusted."
     if detectable_in_large_effects(r) is None or r.units is None:
         return None
+    tested = tested_units(r)
+    if tested is not None:
+        return UnitsNeeded(_needed_of_benchmark(tested), unit_of(r))
     kind = r.comparison.kind
     large = LARGE_EFFECTS[kind]
     if kind == 'preference':
@@ -78,6 +86,14 @@ def units_for_large_effect(r, # a Result
     while smallest_effect(n) > large:
         n += 1
     return UnitsNeeded(n, unit_of(r))
+
+
+def _needed_of_benchmark(tested):
+    "How many units of a benchmark show a large difference; by simulation for UnQover, and by the formula for the others."
+    large = LARGE_EFFECTS['difference']
+    if tested.design == 'largest':
+        return plan('unqover', large, attributes=tested.setting.several, n_simulations=500).needed
+    return plan(tested.design, large, n_simulations=0).needed
 
 # %% ../../nbs/results/02_readings.ipynb #16be0737
 class Rule(NamedTuple):
