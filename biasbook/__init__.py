@@ -2,7 +2,7 @@
 
 `import biasbook as bb` reaches every measure, loader and table by its name, as in `bb.weat('googlenews-mini', 'weat7')`. Each is
 imported when it is first used. `dir(bb)` lists them."""
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 from importlib import import_module
 from types import FunctionType
