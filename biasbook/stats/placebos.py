@@ -24,7 +24,7 @@ WORDS_OF_TOPIC = 8 # at most, so that a placebo costs a known number of passes
 
 def neutral_topics(kind='people', # "people": occupations by field of work; "things": nouns by subject; "qualities": adjectives
                   )->dict: # name of a topic -> its words
-    "Bundled lists of words of one topic each, which nobody expects to be about gender, age or origin."
+    "Bundled lists of words of one topic each, chosen without regard to gender, age or origin."
     check_choice(kind, 'kind', TOPIC_KINDS)
     return bundled_yaml('neutral_topics.yaml')[kind]
 

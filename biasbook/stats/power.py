@@ -72,7 +72,7 @@ def fewest_units(design, # as for `smallest_pvalue`
                  alpha=.05, # level of the test
                  setting=TWO_SIDED, # a `Setting`
                 )->int:
-    "The fewest units with which any effect can be significant. UnknownName for another design, ValueError if there are none."
+    "The fewest units that the measures of a design take and with which an effect can be significant. UnknownName for another design, ValueError if there are none."
     check_choice(design, 'design', LEAST_UNITS)
     check_fraction(alpha, 'alpha', usual=.05)
     if design == 'orders' and alpha < 1e-5:
