@@ -10,7 +10,8 @@ local function formula_as_text(math)
   return pandoc.Str((text:gsub('%s+$', '')))
 end
 
-local function text_of(cell)
+-- The name of a column. In the other cells only the length counts, and pandoc warns of formulas that it cannot write as text.
+local function name_of(cell)
   return pandoc.utils.stringify(pandoc.Div(cell.contents):walk({Math = formula_as_text}))
 end
 
@@ -33,7 +34,7 @@ end
 local function has_texts(rows, column)
   local length = 0
   for _, row in ipairs(rows) do
-    length = length + pandoc.text.len(text_of(row.cells[column]))
+    length = length + pandoc.text.len(pandoc.utils.stringify(row.cells[column].contents))
   end
   return length / #rows >= TEXT
 end
@@ -56,7 +57,7 @@ function Table(tbl)
   if not shows_texts(rows, n_columns) then return nil end
   for _, row in ipairs(rows) do
     for column, cell in ipairs(row.cells) do
-      cell.attr.attributes['data-label'] = text_of(names.cells[column])
+      cell.attr.attributes['data-label'] = name_of(names.cells[column])
     end
   end
   tbl.attr.classes:insert('by-row')
