@@ -97,7 +97,7 @@ def _too_few_words(audit, rows):
     if not few:
         return []
     return [Step(f'{_listed_results(few)}: p is not small, but with so few words, templates or subjects even a large effect would '
-                 f'often be missed. Measure with more of them before you conclude that there is no association{_how_many(audit, few)}.')]
+                 f'often be missed. Measure with more units before you conclude that nothing is associated{_how_many(audit, few)}.')]
 
 
 def _how_many(audit, rows):
@@ -217,7 +217,7 @@ def _single_subject(audit, subjects):
         return []
     first = _subject_argument(audit, subjects[0])
     second = 'PATH_OF_OTHER_VECTORS' if first == 'googlenews-mini' else 'googlenews-mini'
-    return [Step(f'{subjects[0]} is the only subject, so agreement between subjects is unknown. Add another one.',
+    return [Step(f'{subjects[0]} is the only subject, so agreement between subjects is unknown. Add another subject.',
                  shlex.join(['biasbook', 'audit', first, second]))]
 
 # %% ../../nbs/auditing/04_next_steps.ipynb #6146f3f7

@@ -31,7 +31,7 @@ _SMALLEST_OF_9999 = 1e-4 # p of 9999 random relabellings
 class Setting(NamedTuple):
     "What stays the same while a plan looks for the number of units."
     one_sided: bool = False # does the test look for one direction only?
-    ratio: float = 1. # for two lists: the length of the second list over that of the first
+    ratio: float = 1. # for two lists: the length of the second list divided by the length of the first
     several: int = 1 # attributes of UnQover, group words of CBS, fills of DisCo
     templates: int = 1 # of CBS
 
@@ -380,7 +380,7 @@ def simulated_power(design, # a key of `LEAST_UNITS`
         return SimulatedPower(0., 0., formula, floor)
     if not n_simulations:
         if design in ALWAYS_ONE_SIDED:
-            raise ValueError(f'there is no formula for the design {shown(design)}; give n_simulations')
+            raise ValueError(f'the power of the design {shown(design)} has to be simulated; pass n_simulations of 1 or more')
         return SimulatedPower(formula, math.nan, formula, floor)
     rng = np.random.default_rng([random_state, n])
     if design in ALWAYS_ONE_SIDED:
@@ -722,7 +722,7 @@ def plan(measure, # the name of a measure such as "weat", a design such as "grou
          power=.8, # wanted probability to find the effect
          alpha=.05, # level of the test; .05 / k for the smallest of k p-values after Holm's adjustment
          alternative='two-sided', # "greater": only a positive effect, or a share above .5, is looked for; "less": only a negative one
-         ratio=1., # for two lists: the length of the second list over that of the first
+         ratio=1., # for two lists: the length of the second list divided by the length of the first
          attributes=None, # of UnQover, only one of which has the effect; None: as many as the pilot has
          groups=None, # how many group words CBS compares; None: as many as the pilot has
          fills=None, # how many fills DisCo tests in all templates, two of which have the effect; None: as many as the pilot has
