@@ -212,7 +212,7 @@ def what_measures_see(kind='vectors', # kind of subject: "vectors", "masked" for
     Columns: the smallest dose that is seen with this power; the share of false alarms at dose 0 without a confounder, by the p-value
     of the measure alone and by all its p-values; the confounder with most false alarms by all p-values, and their share; the share of
     95 % intervals that hold the mean value. Trained encoder–decoders have no confounders, and no columns for them. Computed from
-    `bb.ladder_scores`; the doses are those of made-up models, not of real ones (on what to expect of real ones: Goldfarb-Tarrant et al.
+    `bb.ladder_scores`; the doses were planted in made-up models (on what to expect of real models: Goldfarb-Tarrant et al.
     2021, doi:10.18653/v1/2021.acl-long.150).
 
     Raises: ValueError for an unknown kind, and for a power or level that is not between 0 and 1.

@@ -144,8 +144,9 @@ def formula_power(design, # "groups", "pairs", "shares", "orders" or "crossed"
 def _edge_of_crossed(n, m, alpha, one_sided):
     """How large a pooled t must be, if the t test with two-way clusters is to be significant.
 
-    That test has fewer degrees of freedom, those of the shorter list. Its variance is the sum of those of both kinds of clusters, less that of
-    the pairs of words, which both contain: for lists of equal length, n / (n + 1) of the pooled one."""
+    The degrees of freedom of this t test are the words of the shorter list, less one. Its variance is the variance over the first list plus
+    the variance over the second, less the variance over pairs of words, which both contain. For lists of equal length this is n / (n + 1) of
+    the pooled variance."""
     pairs = n * m
     of_pairs = ((n - 1) * m + (m - 1) * n) * pairs / (pairs - 1)
     share = 1 - of_pairs / (pairs * (n + m))
