@@ -157,12 +157,16 @@ def _svg_bytes(ax):
 
 def _png_bytes(ax):
     "A PNG of 64 colours, which is a fraction of the size."
+    import numpy as np
     import PIL.Image
-    full, small = io.BytesIO(), io.BytesIO()
-    ax.figure.savefig(full, format='png', dpi=128, pil_kwargs={'compress_level': 0})        # it is compressed below
-    picture = PIL.Image.open(full).convert('RGB').quantize(64, method=PIL.Image.Quantize.MAXCOVERAGE)
-    picture.save(small, 'png', optimize=True)
-    return small.getvalue()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    ax.figure.set_dpi(128)
+    canvas = FigureCanvasAgg(ax.figure)
+    canvas.draw()                                       # savefig would draw twice
+    picture = PIL.Image.fromarray(np.asarray(canvas.buffer_rgba())).convert('RGB')
+    out = io.BytesIO()
+    picture.quantize(64, method=PIL.Image.Quantize.MAXCOVERAGE).save(out, 'png', optimize=True)
+    return out.getvalue()
 
 
 def _drawn(ax, form):

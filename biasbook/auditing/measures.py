@@ -417,9 +417,9 @@ def _unqover_units():
 def _unqover_source():
     return bundled_yaml('unqover.yaml')['source']
 
-def _unqover_run(model, spec):
+def _unqover_run(model, spec, placebo=True):
     items = unqover_items(spec['kind'], subjects=spec['subjects'], attributes=spec['attributes'], templates=spec['templates'])
-    r = unqover(model, items, on_missing='drop')
+    r = unqover(model, items, on_missing='drop', placebo=placebo)
     return _with_name(replace(r, query=f'whom the model picks, {r.query}'), spec, _unqover_source())
 
 def _unqover_figure(r):
@@ -540,8 +540,8 @@ MEASURES = [
             units=_unqover_units, run=_unqover_run, page='03f_unqover',
             limits='μ is a mean of largest values, so it is above 0 by chance alone and grows with the number of attributes. Eight of the published '
                    'attributes are asked here, so it is not comparable with published values. It has no direction: the figure shows whom '
-                   'each attribute favours.',
-            figure=_unqover_figure, describe=_unqover_describe,
+                   'each attribute favours. The placebo p shows how often groups of other words have as large a μ.',
+            figure=_unqover_figure, describe=_unqover_describe, options=('placebo',),
             why_off='it takes a minute or more for the small models of the package, and much longer for others'),
     Measure(name='bec_pro', kinds=('masked',),
             units=_bec_pro_units, run=_bec_pro_run, page='02e_bec_pro',

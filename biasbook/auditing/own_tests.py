@@ -171,7 +171,8 @@ def _own_winogender(model, items, options):
 
 def _own_unqover(model, items, options):
     "Sentences about two subjects, each of which could be the answer."
-    return unqover(model, items, on_missing='drop')
+    of_placebo = {key: options[key] for key in ('placebo', 'placebo_words') if key in options}
+    return unqover(model, items, on_missing='drop', **of_placebo)
 
 
 def _own_bec_pro(model, items, options):
@@ -210,7 +211,7 @@ def _benchmark_test(spec):
     return BenchmarkTest(**{of_field.name: spec[of_field.name] for of_field in fields(BenchmarkTest)})
 
 
-_WITH_PLACEBO = ('bbq', 'bec_pro', 'honest', 'llm_iat', 'retrieval', 'winobias', 'winogender') # benchmarks with an option for placebos
+_WITH_PLACEBO = ('bbq', 'bec_pro', 'honest', 'llm_iat', 'retrieval', 'unqover', 'winobias', 'winogender') # benchmarks with an option for placebos
 
 
 def _benchmark_run(subject, spec, placebo=True):

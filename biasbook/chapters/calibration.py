@@ -211,9 +211,8 @@ def what_measures_see(kind='vectors', # kind of subject: "vectors", "masked" for
 
     Columns: the smallest dose that is seen with this power; the share of false alarms at dose 0 without a confounder, by the p-value
     of the measure alone and by all its p-values; the confounder with most false alarms by all p-values, and their share; the share of
-    95 % intervals that hold the mean value. Trained encoder–decoders have no confounders, and no columns for them. Computed from
-    `bb.ladder_scores`; the doses were planted in made-up models (on what to expect of real models: Goldfarb-Tarrant et al.
-    2021, doi:10.18653/v1/2021.acl-long.150).
+    95 % intervals that hold the mean value. Computed from `bb.ladder_scores`; the doses were planted in made-up models (on what to
+    expect of real models: Goldfarb-Tarrant et al. 2021, doi:10.18653/v1/2021.acl-long.150).
 
     Raises: ValueError for an unknown kind, and for a power or level that is not between 0 and 1.
 
@@ -230,12 +229,11 @@ def what_measures_see(kind='vectors', # kind of subject: "vectors", "masked" for
     smallest = smallest_dose_seen(scores, power, alpha)['none']
     at_zero = share_seen(scores[scores['dose'] == 0], alpha)
     own, both = (at_zero.pivot(index='measure', columns='confounder', values=column) for column in ('p', 'seen'))
-    confounders = [name for name in both.columns if name != 'none']
-    covered = interval_coverage(scores)
-    columns = {'smallest dose seen': smallest, 'false alarms, p': own['none'], 'false alarms, all p': both['none']}
-    if confounders:
-        columns |= {'worst confounder': both[confounders].idxmax(axis=1), 'its false alarms': both[confounders].max(axis=1)}
-    table = pd.DataFrame({**columns, 'intervals that hold the mean': covered})
+    of_confounders = both.drop(columns='none')
+    table = pd.DataFrame({
+        'smallest dose seen': smallest, 'false alarms, p': own['none'], 'false alarms, all p': both['none'],
+        'worst confounder': of_confounders.idxmax(axis=1), 'its false alarms': of_confounders.max(axis=1),
+        'intervals that hold the mean': interval_coverage(scores)})
     return table.loc[smallest.index]
 
 # %% ../../nbs/07_calibration.ipynb #673d05ea

@@ -78,10 +78,41 @@ def _match(own, features, places, rng):
     return places[columns]
 
 
-def _blocks_of(n_words, n_blocks, first, rng):
-    "The numbers of the words of a list, which begin with `first`, in blocks of about one topic each; in one block in their order."
-    numbers = np.arange(first, first + n_words)
-    return [numbers] if n_blocks == 1 else np.array_split(rng.permutation(numbers), n_blocks)
+def _n_topics_for(own, topics):
+    """How many topics take the place of each list: as many as come nearest to its number of words, and at least one.
+
+    All lists together take at most half of the topics."""
+    shortest = min(len(words) for words in topics)
+    most = len(topics) // (2 * len(own))
+    counts = []
+    for of_list in own:
+        nearest = math.floor(len(of_list) / shortest + .5)
+        counts.append(max(1, min(nearest, most)))
+    return counts
+
+
+def _parts(numbers, n_parts, rng):
+    "The words of a list in random parts of about one topic each. One part keeps their order."
+    if n_parts == 1:
+        return [numbers]
+    return np.array_split(rng.permutation(numbers), n_parts)
+
+
+def _sources_of_draws(n_topics, n_parts, n_deals, rng):
+    """The sources of the words of each draw: topics, which have the first numbers, and parts of the lists themselves.
+
+    `n_parts`: how many sources each list needs, and is cut into. If each needs one, the draws go through all ways to choose them."""
+    n_sources = n_topics + sum(n_parts)
+    if max(n_parts) == 1:
+        ways = list(permutations(range(n_sources), len(n_parts)))
+        return ways * max(1, n_deals // len(ways))
+    return [tuple(rng.permutation(n_sources)[:sum(n_parts)]) for _ in range(n_deals)]
+
+
+def _in_standard_deviations(features, of_candidates):
+    "Features minus the mean of the candidates, in standard deviations of the candidates."
+    spread = of_candidates.std(0)
+    return (np.asarray(features, float) - of_candidates.mean(0)) / np.where(spread > 0, spread, 1)
 
 
 def deal_topics(candidates, # Candidates
@@ -92,43 +123,34 @@ def deal_topics(candidates, # Candidates
                )->Deals:
     """Draws of topics in place of lists, among which the lists themselves count as further topics.
 
-    A list counts as as many topics as come nearest to its number of words. The places of the lists are filled from all topics, the
-    list's own ones among them, and none fills two places. If each list counts as one topic, the draws go through all ways to fill the
-    places, equally often; else they are random, and a long list is cut into topics at random in each draw.
+    A list counts as as many topics as come nearest to its number of words. The places of the lists are filled from all topics and from
+    the lists themselves, and none fills two places. If each list counts as one topic, the draws go through all ways to fill the
+    places, equally often; else they are random, and a long list is cut into parts of about one topic, at random in each draw.
 
     Within its topics, a place takes the words that are most like the words of its list in the features, each feature in standard
     deviations of all candidates. So that draws differ, each distance is increased at random, by half a standard deviation on average."""
     rng = np.random.default_rng(random_state)
-    centre = candidates.features.mean(0)
-    spread = candidates.features.std(0)
-    spread = np.where(spread > 0, spread, 1)
-    own = [(np.asarray(of_list, float) - centre) / spread for of_list in own]
-    features = np.concatenate([(candidates.features - centre) / spread, *own])
+    own = [_in_standard_deviations(of_list, candidates.features) for of_list in own]
+    features = np.concatenate([_in_standard_deviations(candidates.features, candidates.features), *own])
     topics = [np.flatnonzero(candidates.topic == number) for number in np.unique(candidates.topic)]
-    size = min(len(places) for places in topics)
-    most = len(topics) // (2 * len(own))                # so that no draw needs more than half of the topics
-    needed = [max(1, min(math.floor(len(of_list) / size + .5), most)) for of_list in own]
-    first_of = np.cumsum([len(candidates.words), *(len(of_list) for of_list in own)])
-    n_blocks = len(topics) + sum(needed)
-    own_is_counted = max(needed) == 1
-    if own_is_counted:
-        ways = list(permutations(range(n_blocks), len(own)))
-        chosen_blocks = ways * max(1, n_deals // len(ways))
-    else:
-        chosen_blocks = [tuple(rng.permutation(n_blocks)[:sum(needed)]) for _ in range(n_deals)]
-    ends = np.cumsum(needed)
+    ends_of_lists = np.cumsum([len(candidates.words), *map(len, own)])
+    own_numbers = [np.arange(start, end) for start, end in zip(ends_of_lists, ends_of_lists[1:])]     # they follow the candidates
+    n_parts = _n_topics_for(own, topics)
+    chosen = _sources_of_draws(len(topics), n_parts, n_deals, rng)
+
     draws = []
-    uses = np.zeros((len(chosen_blocks), len(topics)), bool)
-    for draw, chosen in enumerate(chosen_blocks):
-        blocks = list(topics)
-        for of_list, n, first in zip(own, needed, first_of):
-            blocks += _blocks_of(len(of_list), n, first, rng)
-        uses[draw, [number for number in chosen if number < len(topics)]] = True
-        lists = []
-        for of_list, numbers in zip(own, np.split(np.array(chosen), ends[:-1])):
-            lists.append(_match(of_list, features, np.concatenate([blocks[number] for number in numbers]), rng))
-        draws.append(tuple(lists))
-    return Deals(draws, uses, own_is_counted)
+    uses = np.zeros((len(chosen), len(topics)), bool)
+    for draw, of_draw in enumerate(chosen):
+        uses[draw, [number for number in of_draw if number < len(topics)]] = True
+        sources = list(topics)
+        for numbers, n in zip(own_numbers, n_parts):
+            sources += _parts(numbers, n, rng)
+        places = []
+        for of_list, numbers in zip(own, np.split(np.array(of_draw), np.cumsum(n_parts)[:-1])):
+            words = np.concatenate([sources[number] for number in numbers])
+            places.append(_match(of_list, features, words, rng))
+        draws.append(tuple(places))
+    return Deals(draws, uses, own_is_counted=max(n_parts) == 1)
 
 # %% ../../nbs/stats/09_placebos.ipynb #dd83b0c6
 def share_error(reached, # true or false for each draw: does it reach the value?

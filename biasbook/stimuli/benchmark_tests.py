@@ -198,7 +198,7 @@ _OPTIONS: dict[str, dict[str, Callable]] = { # measure -> key -> its check
     'bbq': {'scoring': _choice_at('mean', 'sum', 'letters')},
     'winobias': {'baseline': _flag_at},
     'winogender': {'shares': _numbers_at},
-    'unqover': {'pairs': _choice_at('all', 'between', 'matched')},
+    'unqover': {'pairs': _choice_at('all', 'between', 'matched'), 'placebo_words': words_at},
     'bec_pro': {'language': _choice_at(*BEC_PRO_LANGUAGES), 'forms': _choice_at(*BEC_PRO_FORMS), 'groups': _two_groups_at},
     'honest': {'baseline': _gap_sentences_at, 'k': _count_at, 'completions': _choice_at('top', 'sampled'), 'groups': _two_groups_at},
     'llm_iat': {'wording': _wording_at, 'placebo': _flag_at},
