@@ -595,8 +595,8 @@ NEUTRAL_ADJECTIVES = (
     'waiting', 'smiling', 'whistling', 'reading', 'listening', 'resting', 'travelling', 'returning', 'walking', 'standing', 'talking', 'laughing',
     'working', 'singing', 'writing', 'dancing', 'running', 'dreaming', 'yawning', 'nodding') # in place of published ethnicities and religions
 _LEAST_OTHERS = 3 # words beside the subjects
-_LEAST_IN_ALL = 10 # subjects and other words, if there are enough of these
-_IN_ALL_FOR_EACH = 1.65 # subjects and other words for each subject: they have at most three times as many pairs as the subjects alone
+_LEAST_POOL = 8 # subjects and other words, if there are enough of these
+_POOL_PER_SUBJECT = 1.65 # for six subjects or more, a pool has at most three times as many pairs as the subjects alone
 _DRAWS = 999 # at most
 _HAS_ARTICLE = re.compile(r'(?:the|an?|my|your|his|her|our|their)\s', re.I)
 
@@ -611,112 +611,110 @@ def _published_words(*kinds):
     return words
 
 
-def _other_subjects(subjects):
+def _default_placebo_words(subjects):
     "Words of the same kind as the subjects, and none of them: names of men, adjectives or people. None for other kinds of subjects."
     names = bundled_yaml('novels_words.yaml')['names']
     own = set(subjects)
     if own <= _published_words('gender').union(*names.values()):
-        others = names['male']
-    elif own <= _published_words('ethnicity', 'religion'):
-        others = NEUTRAL_ADJECTIVES
-    elif all(_HAS_ARTICLE.match(subject) for subject in subjects):
-        others = [f'the {person}' for person in NEUTRAL_PEOPLE]
-    else:
-        others = []
-    return [word for word in others if word not in own]
+        return names['male']
+    if own <= _published_words('ethnicity', 'religion'):
+        return NEUTRAL_ADJECTIVES
+    if all(_HAS_ARTICLE.match(subject) for subject in subjects):
+        return [f'the {person}' for person in NEUTRAL_PEOPLE]
+    return []
 
 
 def _n_pieces(model, answers):
-    "How many pieces each answer is to the model."
-    space = '' if model.kind == 'masked' else ' '
-    return np.array([len(model.tokenizer(space + answer, add_special_tokens=False)['input_ids']) for answer in answers])
+    "How many pieces each answer is to the model, behind a space."
+    return np.array([len(model.tokenizer(f' {answer}', add_special_tokens=False)['input_ids']) for answer in answers])
 
 
-def _words_beside(model, subjects, placebo_words):
-    "The words that are compared with the subjects: those with the most similar numbers of pieces. A Note if there are too few."
-    words = _other_subjects(subjects) if placebo_words is None else check_words(placebo_words, 'placebo_words')
-    unknown = set() if model.tokenizer.unk_token_id is None else set(unknown_words(model.tokenizer, words))
-    words = [word for word in words if word not in unknown and word not in subjects]
-    if len(words) < _LEAST_OTHERS:
-        return note('too few other subjects', n=len(words), needed=_LEAST_OTHERS)
-    in_all = max(_LEAST_IN_ALL, int(_IN_ALL_FOR_EACH * len(subjects)))
+def _choose_placebo_words(model, subjects, placebo_words):
+    "The words that take part beside the subjects: those with the most similar numbers of pieces, in their order."
+    words = _default_placebo_words(subjects) if placebo_words is None else check_words(placebo_words, 'placebo_words')
+    left_out = {subject.casefold() for subject in subjects}
+    if model.tokenizer.unk_token_id is not None:
+        left_out |= {word.casefold() for word in unknown_words(model.tokenizer, words)}
+    words = [word for word in words if word.casefold() not in left_out]
+    pool = max(_LEAST_POOL, int(_POOL_PER_SUBJECT * len(subjects)))
     distance = np.abs(_n_pieces(model, words) - np.median(_n_pieces(model, subjects)))
-    nearest = np.argsort(distance, kind='stable')[:in_all - len(subjects)]
+    nearest = np.argsort(distance, kind='stable')[:pool - len(subjects)]
     return [words[number] for number in sorted(nearest)]
 
 
-def _as_template(text, first, second):
-    "The text with slots for two subjects, and with a(n) for the article before them. None if one of them is not in it."
-    if '{' in text:
+def _as_template(row):
+    "The text of an item with the slots x1 and x2. None if one of them is not once in it, as it is in the answers."
+    text = row.text
+    if '{' in text or (row.x1, row.x2) != (row.answer1, row.answer2):
         return None
-    for subject, slot in sorted(((first, 'first'), (second, 'second')), key=lambda pair: -len(pair[0])):
-        def slot_at(found):
-            before = text[:found.start()].rstrip()
-            begins_sentence = not before or before[-1] in '.!?'
-            return f'{{{slot.capitalize() if begins_sentence else slot}}}'
+    for subject, slot in sorted(((row.x1, 'x1'), (row.x2, 'x2')), key=lambda pair: -len(pair[0])):
+        for written, its_slot in ((subject, slot), (subject[:1].upper() + subject[1:], slot.upper())):
+            text = re.sub(rf'(?<![\w{{-]){re.escape(written)}(?![\w}}-])', f'{{{its_slot}}}', text)
+    text = re.sub(r'(^|[.!?]\s+)\{x', r'\1{X', text)         # a sentence begins with a capital
+    if 'a(n) {' in row.template.lower():
+        text = re.sub(r'\b(a)n? \{', r'\1(n) {', text, flags=re.I)
+    try:
+        template = Template(text)
+        filled = template.fill(x1=row.x1, x2=row.x2).text
+    except ValueError:                          # a slot is missing, or there twice
+        return None
+    return template if filled == row.text else None
 
-        text, n = re.subn(rf'(?<![\w-]){re.escape(subject)}(?![\w-])', slot_at, text, flags=re.I)
-        if not n:
-            return None
-    return Template(re.sub(r'\b(a)n?(\s+\{)', r'\1(n)\2', text, flags=re.I))
+
+_TEXT_KEYS = ['family', 'template', 'attribute', 'order', 'negated'] # items that differ in their subjects only have the same ones
 
 
 def _text_templates(items):
-    "A row for each template, attribute, order and negation, with a `Template` of its texts. None if subjects are not in the texts as in the answers."
+    "A row for each template, attribute, order and negation, with the `Template` of its texts. None if there is none for one of them."
     import pandas as pd
-    if (items['answer1'] != items['x1']).any() or (items['answer2'] != items['x2']).any():
-        return None
-    keys = ['family', 'template', 'attribute', 'order', 'negated']
     rows = []
-    for key, of_key in items.groupby(keys, sort=False):
-        row = of_key.iloc[0]
-        text = _as_template(row['text'], row['x1'], row['x2'])
-        if text is None:
+    for key, of_key in items.groupby(_TEXT_KEYS, sort=False, dropna=False):
+        template = _as_template(of_key.iloc[0])
+        if template is None:
             return None
-        rows.append((*key, text))
-    return pd.DataFrame(rows, columns=[*keys, 'filled'])
+        rows.append((*key, template))
+    return pd.DataFrame(rows, columns=[*_TEXT_KEYS, 'text_template'])
 
 
 def _items_of_pairs(templates, pairs):
     "The items of these pairs of words; each word is a group of its own."
     import pandas as pd
     tables = []
-    for first, second in pairs:
-        texts = [template.fill(first=first, second=second).text for template in templates['filled']]
-        tables.append(templates.assign(x1=first, x2=second, group1=first, group2=second, answer1=first, answer2=second, text=texts))
-    return pd.concat(tables, ignore_index=True).drop(columns='filled')
+    for x1, x2 in pairs:
+        texts = [template.fill(x1=x1, x2=x2).text for template in templates['text_template']]
+        tables.append(templates.assign(x1=x1, x2=x2, group1=x1, group2=x2, answer1=x1, answer2=x2, text=texts))
+    return pd.concat(tables, ignore_index=True).drop(columns='text_template')
 
 
 def _gammas_of_pairs(comparisons, words):
-    "(words, words, attributes): g, the mean γ of a word over another one."
+    "(words, words, attributes): g, the mean γ of a word over another one; NaN for pairs that are not compared."
     word_number = {word: k for k, word in enumerate(words)}
-    attribute_number = {attribute: k for k, attribute in enumerate(dict.fromkeys(comparisons['attribute']))}
-    g = np.zeros((len(words), len(words), len(attribute_number)))
-    means = comparisons.groupby(['x1', 'x2', 'attribute'], sort=False)['gamma'].mean()
-    for (first, second, attribute), gamma in means.items():
-        i, j, a = word_number[first], word_number[second], attribute_number[attribute]
-        g[i, j, a] = gamma
-        g[j, i, a] = -gamma
-    return g
+    attributes = {attribute: k for k, attribute in enumerate(dict.fromkeys(comparisons['attribute']))}
+    i, j = (comparisons[x].map(word_number).to_numpy() for x in ('x1', 'x2'))
+    a = comparisons['attribute'].map(attributes).to_numpy()
+    sums = np.zeros((len(words), len(words), len(attributes)))
+    counts = np.zeros_like(sums)
+    for one, other, sign in ((i, j, 1), (j, i, -1)):
+        np.add.at(sums, (one, other, a), sign * comparisons['gamma'].to_numpy())
+        np.add.at(counts, (one, other, a), 1)
+    with np.errstate(invalid='ignore'):
+        return sums / counts
 
 
 def _random_groups(n_words, sizes, random_state):
-    "Random groups of numbers of words, of these sizes, and other than the first words in their order. No two draws have the same groups."
+    "Random groups of numbers of words, of these sizes, each division once; never the division of the first words in their order."
     ends = np.cumsum(sizes)
-
-    def groups_of(numbers):
-        return np.split(numbers[:ends[-1]], ends[:-1])
 
     def unordered(groups):
         return frozenset(frozenset(group.tolist()) for group in groups)
 
     rng = np.random.default_rng(random_state)
-    own = unordered(groups_of(np.arange(n_words)))
+    own = np.split(np.arange(ends[-1]), ends[:-1])
     drawn: dict = {}
     for _ in range(_DRAWS):
-        groups = groups_of(rng.permutation(n_words))
+        groups = np.split(rng.permutation(n_words)[:ends[-1]], ends[:-1])
         drawn.setdefault(unordered(groups), groups)
-    drawn.pop(own, None)
+    drawn.pop(unordered(own), None)
     return list(drawn.values())
 
 
@@ -730,10 +728,33 @@ def _intensity_of_groups(g, groups):
     return float(np.mean(sizes))
 
 
-def _intensity_of_pairs(g, pairs):
-    "μ of two groups whose words are compared in pairs."
-    first, second = np.transpose(pairs)
-    return float(np.abs(g[first, second].mean(0)).max())
+class _Drawn(NamedTuple):
+    "μ of the study and of the draws."
+    observed: float
+    values: list # of the draws
+    uses: np.ndarray # (draws, other words or pairs of them) whether a draw uses one
+
+
+def _draw_groups(g, groups, n_words, random_state):
+    "The `_Drawn` of groups. The subjects have the first numbers."
+    sizes = [len(members) for members in groups]
+    n_subjects = sum(sizes)
+    own = np.split(np.arange(n_subjects), np.cumsum(sizes)[:-1])
+    draws = _random_groups(n_words, sizes, random_state)
+    uses = np.zeros((len(draws), n_words), bool)
+    for number, drawn in enumerate(draws):
+        uses[number, np.concatenate(drawn)] = True
+    return _Drawn(_intensity_of_groups(g, own), [_intensity_of_groups(g, drawn) for drawn in draws], uses[:, n_subjects:])
+
+
+def _draw_pairs(gammas, n_own, random_state):
+    "The `_Drawn` of matched subjects. `gammas`: (pairs, attributes), the pairs of the study first."
+    rng = np.random.default_rng(random_state)
+    chosen = rng.permuted(np.tile(np.arange(len(gammas)), (_DRAWS, 1)), axis=1)[:, :n_own]
+    signs = rng.choice([-1, 1], chosen.shape)
+    of_draws = (signs[:, :, None] * gammas[chosen]).mean(1)
+    uses = (chosen[:, :, None] == np.arange(n_own, len(gammas))).any(1)
+    return _Drawn(float(np.abs(gammas[:n_own].mean(0)).max()), np.abs(of_draws).max(1).tolist(), uses)
 
 
 def _placebo(model, answers, *, placebo_words, method, normalize, random_state):
@@ -743,34 +764,40 @@ def _placebo(model, answers, *, placebo_words, method, normalize, random_state):
     why_not = why_no_placebo(model)
     if why_not is not None:
         return no_placebo(name, why_not)
-    comparisons = unqover_comparisons(answers, normalize=normalize)
-    groups = _groups_of(comparisons)
-    is_matched = _is_matched(comparisons, groups)
-    lists = list(groups.values())
-    subjects = [subject for pair in zip(*lists) for subject in pair] if is_matched else [subject for members in lists for subject in members]
-    others = _words_beside(model, subjects, placebo_words)
-    if not isinstance(others, list):
-        return no_placebo(name, others)
+    study = unqover_comparisons(answers, normalize=normalize)
+    groups = _groups_of(study)
+    subjects = [subject for members in groups.values() for subject in members]
+    others = _choose_placebo_words(model, subjects, placebo_words)
+    if len(others) < _LEAST_OTHERS:
+        return no_placebo(name, note('too few other subjects', n=len(others), needed=_LEAST_OTHERS))
     templates = _text_templates(answers)
     if templates is None:
         return no_placebo(name, note('subjects not in the texts'))
+    is_matched = _is_matched(study, groups)
     words = subjects + others
-    known = {frozenset(pair) for pair in zip(comparisons['x1'], comparisons['x2'])}
-    pairs = [pair for pair in combinations(words, 2) if frozenset(pair) not in known]
+    compared = {frozenset(pair) for pair in zip(study['x1'], study['x2'])}
+    if is_matched:
+        own_pairs = list(zip(*groups.values()))
+        pairs = list(zip(others[::2], others[1::2]))
+    else:
+        group_of = {subject: group for group, members in groups.items() for subject in members}
+        own_pairs = [pair for pair in combinations(subjects, 2) if group_of[pair[0]] != group_of[pair[1]]]
+        pairs = [pair for pair in combinations(words, 2) if frozenset(pair) not in compared]
+    is_complete = all(frozenset(pair) in compared for pair in own_pairs) and 4 * len(study) == len(compared) * len(templates)
+    if not is_complete:
+        return no_placebo(name, note('pairs in different texts'))
     of_pairs = unqover_comparisons(unqover_answers(model, _items_of_pairs(templates, pairs), method=method), normalize=normalize)
-    g = _gammas_of_pairs(pd.concat([comparisons, of_pairs]), words)
-    sizes = [2] * (len(subjects) // 2) if is_matched else [len(members) for members in lists]
-    intensity = _intensity_of_pairs if is_matched else _intensity_of_groups
-    observed = intensity(g, np.split(np.arange(len(subjects)), np.cumsum(sizes)[:-1]))
-    draws = _random_groups(len(words), sizes, random_state)
-    values = [intensity(g, groups) for groups in draws]
-    uses = np.zeros((len(draws), len(words)), bool)
-    for number, groups in enumerate(draws):
-        uses[number, np.concatenate(groups)] = True
-    found = placebo_of_values(name, 'draws of words', values, uses[:, len(subjects):], observed, alternative='greater', unit='words',
-                              random_state=random_state, notes=[note('other subjects', n=len(others), words=listed(others, 5))])
+    g = _gammas_of_pairs(pd.concat([study, of_pairs]), words)
+    if is_matched:
+        first, second = ([words.index(word) for word in of_side] for of_side in zip(*own_pairs, *pairs))
+        drawn = _draw_pairs(g[first, second], len(own_pairs), random_state)
+    else:
+        drawn = _draw_groups(g, list(groups.values()), len(words), random_state)
+    found = placebo_of_values(name, 'draws of words', drawn.values, drawn.uses, drawn.observed, alternative='greater',
+                              unit='pairs of words' if is_matched else 'words', random_state=random_state,
+                              notes=[note('other subjects', n=len(others), words=listed(others, 5))])
     assert found.test is not None            # placebo_of_values always gives one
-    return replace(found, test=replace(found.test, smallest_pvalue=1 / (1 + len(values))))
+    return replace(found, test=replace(found.test, smallest_pvalue=1 / (1 + len(drawn.values))))
 
 # %% ../../nbs/03f_unqover.ipynb #unqpage62
 def _readable_items(model, items, on_missing):
@@ -810,7 +837,7 @@ def unqover(model, # a masked or causal language model, from load_model
             confidence_level:float=.95, # of the intervals of the matrix
             n_resamples:int=9999, # most relabellings that are counted or drawn
             placebo:bool=True, # compare with other subjects in the same texts as well
-            placebo_words=None, # a list of these subjects, as they are written in the texts; None: names of men, people, or adjectives
+            placebo_words=None, # a list of these subjects, as they are written in the texts, of which the most similar ones are taken; None: names of men, people or adjectives
             random_state:int=0, # the seed of the relabellings and of the placebo
            )->Result: # value: μ; details: γ of each subject or group with each attribute
     """Which of two people does a model pick when the text does not say? Li et al. (2020, doi:10.18653/v1/2020.findings-emnlp.311).
@@ -821,7 +848,7 @@ def unqover(model, # a masked or causal language model, from load_model
     `estimate('μ by chance')`. `estimate('placebo subjects')` says how often groups of the same sizes have as large a μ in the same texts
     if they are drawn from these subjects and other words: names of men beside names, people such as *the visitor* beside subjects with an
     article, and adjectives such as *waiting* beside published ethnicities and religions. For other kinds of subjects give `placebo_words`.
-    It has no value in models behind a server. The cost grows with pairs of subjects × templates × attributes × 4.
+    The placebo is not computed for models behind a server. The cost grows with pairs of subjects × templates × attributes × 4; the placebo makes it up to three times as large for six subjects or more.
 
     Raises: ValueError for items or a model that do not fit, and for words that the model does not know; TypeError if `model` is not a language model.
 

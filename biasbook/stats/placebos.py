@@ -24,7 +24,7 @@ WORDS_OF_TOPIC = 8 # at most, so that a placebo costs a known number of passes
 
 def neutral_topics(kind='people', # "people": occupations by field of work; "things": nouns by subject; "qualities": adjectives
                   )->dict: # name of a topic -> its words
-    "Bundled lists of words of one topic each, chosen without regard to gender, age or origin."
+    "Bundled lists of words of one topic each; none is a topic of gender, age or origin."
     check_choice(kind, 'kind', TOPIC_KINDS)
     return bundled_yaml('neutral_topics.yaml')[kind]
 
@@ -79,9 +79,9 @@ def _match(own, features, places, rng):
 
 
 def _n_topics_for(own, topics):
-    """How many topics take the place of each list: as many as come nearest to its number of words, and at least one.
+    """How many topics take the place of each list: its length divided by that of the shortest topic, rounded, and at least one.
 
-    All lists together take at most half of the topics."""
+    Lists that need more than one topic take at most half of the topics, all together."""
     shortest = min(len(words) for words in topics)
     most = len(topics) // (2 * len(own))
     counts = []
@@ -123,7 +123,7 @@ def deal_topics(candidates, # Candidates
                )->Deals:
     """Draws of topics in place of lists, among which the lists themselves count as further topics.
 
-    A list counts as as many topics as come nearest to its number of words. The places of the lists are filled from all topics and from
+    A list counts as its number of words divided by that of the shortest topic, rounded, in topics. The places of the lists are filled from all topics and from
     the lists themselves, and none fills two places. If each list counts as one topic, the draws go through all ways to fill the
     places, equally often; else they are random, and a long list is cut into parts of about one topic, at random in each draw.
 
