@@ -155,19 +155,30 @@ def deal_topics(candidates, # Candidates
 # %% ../../nbs/stats/09_placebos.ipynb #dd83b0c6
 def share_error(reached, # true or false for each draw: does it reach the value?
                 uses, # (draws, topics) whether a draw uses a topic
+                is_random=False, # whether the draws are random, and not all that are possible
                )->float:
     """The standard error of the share of draws that reach a value, by a jackknife over topics and the error of the draws.
 
     Without a topic, the share is that of the draws that do not use it. Draws share topics, so that the error of independent draws,
-    √(p(1 − p)/draws), is much too small: it stays when there are more draws of the same topics."""
+    √(p(1 − p)/draws), is much too small: it stays when there are more draws of the same topics. Shares of random draws also differ
+    by chance, most where few draws do without a topic. What this adds to the jackknife is subtracted, less one standard error of it,
+    so that the error is rather too large than too small."""
     reached = np.asarray(reached, float)
+    share = reached.mean()
     without = []
+    by_chance = []                                      # the variance of a share without a topic around that of all draws
     for topic in range(uses.shape[1]):
         rest = reached[~uses[:, topic]]
         if len(rest):
             without.append(rest.mean())
+            by_chance.append(share * (1 - share) * (1 / len(rest) - 1 / len(reached)))
     n = len(without)
-    of_topics = (n - 1) / n * np.sum((np.array(without) - np.mean(without)) ** 2) if n > 1 else 0.
+    of_topics = 0.
+    if n > 1:
+        of_topics = (n - 1) / n * np.sum((np.array(without) - np.mean(without)) ** 2)
+        if is_random:
+            of_chance = (n - 1) / n * sum(by_chance)
+            of_topics = max(0., of_topics - of_chance) + of_chance * math.sqrt(2 / (n - 1))
     return math.sqrt(of_topics + monte_carlo_error(reached.sum(), len(reached)) ** 2)
 
 # %% ../../nbs/stats/09_placebos.ipynb #ce335a92
@@ -202,6 +213,6 @@ def placebo_of_values(name, # of the Estimate, a key of PLACEBOS
         reached = is_as_extreme(values, observed, alternative)
         pvalue = (1 + reached.sum()) / (1 + len(values))
     found = HypothesisTest(name=test, pvalue=float(pvalue), alternative=alternative, n_resamples=len(values),
-                           error=share_error(reached, uses), smallest_pvalue=smallest,
+                           error=share_error(reached, uses, is_random=random_state is not None), smallest_pvalue=smallest,
                            units=Units(counts=(uses.shape[1],), name=unit), random_state=random_state)
     return Estimate(name=name, value=float(np.quantile(np.abs(values), .95)), unit=value_unit, test=found, notes=tuple(notes))
