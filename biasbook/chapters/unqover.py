@@ -612,7 +612,7 @@ def _published_words(*kinds):
 
 
 def _default_placebo_words(subjects):
-    "Words of the same kind as the subjects, and none of them: names of men, adjectives or people. None for other kinds of subjects."
+    "Words of the same kind as the subjects: names of men, adjectives or people. An empty list for other kinds of subjects."
     names = bundled_yaml('novels_words.yaml')['names']
     own = set(subjects)
     if own <= _published_words('gender').union(*names.values()):
@@ -848,7 +848,8 @@ def unqover(model, # a masked or causal language model, from load_model
     `estimate('μ by chance')`. `estimate('placebo subjects')` says how often groups of the same sizes have as large a μ in the same texts
     if they are drawn from these subjects and other words: names of men beside names, people such as *the visitor* beside subjects with an
     article, and adjectives such as *waiting* beside published ethnicities and religions. For other kinds of subjects give `placebo_words`.
-    The placebo is not computed for models behind a server. The cost grows with pairs of subjects × templates × attributes × 4; the placebo makes it up to three times as large for six subjects or more.
+    The placebo is not computed for models behind a server. The cost grows with pairs of subjects × templates × attributes × 4. If all pairs
+    of six subjects or more are compared, the placebo makes it up to three times as large.
 
     Raises: ValueError for items or a model that do not fit, and for words that the model does not know; TypeError if `model` is not a language model.
 

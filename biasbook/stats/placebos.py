@@ -123,8 +123,8 @@ def deal_topics(candidates, # Candidates
                )->Deals:
     """Draws of topics in place of lists, among which the lists themselves count as further topics.
 
-    A list counts as its number of words divided by that of the shortest topic, rounded, in topics. The places of the lists are filled from all topics and from
-    the lists themselves, and none fills two places. If each list counts as one topic, the draws go through all ways to fill the
+    A list counts as several topics if it is long: as many as its number of words divided by that of the shortest topic, rounded. The
+    places of the lists are filled from all topics and from the lists themselves, and none fills two places. If each list counts as one topic, the draws go through all ways to fill the
     places, equally often; else they are random, and a long list is cut into parts of about one topic, at random in each draw.
 
     Within its topics, a place takes the words that are most like the words of its list in the features, each feature in standard
