@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -27,6 +28,7 @@ BENCHMARKS = 'benchmarks'                       # their outputs are times: run b
 def pytest_addoption(parser):
     parser.addoption('--flags', default='', help='test flags whose cells are to run, e.g. --flags "slow data"')
     parser.addoption('--save', action='store_true', help='write the outputs into the notebooks')
+    parser.addoption('--cell-times', default='', metavar='FILE', help='append the seconds of each cell to this file, a line of JSON each')
 
 
 def pytest_collection_modifyitems(items):
@@ -72,7 +74,7 @@ class Run(pytest.Item):
         opt = self.config.getoption
         flags = opt('flags').split() + ['data'] * Path(os.environ.get('BIASBOOK_DATA_DIR') or '-').is_dir()
         with tempfile.TemporaryDirectory() as cache_dir:                # nothing from an earlier run, nothing left behind
-            failed, said = server().run(path=str(self.path), flags=flags, save=opt('save'), cache=cache_dir)
+            failed, said = server().run(path=str(self.path), flags=flags, save=opt('save'), cache=cache_dir, cell_times=opt('cell_times') and str(Path(opt('cell_times')).resolve()))
         if failed:
             raise CellFailed(said[-20_000:])
 
@@ -83,7 +85,19 @@ class Run(pytest.Item):
         return self.path, 0, str(self.path.relative_to(self.config.rootpath))
 
 
-def run_notebook(path, flags, save):
+def timed(run_cell, path, times):
+    "`run_cell`, a method of a shell that takes a cell, which also appends the seconds that each cell took to the file `times`."
+    def run(cell, **options):
+        wall, before = time.perf_counter(), os.times()
+        run_cell(cell, **options)
+        cpu = sum(os.times()[:4]) - sum(before[:4])         # with those of processes that the cell started and waited for
+        row = {'page': str(path), 'cell': cell.idx_, 'cpu': round(cpu, 2), 'wall': round(time.perf_counter() - wall, 2)}
+        with open(times, 'a', encoding='utf-8') as file:
+            file.write(json.dumps(row) + '\n')
+    return run
+
+
+def run_notebook(path, flags, save, cell_times):
     "Run one notebook as nbdev_test does; with `save`, keep the fresh outputs of the cells that ran."
     from execnb.nbio import read_nb, write_nb
     from execnb.shell import CaptureShell
@@ -110,6 +124,8 @@ def run_notebook(path, flags, save):
     import pandas as pd
     pd.set_option('display.width', 200, 'display.max_columns', None)    # the text beside a table in HTML has all columns too
     shell = CaptureShell(path, mpl_format='png')
+    if cell_times:
+        shell.cell = timed(shell.cell, path.relative_to(Path(__file__).parent), cell_times)
     try:
         shell.run_all(nb, exc_stop=True, preproc=skipped)
     except Exception:                           # whatever a cell raises: show it as the notebook would, and fail
@@ -124,7 +140,7 @@ def run_notebook(path, flags, save):
         write_nb(new, path)
 
 
-def fork(path, flags, save, cache):
+def fork(path, flags, save, cache, cell_times):
     "Run a notebook in a process of its own: (its exit status, what it printed)."
     with tempfile.TemporaryFile() as log:
         if pid := os.fork():
@@ -134,7 +150,7 @@ def fork(path, flags, save, cache):
         for fd, to in ((0, os.open(os.devnull, os.O_RDONLY)), (1, log.fileno()), (2, log.fileno())):
             os.dup2(to, fd)
         os.environ['BIASBOOK_CACHE_DIR'] = cache
-        run_notebook(path, flags, save)
+        run_notebook(path, flags, save, cell_times)
         sys.exit()
 
 
