@@ -332,9 +332,9 @@ class SitePages(FilterDefaults):
         return [*(ours.get(p, p) for p in super().base_procs()), FoldImports, html_as_markdown, FoldTests]
 
 
-def process_file(source, target):
+def process_file(source, target, only=None):
     target.parent.mkdir(parents=True, exist_ok=True)
-    if source.suffix != '.ipynb':
+    if source.suffix != '.ipynb' or only is not None and source.relative_to(root / 'nbs').as_posix() not in only:
         shutil.copy2(source, target)
         return
     with warnings.catch_warnings():
@@ -342,17 +342,17 @@ def process_file(source, target):
         serve_drv.main((source, target, SitePages))
 
 
-def process(workers=None):
-    "Write what Quarto is to render into `_proc`, and return that folder."
+def process(workers=None, only=None):
+    "Write what Quarto is to render into `_proc`, and return that folder. `only`: these pages; the others are copied as they are."
     nbs, out = root / 'nbs', root / '_proc'
     shutil.rmtree(out, ignore_errors=True)
     paths = [p.relative_to(nbs) for p in sorted(nbs.rglob('*')) if p.is_file()]
     jobs = [(nbs / p, out / p) for p in paths if not any(part.startswith('.') for part in p.parts)]
     if workers == 0:
         for job in jobs:
-            process_file(*job)
+            process_file(*job, only)
     else:
         with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context('spawn')) as pool:
-            for done in [pool.submit(process_file, *job) for job in jobs]:
+            for done in [pool.submit(process_file, *job, only) for job in jobs]:
                 done.result()
     return out
