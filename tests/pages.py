@@ -15,10 +15,12 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import yaml
 from fastcore.docments import docments
-from execnb.nbio import mk_cell
+from execnb.nbio import mk_cell, write_nb
 from nbdev import serve_drv
-from nbdev.process import Processor
+from nbdev.frontmatter import FrontmatterProc
+from nbdev.process import NBProcessor, Processor
 from nbdev.processors import FilterDefaults, add_fold, exec_show_docs
 from nbdev.showdoc import BasicMarkdownRenderer, show_doc
 
@@ -332,10 +334,21 @@ class SitePages(FilterDefaults):
         return [*(ours.get(p, p) for p in super().base_procs()), FoldImports, html_as_markdown, FoldTests]
 
 
+def front_page(source):
+    "A notebook with the title and the place of a page and nothing else: what other pages need of one that is not rendered."
+    nb = NBProcessor(source, procs=FrontmatterProc, process=True).nb
+    settings = {'title': nb.frontmatter_['title'], 'output-file': f'{re.sub(r"^[0-9]+[a-z]?_", "", source.stem)}.html'}
+    nb.cells = [mk_cell(f'---\n{yaml.safe_dump(settings)}---', 'raw')]
+    return nb
+
+
 def process_file(source, target, only=None):
     target.parent.mkdir(parents=True, exist_ok=True)
-    if source.suffix != '.ipynb' or only is not None and source.relative_to(root / 'nbs').as_posix() not in only:
+    if source.suffix != '.ipynb':
         shutil.copy2(source, target)
+        return
+    if only is not None and source.relative_to(root / 'nbs').as_posix() not in only:
+        write_nb(front_page(source), target)
         return
     with warnings.catch_warnings():
         warnings.filterwarnings('ignore', 'Found cells containing imports')
@@ -343,7 +356,7 @@ def process_file(source, target, only=None):
 
 
 def process(workers=None, only=None):
-    "Write what Quarto is to render into `_proc`, and return that folder. `only`: these pages; the others are copied as they are."
+    "Write what Quarto is to render into `_proc`, and return that folder. `only`: these pages; of the others, the title."
     nbs, out = root / 'nbs', root / '_proc'
     shutil.rmtree(out, ignore_errors=True)
     paths = [p.relative_to(nbs) for p in sorted(nbs.rglob('*')) if p.is_file()]
