@@ -9,7 +9,7 @@ The flags of cells are those of core/04_needs, listed in `tst_flags` of settings
 run where BIASBOOK_DATA_DIR names a folder, and `env` cells where their variables are set. What else a cell needs is not
 looked at here: a cell that lacks it fails. Tests have the flags `slow` and `real` as markers, such as `@pytest.mark.slow`.
 
-Pages share one store of sentence vectors. A run of a folder makes it once, and each page begins with a copy of it.
+Pages share one store of sentence vectors. A run of many pages makes it once, and each page begins with a copy of it.
 """
 import gc
 import json
@@ -50,9 +50,9 @@ def is_worker(config):
 
 
 def pytest_configure(config):
-    "Begin to make the store that the pages share, if this run has a folder of them."
-    has_folder = any(Path(argument).is_dir() for argument in config.args)
-    if not is_worker(config) and has_folder and not config.getoption('quick') and not config.getoption('collectonly'):
+    "Begin to make the store that the pages share, if this run has many of them."
+    has_many = len(config.args) > 10 or any(Path(argument).is_dir() for argument in config.args)
+    if not is_worker(config) and has_many and not config.getoption('quick') and not config.getoption('collectonly'):
         config.shared_store = SharedStore()
 
 
