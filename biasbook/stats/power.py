@@ -233,7 +233,7 @@ def _splits(n, m, n_random, rng, is_symmetric=False):
 def _groups(n, effect, alpha, setting, n_simulations, rng):
     "For each data set of two lists: does the permutation test reject, and does the t test?"
     m = second_length(n, setting.ratio)
-    chosen, was_counted = _splits(n, m, _n_random(alpha), rng)
+    chosen, was_counted = _splits(n, m, _n_random(alpha), rng, is_symmetric=not setting.one_sided)
     edge = _edge(alpha, setting.one_sided, n + m - 2)
     for size in _blocks(n_simulations):
         scores = rng.normal(size=(size, n + m))
@@ -269,7 +269,8 @@ def _pairs(n, effect, alpha, setting, n_simulations, rng):
     "For each data set of differences: does the sign-flip test reject, and does the t test?"
     was_counted = 2 ** n <= MOST_COUNTED
     if was_counted:
-        patterns = np.arange(2 ** n)[:, None] >> np.arange(n) & 1
+        n_patterns = 2 ** n if setting.one_sided else 2 ** (n - 1)  # the other half only changes the sign of the sum
+        patterns = np.arange(n_patterns)[:, None] >> np.arange(n) & 1
         signs = 1. - 2 * patterns
     else:
         signs = rng.choice([-1., 1.], (_n_random(alpha), n))
@@ -291,7 +292,7 @@ def _orders(n, effect, alpha, setting, n_simulations, rng):
         y = effect * x + math.sqrt(1 - effect ** 2) * noise
         r = pearson(x, y)
         centred = x - x.mean(1, keepdims=True)
-        relabelled = np.array([row[orders] @ other for row, other in zip(centred, y)]).T
+        relabelled = np.array([np.take(row, orders, mode='clip') @ other for row, other in zip(centred, y)]).T
         by_t = _significant(r, smallest_r, setting.one_sided)
         yield _rejects(relabelled, (centred * y).sum(1), False, alpha, setting.one_sided), by_t
 
@@ -341,27 +342,28 @@ def _fills(n, effect, alpha, setting, n_simulations, rng):
     Half of the terms have a fill, and two of the fills depend on gender. The statistic is the number of fills with a significant χ²."""
     from scipy.special import chdtri
     chosen, was_counted = _splits(n, n, _n_shuffles(alpha), rng, is_symmetric=True)
-    chosen = chosen.astype(np.float32)                      # which holds whole numbers exactly
+    signs = np.float32(2 * chosen - 1)                      # 1 for the first list and -1 for the second
     level = chdtri(1, .05 / setting.several)                # DisCo divides its own level, .05, by the number of fills
     having = np.arange(2 * n + 1)[:, None]                  # terms that have a fill
     difference = np.arange(2 * n + 1)                       # of their numbers in the two genders
     is_significant = 2 * n * difference ** 2 / np.maximum(having * (2 * n - having), 1.) >= level
     smallest = np.where(is_significant.any(1), is_significant.argmax(1), 2 * n + 1).astype(np.float32) # significant difference
 
-    def n_significant(of_first, has):
-        "For each split and each data set: the number of significant fills, from the terms of the first list that have a fill."
-        total = has.sum(0)
-        return (np.abs(2 * of_first - total) >= smallest[total.astype(int)]).sum(-1)
+    def n_significant(differences, edges):
+        "The number of significant fills, from the differences of the numbers of terms that have them; the fills are the axis before the last."
+        return np.add.reduce(np.abs(differences) >= edges, axis=-2, dtype=np.uint16)
 
     shares = np.full((2 * n, setting.several), .5)          # of the terms that have a fill
     shares[:n, :2] += effect / 2
     shares[n:, :2] -= effect / 2
-    most = max(1, 2_000_000 // (len(chosen) * setting.several)) # data sets whose fills in all splits fit into a little memory
+    most = max(1, 8_000_000 // (len(chosen) * setting.several)) # data sets whose fills in all splits fit into a little memory
     for size in _blocks(n_simulations, min(_BLOCK, most)):
         drawn = rng.random((size, *shares.shape)) < shares
-        has = drawn.astype(np.float32).transpose(1, 0, 2)   # a row a term
-        of_first = (chosen @ has.reshape(2 * n, -1)).reshape(len(chosen), size, setting.several)
-        yield _rejects(n_significant(of_first, has), n_significant(has[:n].sum(0), has), was_counted, alpha, one_sided=True)
+        has = drawn.astype(np.float32).transpose(1, 2, 0)   # terms, fills, data sets
+        edges = smallest[has.sum(0).astype(int)]
+        relabelled = (signs @ has.reshape(2 * n, -1)).reshape(len(signs), setting.several, size)
+        observed = has[:n].sum(0) - has[n:].sum(0)
+        yield _rejects(n_significant(relabelled, edges), n_significant(observed, edges), was_counted, alpha, one_sided=True)
 
 
 def _share_power(n, share, alpha, one_sided=False):
