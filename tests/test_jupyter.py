@@ -1,8 +1,8 @@
 """Pages in a real Jupyter kernel, without a network and without keys: they run to the end and show what is committed.
 
 The other tests of the notebooks run in execnb's shell, which has no inline backend, so they do not notice figures that vanish in Jupyter.
-One page is run here, without the registered files, and all pages with `--flags slow`. Cells flagged `slow` are left out, unless they lack
-something: then they are skipped soon, as every cell that lacks something."""
+One page is run here, without the registered files, and all pages with `--flags slow`. Cells flagged `slow` are skipped with a message, as
+cells that lack something; `check` cells do nothing."""
 import os
 import sys
 from collections import Counter
@@ -108,9 +108,6 @@ def differences(page, folder, first=(), **env):
     have_data = bool(env.get('BIASBOOK_DATA_DIR', os.environ.get('BIASBOOK_DATA_DIR')))
     committed = nbformat.read(nbs / page, 4)
     notebook = nbformat.read(nbs / page, 4)
-    for cell in notebook.cells:
-        if cell.cell_type == 'code' and 'slow' in flags(cell) and not is_unmet(cell, have_data):
-            cell.source = ''
     cells = notebook.cells
     notebook.cells = [*first, *cells]
     run(notebook, folder, (nbs / page).parent, **env)
@@ -118,10 +115,13 @@ def differences(page, folder, first=(), **env):
     for before, after in zip(committed.cells, cells, strict=True):
         if before.cell_type != 'code':
             continue
-        if is_unmet(before, have_data):
+        if 'check' in flags(before):
+            if after.outputs:
+                found.append((before.source, 'not run', kinds(after.outputs)))
+        elif 'slow' in flags(before) or is_unmet(before, have_data):
             if not is_skip(after.outputs):
                 found.append((before.source, 'skipped', kinds(after.outputs)))
-        elif 'slow' not in flags(before) and kinds(before.outputs) != kinds(after.outputs):
+        elif kinds(before.outputs) != kinds(after.outputs):
             found.append((before.source, kinds(before.outputs), kinds(after.outputs)))
     return found
 
@@ -156,18 +156,18 @@ def test_run_all_without_data(page, tmp_path):
 
 
 def test_flagged_cells_name_what_they_need():
-    "A cell is skipped only if its flag names what it needs, and the page calls skip_unmet_needs before it."
+    """A flag names what its cell needs, or how long the cell takes, and the page calls skip_flagged_cells before it."""
     registered = registry().index
-    for page, notebook, cells in cells_with('data', 'hub', 'live', 'env'):
+    for page, notebook, cells in cells_with('slow', 'data', 'hub', 'real', 'live', 'env', 'check'):
         for cell in cells:
-            for kind in {'data', 'hub', 'live', 'env'} & flags(cell).keys():
+            for kind in flags(cell).keys() & {'slow', 'data', 'hub', 'real', 'live', 'env'}:
                 names = flags(cell)[kind]
                 assert names, f'{page}: name what this cell needs after #| {kind}:\n{cell.source[:200]}'
                 if kind == 'data':
                     for name in names:
                         assert any(file == name or file.startswith(f'{name}/') for file in registered), f'{page}: {name}'
-        calls = [number for number, cell in enumerate(notebook.cells) if 'skip_unmet_needs()     #' in cell.source]
-        assert calls and calls[0] < notebook.cells.index(cells[0]), f'{page}: call skip_unmet_needs before the flagged cells'
+        calls = [number for number, cell in enumerate(notebook.cells) if 'skip_flagged_cells()     #' in cell.source]
+        assert calls and calls[0] < notebook.cells.index(cells[0]), f'{page}: call skip_flagged_cells before the flagged cells'
 
 
 SETUP = """
