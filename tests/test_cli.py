@@ -437,31 +437,39 @@ def test_default_subjects_that_a_measure_takes(box):
     assert rc == 0 and [r['subject'] for r in json.loads(files('biasbook-audit')['results.json'])['results']] == ['googlenews-mini']
 
 
-SLOW = """
+WAITING = """
 import sys, time
-import biasbook.auditing.progress as progress
+from biasbook.auditing.progress import Progress
 import biasbook.auditing.run as module
-progress.Progress.__init__.__kwdefaults__['every'] = .2
-work = module._work
-def slow_work(*args):
-    time.sleep(1)
+Progress.__init__.__kwdefaults__['every'] = .1
+lines = []
+say, work = Progress._say, module._work
+def noted(self, line):
+    say(self, line)
+    lines.append(line)
+def waiting_work(*args):
+    "Waits for this many lines about progress."
+    most = len(lines) + {lines}
+    while len(lines) < most:
+        time.sleep(.01)
     return work(*args)
-module._work = slow_work
+Progress._say = noted
+module._work = waiting_work
 from biasbook.auditing.cli import main
 main(prog_name='biasbook')
 """
 
 
 def test_lines_off_a_terminal(box):
-    rc, out, err = run('audit', 'googlenews-mini', '--only', 'weat6', '--only', 'weat7', '--no-placebo', code=SLOW)
+    rc, out, err = run('audit', 'googlenews-mini', '--only', 'weat6', '--only', 'weat7', '--no-placebo', code=WAITING.replace('{lines}', '1'))
     lines = err.strip().split('\n')
     assert rc == 0 and lines[0] == 'audit: 2 units of 1 subject' and lines[-1].startswith('audit: 2 units computed in ')
     assert any(line.startswith('audit: 1 of 2 units done, running weat7 of googlenews-mini, about ') for line in lines[1:-1])
-    assert run('audit', 'googlenews-mini', '--only', 'weat8', '--no-placebo', '--quiet', '--out', 'mine', code=SLOW) == (0, '', '')
+    assert run('audit', 'googlenews-mini', '--only', 'weat8', '--no-placebo', '--quiet', '--out', 'mine', code=WAITING.replace('{lines}', '0')) == (0, '', '')
 
 
 def test_nothing_is_kept_with_fresh(box):
-    p = start('audit', 'googlenews-mini', '--only', 'weat6', '--fresh', code=SLOW.replace('sleep(1)', 'sleep(10**6)'))
+    p = start('audit', 'googlenews-mini', '--only', 'weat6', '--fresh', code=WAITING.replace('{lines}', '10**9'))
     while 'audit: 1 unit' not in p.stderr.readline() and p.poll() is None:
         pass
     p.terminate()
