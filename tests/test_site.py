@@ -292,7 +292,7 @@ def test_named_tuples_and_dataclasses_show_their_fields(site):
         for field in own:
             assert re.search(rf'^    {field}: \w', signature, re.M), f'{page}: {name}.{field}'
         found += 1
-    assert found > len(site.pages) // 5
+    assert found > len(site.pages) // 8
 
 
 def test_outputs_make_quarto_load_nothing(site):
