@@ -14,7 +14,7 @@ from conftest import server
 nbs = Path(__file__).parent.parent / 'nbs'
 # page -> words of its lists, and what a reader writes in their place
 CHANGED = {
-    'start_here.ipynb': {'nurse': 'cook', 'carpenter': 'butcher', 'she': 'lady', 'summer': 'spring'},
+    'start_here.ipynb': {'nurse': 'cook', 'carpenter': 'butcher', 'she': 'lady'},
     '00_weat.ipynb': {'artist': 'singer', 'chef': 'butcher', 'lion': 'bear', 'duke': 'baron', 'weat7': 'weat8', 'beach': 'island'},
     '01_projection.ipynb': {'nurse': 'teacher', 'surgeon': 'lawyer', 'receptionist': 'secretary', 'football': 'baseball'},
     '02_maskfill.ipynb': {'nurse': 'cook', 'soldier': 'sailor', 'father': 'uncle'},
