@@ -342,7 +342,7 @@ def _fills(n, effect, alpha, setting, n_simulations, rng):
     Half of the terms have a fill, and two of the fills depend on gender. The statistic is the number of fills with a significant χ²."""
     from scipy.special import chdtri
     chosen, was_counted = _splits(n, n, _n_shuffles(alpha), rng, is_symmetric=True)
-    signs = np.float32(2 * chosen - 1)                      # 1 for the first list and -1 for the second
+    signs = np.asarray(2 * chosen - 1, dtype=np.float32)    # 1 for the first list and -1 for the second
     level = chdtri(1, .05 / setting.several)                # DisCo divides its own level, .05, by the number of fills
     having = np.arange(2 * n + 1)[:, None]                  # terms that have a fill
     difference = np.arange(2 * n + 1)                       # of their numbers in the two genders
