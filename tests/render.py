@@ -32,8 +32,8 @@ MANY = 60                       # pages: above that, the whole site is rendered
 
 
 def last_merge():
-    "The last merge commit before this one, or None: there may be no history, or no merge."
-    done = subprocess.run(['git', 'rev-list', '--merges', '--max-count=1', 'HEAD^@'], cwd=root, capture_output=True, text=True)
+    "The last commit before this one that merged a branch into this one, or None: there may be no history, or no merge."
+    done = subprocess.run(['git', 'rev-list', '--first-parent', '--merges', '--max-count=1', 'HEAD^'], cwd=root, capture_output=True, text=True)
     return done.stdout.strip() or None
 
 
