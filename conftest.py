@@ -1,13 +1,20 @@
 """Run every notebook under pytest by nbdev's rules, each in a process of its own.
 
-`pytest` tests; `pytest --save` also writes the fresh outputs into the notebooks; `pytest --flags "slow live"` runs the
-cells that those test flags (`tst_flags` in settings.ini) skip otherwise. Cells flagged `data` need a registered file that
-is not bundled: they run where the environment variable BIASBOOK_DATA_DIR names a folder. What a cell needs is named behind the
-flag; here it is not looked at, so that a cell that lacks something fails (in Jupyter it is skipped: core/04_needs).
+- `pytest` tests; `pytest --save` also writes the fresh outputs into the notebooks.
+- `pytest --quick` takes a minute: the interface, the layout, the sentences, the examples of all measures, a page of each folder.
+- `pytest --flags "slow live"` also runs the cells and tests that have these flags. tests/slow.py runs all that are slow.
+- `pytest --cell-times FILE` appends the seconds of each cell to a file.
+
+The flags of cells are those of core/04_needs, listed in `tst_flags` of settings.ini. `check` cells always run here. Cells flagged `data`
+run where BIASBOOK_DATA_DIR names a folder, and `env` cells where their variables are set. What else a cell needs is not
+looked at here: a cell that lacks it fails. Tests have the flags `slow` and `real` as markers, such as `@pytest.mark.slow`.
+
+Pages share one store of sentence vectors. A run of many pages makes it once, and each page begins with a copy of it.
 """
 import gc
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,16 +30,52 @@ for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS'):
     os.environ.setdefault(name, '1')            # as many processes as cores: threads beside them only wait for each other
 
 BENCHMARKS = 'benchmarks'                       # their outputs are times: run by hand, never in the suite
+MARKERS = ('slow', 'real')                      # flags that tests can have, too
+QUICK = ['tests/test_help.py', 'tests/test_interface.py', 'tests/test_layout.py', 'tests/test_sentences.py',
+         'nbs/00_weat.ipynb', 'nbs/auditing/12_main.ipynb', 'nbs/core/00_checks.ipynb', 'nbs/embedders/03_cache.ipynb',
+         'nbs/making/planted_models.ipynb', 'nbs/models/08_fill_results.ipynb', 'nbs/results/00a_sentences.ipynb', 'nbs/stats/02_effects.ipynb',
+         'nbs/stimuli/02_templates.ipynb', 'nbs/testing/04_table_model.ipynb', 'nbs/vectors/04_case.ipynb']
 
 
 def pytest_addoption(parser):
-    parser.addoption('--flags', default='', help='test flags whose cells are to run, e.g. --flags "slow data"')
+    parser.addoption('--quick', action='store_true', help='run only what takes a minute: a page of each folder, and a few tests')
+    parser.addoption('--flags', default='', help='test flags whose cells and tests are to run, e.g. --flags "slow data"')
     parser.addoption('--save', action='store_true', help='write the outputs into the notebooks')
     parser.addoption('--cell-times', default='', metavar='FILE', help='append the seconds of each cell to this file, a line of JSON each')
 
 
-def pytest_collection_modifyitems(items):
-    "The longest first (scripts, the audits, then pages by size), so that no process is left alone with one at the end."
+def is_worker(config):
+    "Is this a process of pytest-xdist that runs tests for the one that was started?"
+    return hasattr(config, 'workerinput')
+
+
+def pytest_configure(config):
+    "Begin to make the store that the pages share, if this run has many of them."
+    has_many = len(config.args) > 10 or any(Path(argument).is_dir() for argument in config.args)
+    if not is_worker(config) and has_many and not config.getoption('quick') and not config.getoption('collectonly'):
+        config.shared_store = SharedStore()
+
+
+def pytest_unconfigure(config):
+    if hasattr(config, 'shared_store'):
+        config.shared_store.remove()
+
+
+def pytest_ignore_collect(collection_path, config):
+    "With --quick, only the files of QUICK."
+    if config.getoption('quick') and collection_path.is_file():
+        return collection_path.relative_to(config.rootpath).as_posix() not in QUICK or None
+    return None
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out tests with a flag that is not asked for. The longest first (scripts, the audits, then pages by size), so that no
+    process is left alone with one at the end."""
+    left_out = set(MARKERS) - set(config.getoption('flags').split())
+    deselected = [item for item in items if any(item.get_closest_marker(name) for name in left_out)]
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = [item for item in items if item not in set(deselected)]
     items.sort(key=lambda item: (item.path.suffix == '.ipynb', 'auditing' not in item.path.parts, -item.path.stat().st_size, item.path))
 
 
@@ -41,6 +84,61 @@ def pytest_collect_file(file_path, parent):
     asked = any(str(file_path) == str(Path(a).resolve()) for a in parent.config.args)
     if file_path.suffix == '.ipynb' and (asked or not hidden & set(file_path.parts)):
         return Notebook.from_parent(parent, path=file_path)
+
+
+MAKE_STORE = """
+import biasbook as bb
+from biasbook.core.store import Store
+bb.audit('st:all-MiniLM-L6-v2', resume=True)
+with Store() as store:
+    store.clear('audit unit')           # results: what a page computes, it computes itself
+    store.clear('audit subject')
+"""
+
+
+class SharedStore:
+    """The vectors of the sentences of the bundled study, made once a run and only read: each page has a copy in its cache.
+
+    Keys are those of biasbook.embedders.cache, so a page with another model, another sentence or other options finds nothing here."""
+    VARIABLE = 'BIASBOOK_STORE_OF_THE_RUN'          # tells the processes of pytest-xdist where it is
+
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix='biasbook-store-'))
+        os.environ[self.VARIABLE] = str(self.folder)
+        self.process = None
+        if find_spec('sentence_transformers'):
+            environment = {**os.environ, 'BIASBOOK_CACHE_DIR': str(self.folder / 'making'), 'PYTHONPATH': str(Path(__file__).parent)}
+            move = f'import os; os.rename({str(self.folder / "making")!r}, {str(self.folder / "made")!r})'
+            self.process = subprocess.Popen([sys.executable, '-c', MAKE_STORE + move], env=environment, stdout=subprocess.DEVNULL,
+                                            stderr=subprocess.DEVNULL)
+            (self.folder / 'pid').write_text(str(self.process.pid))
+
+    def remove(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        del os.environ[self.VARIABLE]
+
+    @classmethod
+    def copy_to(cls, folder):
+        "Copy the store of this run into the cache of a page, if there is one. Waits for it."
+        shared = Path(os.environ.get(cls.VARIABLE) or '-')
+        if not (shared / 'pid').exists():
+            return
+        made = shared / 'made/store.sqlite'
+        while not made.exists() and is_running(int((shared / 'pid').read_text())):
+            time.sleep(.1)
+        if made.exists():
+            shutil.copyfile(made, Path(folder) / made.name)
+
+
+def is_running(pid):
+    "Is there a process with this number, which has not ended?"
+    try:
+        return 'zombie' not in Path(f'/proc/{pid}/status').read_text()
+    except OSError:
+        return False
 
 
 class Notebook(pytest.File):
@@ -52,10 +150,15 @@ class CellFailed(Exception):
     pass
 
 
+LIBRARIES = ['execnb.shell', 'nbdev.process', 'pandas', 'scipy.stats', 'sklearn.linear_model', 'matplotlib.pyplot']
+MODEL_LIBRARIES = ['torch', 'transformers', 'transformers.modeling_utils', 'sentence_transformers']
+
+
 class Server:
     "A process that has the heavy libraries, and forks for each notebook: they are imported once, not a hundred times."
-    def __init__(self):
-        self.process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, with_models): # with_models: import torch and what uses it, too
+        libraries = LIBRARIES + MODEL_LIBRARIES if with_models else LIBRARIES
+        self.process = subprocess.Popen([sys.executable, __file__, *libraries], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def run(self, **job):
         self.process.stdin.write(json.dumps(job) + '\n')
@@ -71,10 +174,14 @@ server = cache(Server)
 
 class Run(pytest.Item):
     def runtest(self):
-        opt = self.config.getoption
-        flags = opt('flags').split() + ['data'] * Path(os.environ.get('BIASBOOK_DATA_DIR') or '-').is_dir()
+        option = self.config.getoption
+        flags = option('flags').split() + ['check']
+        if Path(os.environ.get('BIASBOOK_DATA_DIR') or '-').is_dir():
+            flags.append('data')
+        cell_times = option('cell_times') and str(Path(option('cell_times')).resolve())
         with tempfile.TemporaryDirectory() as cache_dir:                # nothing from an earlier run, nothing left behind
-            failed, said = server().run(path=str(self.path), flags=flags, save=opt('save'), cache=cache_dir, cell_times=opt('cell_times') and str(Path(opt('cell_times')).resolve()))
+            SharedStore.copy_to(cache_dir)
+            failed, said = server(with_models=not option('quick')).run(path=str(self.path), flags=flags, save=option('save'), cache=cache_dir, cell_times=cell_times)
         if failed:
             raise CellFailed(said[-20_000:])
 
@@ -114,7 +221,7 @@ def run_notebook(path, flags, save, cell_times):
     def skipped(cell):
         directives = getattr(cell, 'directives_', None) or {}
         return (cell.cell_type != 'code' or directives.get('eval:', [''])[0].lower() == 'false'
-                or bool(skip & directives.keys()))
+                or bool(skip & directives.keys()) or not all(os.environ.get(name) for name in directives.get('env', ())))
 
     for cell in nb.cells:                       # a cell that prints nothing any more keeps no old output
         if not skipped(cell) and cell.cell_type == 'code':
@@ -155,8 +262,7 @@ def fork(path, flags, save, cache, cell_times):
 
 
 if __name__ == '__main__':
-    for name in ('execnb.shell', 'nbdev.process', 'pandas', 'scipy.stats', 'sklearn.linear_model', 'matplotlib.pyplot', 'torch',
-                 'transformers', 'transformers.modeling_utils', 'sentence_transformers'):
+    for name in sys.argv[1:]:
         if find_spec(name.partition('.')[0]):
             import_module(name)
     gc.freeze()                                 # what all of them share is not searched for garbage a hundred times

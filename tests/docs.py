@@ -111,8 +111,8 @@ def linked_file(docs, name, where):
     return target / 'index.html' if target.is_dir() else target
 
 
-def broken_links(docs, name, parsed):
-    "A line for each link of a page that leads to no file, or to no place in it. `parsed`: name -> Page."
+def broken_links(docs, name, parsed, not_rendered=()):
+    "A line for each link of a page that leads to no file, or to no place in it. `parsed`: name -> Page. Files of `not_rendered` count as there."
     for url in parsed[name].links:
         where, _, anchor = url.partition('#')
         if where.startswith(SITE):
@@ -120,18 +120,18 @@ def broken_links(docs, name, parsed):
         elif '://' in where or where.startswith(('data:', 'mailto:', 'javascript:')):
             continue
         target = linked_file(docs, name, where)
-        if not target.exists():
-            yield f'{name}: {url} leads nowhere'
-            continue
         inside = target.resolve().is_relative_to(docs)
         target_name = target.resolve().relative_to(docs).as_posix() if inside else ''
+        if not target.exists():
+            if target_name not in not_rendered:
+                yield f'{name}: {url} leads nowhere'
+            continue
         if anchor and target_name in parsed and anchor not in parsed[target_name].ids:
             yield f'{name}: {url} has no such place'
 
 
-def missing_pages(docs, parsed):
-    "A line for each page that is not there, not in the search or not in the sidebar."
-    wanted = set(rendered().values())
+def missing_pages(docs, parsed, wanted):
+    "A line for each wanted page that is not there, not in the search or not in the sidebar."
     yield from (f'{name}: no such page' for name in sorted(wanted - set(parsed)))
     search = json.loads((docs / 'search.json').read_text(encoding='utf-8'))
     found = {entry['href'].partition('#')[0] for entry in search}
@@ -219,11 +219,14 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def problems(docs):
-    "What is wrong with a site, a line each."
+def problems(docs, only=None):
+    "What is wrong with a site, a line each. `only`: these notebooks were rendered, the home page among them; by default all."
     docs = Path(docs).resolve()
+    places = rendered()
+    wanted = {places[page] for page in (places if only is None else only)}
+    not_rendered = set(places.values()) - wanted
     parsed = {p.relative_to(docs).as_posix(): Page(p) for p in docs.rglob('*.html')}
-    yield from missing_pages(docs, parsed)
+    yield from missing_pages(docs, parsed, wanted)
     for sheet in sorted(docs.rglob('*.css')):
         addresses = css_addresses(sheet.read_text(encoding='utf-8'))
         yield from (f'{sheet.relative_to(docs)}: {a} is loaded from another host' for a in addresses if is_elsewhere(a))
@@ -236,7 +239,7 @@ def problems(docs):
             yield f'{name}: a signature shows NoneType'
         if re.search(r'def \w+\(\s*\*args, \*\*kwargs\s*\):\s*$', shown, re.M):
             yield f'{name}: a class is shown without its fields'
-        yield from broken_links(docs, name, parsed)
+        yield from broken_links(docs, name, parsed, not_rendered)
         size = page_size(docs, name, parsed)
         if size > LARGEST_PAGE:
             yield f'{name}: a browser loads {size // 1000} kB for it, compressed; at most {LARGEST_PAGE // 1000}'

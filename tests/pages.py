@@ -15,10 +15,12 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import yaml
 from fastcore.docments import docments
-from execnb.nbio import mk_cell
+from execnb.nbio import mk_cell, write_nb
 from nbdev import serve_drv
-from nbdev.process import Processor
+from nbdev.frontmatter import FrontmatterProc
+from nbdev.process import NBProcessor, Processor
 from nbdev.processors import FilterDefaults, add_fold, exec_show_docs
 from nbdev.showdoc import BasicMarkdownRenderer, show_doc
 
@@ -332,27 +334,38 @@ class SitePages(FilterDefaults):
         return [*(ours.get(p, p) for p in super().base_procs()), FoldImports, html_as_markdown, FoldTests]
 
 
-def process_file(source, target):
+def front_page(source):
+    "A notebook with the title and the place of a page and nothing else: what other pages need of one that is not rendered."
+    nb = NBProcessor(source, procs=FrontmatterProc, process=True).nb
+    settings = {'title': nb.frontmatter_['title'], 'output-file': f'{re.sub(r"^[0-9]+[a-z]?_", "", source.stem)}.html'}
+    nb.cells = [mk_cell(f'---\n{yaml.safe_dump(settings)}---', 'raw')]
+    return nb
+
+
+def process_file(source, target, only=None):
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.suffix != '.ipynb':
         shutil.copy2(source, target)
+        return
+    if only is not None and source.relative_to(root / 'nbs').as_posix() not in only:
+        write_nb(front_page(source), target)
         return
     with warnings.catch_warnings():
         warnings.filterwarnings('ignore', 'Found cells containing imports')
         serve_drv.main((source, target, SitePages))
 
 
-def process(workers=None):
-    "Write what Quarto is to render into `_proc`, and return that folder."
+def process(workers=None, only=None):
+    "Write what Quarto is to render into `_proc`, and return that folder. `only`: these pages; of the others, the title."
     nbs, out = root / 'nbs', root / '_proc'
     shutil.rmtree(out, ignore_errors=True)
     paths = [p.relative_to(nbs) for p in sorted(nbs.rglob('*')) if p.is_file()]
     jobs = [(nbs / p, out / p) for p in paths if not any(part.startswith('.') for part in p.parts)]
     if workers == 0:
         for job in jobs:
-            process_file(*job)
+            process_file(*job, only)
     else:
         with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context('spawn')) as pool:
-            for done in [pool.submit(process_file, *job) for job in jobs]:
+            for done in [pool.submit(process_file, *job, only) for job in jobs]:
                 done.result()
     return out

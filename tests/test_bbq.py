@@ -1,5 +1,7 @@
 """Scores of answers to BBQ, against answerers whose scores are known in closed form, and the coverage of their intervals."""
 import math
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -7,6 +9,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import biasbook as bb
+
+sys.path.insert(0, str(Path(__file__).parent))
+from simulations import Simulation                           # noqa: E402
 
 TEMPLATES = 25
 PER_TEMPLATE = 40 # half of them ambiguous, half of the questions negative
@@ -66,29 +71,36 @@ def test_one_kind_of_questions_alone_is_no_bias():
         assert_allclose(r.value, 0, atol=1e-12)
 
 
-def simulated(n_samples, concentration=2.):
-    "For each sample: do the interval over templates and the naive one cover the true s_AMB, and the p-values if that is 0?"
-    rng = np.random.default_rng(20221)
-    covered = []
-    pvalues = []
-    for _ in range(n_samples):
-        rates = rng.beta(.6 * concentration, .4 * concentration, TEMPLATES)         # mean .6: s = .2
-        r = bb.bbq_scores(ITEMS, drawn_answers(rng, rates, .5))[0]                  # s_AMB = .5 * .2
-        naive = r.estimate('as if independent')
-        covered.append((r.low <= 10 <= r.high, naive.low <= 10 <= naive.high))
-        without_bias = rng.beta(.5 * concentration, .5 * concentration, TEMPLATES)
-        null = bb.bbq_scores(ITEMS, drawn_answers(rng, without_bias, .5))[0]
-        pvalues.append((null.pvalue, null.estimate('as if independent').pvalue))
-    return np.array(covered).mean(0), (np.array(pvalues) < .05).mean(0)
+def sample(rng, concentration=2.):
+    "The intervals over templates and the naive one for an answerer with s_AMB = .1, and the p-values of one without bias."
+    rates = rng.beta(.6 * concentration, .4 * concentration, TEMPLATES)         # mean .6: s = .2
+    r = bb.bbq_scores(ITEMS, drawn_answers(rng, rates, .5))[0]                  # s_AMB = .5 * .2
+    naive = r.estimate('as if independent')
+    without_bias = rng.beta(.5 * concentration, .5 * concentration, TEMPLATES)
+    null = bb.bbq_scores(ITEMS, drawn_answers(rng, without_bias, .5))[0]
+    return {'low': r.low, 'high': r.high, 'naive low': naive.low, 'naive high': naive.high,
+            'p': null.pvalue, 'naive p': null.estimate('as if independent').pvalue}
+
+
+SIMULATIONS = [Simulation('bbq, templates drawn', sample, 200, 20221)]
 
 
 def test_coverage_and_level_over_templates():
     "Templates are drawn, too. 200 samples: the share that covers has a standard error of 1.5 points at .95."
-    (over_templates, naive), (level, naive_level) = simulated(200)
-    assert .90 <= over_templates <= .99
-    assert naive < .8
-    assert level <= .09                                 # .05 and 2.6 standard errors
-    assert naive_level > .2
+    table = SIMULATIONS[0].saved()
+    assert .90 <= table.eval('low <= 10 <= high').mean() <= .99
+    assert table.eval('`naive low` <= 10 <= `naive high`').mean() < .8
+    assert (table['p'] < .05).mean() <= .09             # .05 and 2.6 standard errors
+    assert (table['naive p'] < .05).mean() > .2
+
+
+def test_first_samples_are_the_saved_ones():
+    SIMULATIONS[0].check(4)
+
+
+@pytest.mark.slow
+def test_samples_are_the_saved_ones():
+    SIMULATIONS[0].check()
 
 
 def test_all_categories_together_have_templates_of_their_own():

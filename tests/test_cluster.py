@@ -1,6 +1,7 @@
 """An audit on a Dask cluster whose scheduler and workers are processes of their own has the same bytes as an audit here."""
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -25,7 +26,7 @@ def environment(folder, threads):
 
 def biasbook(*args, folder, threads=1):
     "Exit code, standard output, standard error."
-    p = subprocess.run([sys.executable, '-m', 'biasbook', *args], capture_output=True, text=True, timeout=300, cwd=folder,
+    p = subprocess.run([sys.executable, '-m', 'biasbook', *args], capture_output=True, text=True, timeout=600, cwd=folder,
                        env=environment(folder / 'cache', threads))
     assert 'Traceback' not in p.stderr, p.stderr
     return p.returncode, p.stdout, p.stderr
@@ -46,7 +47,7 @@ def scheduler(tmp_path_factory):
     processes = [start('dask_scheduler', '--host', '127.0.0.1', '--port', '0')]
     try:
         processes += [start('dask_worker', '--nthreads', '1'), start('dask_worker', '--nthreads', '2')]
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while not file.exists() and time.monotonic() < deadline:
             time.sleep(.1)
         yield json.loads(file.read_text())['address']
@@ -54,7 +55,7 @@ def scheduler(tmp_path_factory):
         for process in processes:
             process.terminate()
         for process in processes:
-            process.wait(30)
+            process.wait(600)
 
 
 @pytest.fixture(scope='module')
@@ -75,20 +76,42 @@ def test_scheduler_and_workers(scheduler, here, tmp_path):
 
 
 def test_local_processes(here, tmp_path):
-    code, out, err = biasbook('audit', *SUBJECTS, *TESTS, '--cluster', 'local:2', '--quiet', folder=tmp_path)
-    assert code == 0 and results(tmp_path / 'biasbook-audit') == results(here)
+    code, out, err = biasbook('audit', 'googlenews-mini', *TESTS[:2], '--no-placebo', '--cluster', 'local:2', '--quiet', folder=tmp_path)
+    expected = [r for r in results(here)['results'] if r['subject'] == 'googlenews-mini']
+    assert code == 0 and len(expected) == 2 and results(tmp_path / 'biasbook-audit')['results'] == expected
+
+
+IN_ONE_PROCESS = """
+import json, sys
+from biasbook.auditing.cli import main
+for args in json.loads(sys.argv[1]):
+    try:
+        main(args, prog_name='biasbook')
+    except SystemExit as end:
+        print('ended with', end.code, file=sys.stderr)
+"""
+
+
+def run_in_one_process(commands, folder):
+    "What each command writes to standard error, and behind it the exit code. They share the imports, and may use two threads."
+    done = subprocess.run([sys.executable, '-c', IN_ONE_PROCESS, json.dumps(commands)], capture_output=True, text=True, timeout=600, cwd=folder,
+                          env=environment(folder / 'cache', 2))
+    assert done.returncode == 0 and 'Traceback' not in done.stderr, done.stderr
+    parts = re.split(r'(?<=ended with \d)\n', done.stderr)
+    assert len(parts) == len(commands) + 1, done.stderr
+    return parts[:-1]
 
 
 def test_threads_are_part_of_the_key(tmp_path):
-    one = 'novels-mini-masked', '--only=stereotype pairs'
-    for threads, line in ((1, '1 unit computed'), (2, '1 unit computed'), (2, '1 unit reused, nothing to compute')):
-        err = biasbook('audit', *one, f'--threads={threads}', folder=tmp_path, threads=2)[2]
-        assert f'audit: {line}' in err
+    command = ['audit', 'novels-mini-masked', '--only=stereotype pairs', '--no-placebo']
+    said = run_in_one_process([[*command, f'--threads={threads}'] for threads in (1, 2, 2)], tmp_path)
+    for text, line in zip(said, ('1 unit computed', '1 unit computed', '1 unit reused, nothing to compute')):
+        assert f'audit: {line}' in text and text.endswith('ended with 0')
 
 
 def test_wrong_addresses(tmp_path):
-    for address in ('10.0.0.1:8786', 'local:0', 'local:many', 'tcp:8786'):
-        code, out, err = biasbook('audit', 'googlenews-mini', '--cluster', address, folder=tmp_path)
-        assert code == 2 and 'the address of a Dask scheduler' in err and 'local:N' in err, address
-    code, out, err = biasbook('audit', 'googlenews-mini', '--cluster', 'tcp://127.0.0.1:9', folder=tmp_path)
-    assert code == 1 and 'no Dask scheduler answers at tcp://127.0.0.1:9' in err
+    addresses = ('10.0.0.1:8786', 'local:0', 'local:many', 'tcp:8786', 'tcp://127.0.0.1:9')
+    *wrong, silent = run_in_one_process([['audit', 'googlenews-mini', '--cluster', address] for address in addresses], tmp_path)
+    for text in wrong:
+        assert text.endswith('ended with 2') and 'the address of a Dask scheduler' in text and 'local:N' in text
+    assert silent.endswith('ended with 1') and 'no Dask scheduler answers at tcp://127.0.0.1:9' in silent

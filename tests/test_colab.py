@@ -72,8 +72,7 @@ def test_turns_reach_every_chapter():
     assert {page for turn in turns for page in colab.two_in_turn(turn)} == set(colab.chapters())
 
 
-def test_two_chapters_run_as_in_colab(request):
-    "Other chapters each day."
-    if 'slow' not in request.config.getoption('flags').split():
-        pytest.skip('runs with --flags slow: it installs the package twice')
+@pytest.mark.slow
+def test_two_chapters_run_as_in_colab():
+    "Other chapters each day. The package is installed twice."
     assert colab.run_pages(colab.two_in_turn(date.today().toordinal())) == []

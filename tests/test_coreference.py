@@ -1,9 +1,15 @@
 """Intervals and tests of WinoBias: simulated preferences of occupations that have nothing to do with the stereotype."""
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import biasbook as bb
 from biasbook.stats.permutation import permutation_pvalue
+
+sys.path.insert(0, str(Path(__file__).parent))
+from simulations import Simulation                           # noqa: E402
 
 ITEMS = bb.load_winobias()
 OCCUPATIONS = sorted(set(ITEMS['occupation']))
@@ -23,29 +29,50 @@ def result_of(log_odds):
     return bb.winobias_scores(ITEMS, log_odds, np.zeros(len(ITEMS)))
 
 
-@pytest.mark.parametrize('of_referent, of_other', [(1, 0), (1, 1)])
-def test_false_alarms(of_referent, of_other):
-    "Without a relation to the stereotype, p is below .05 in about 5 % of the samples, and as often the interval excludes 0."
-    rng = np.random.default_rng(0)
-    samples = 40
-    alarms = naive_alarms = misses = 0
-    for _ in range(samples):
+def sample(of_referent, of_other):
+    "What is computed for a sample of preferences with these standard deviations."
+    def compute(rng):
         r = result_of(simulated(rng, of_referent, of_other))
-        alarms += r.pvalue < .05
-        naive_alarms += r.estimate('paired t').pvalue < .05
-        misses += not r.low <= 0 <= r.high
+        return {'p': r.pvalue, 'low': r.low, 'high': r.high, 'p of paired t': r.estimate('paired t').pvalue,
+                'p of exchange': r.estimate('occupations exchanged').pvalue}
+    return compute
+
+
+ONE, BOTH, OTHER_MORE = SIMULATIONS = [Simulation(f'winobias, referent {of_referent}, other {of_other}', sample(of_referent, of_other), 40, 0)
+                                       for of_referent, of_other in ((1, 0), (1, 1), (1, 2))]
+
+
+@pytest.mark.parametrize('simulation', [ONE, BOTH], ids=lambda simulation: simulation.name)
+def test_false_alarms(simulation):
+    "Without a relation to the stereotype, p is below .05 in about 5 % of the samples, and as often the interval excludes 0."
+    table = simulation.saved()
+    alarms = (table['p'] < .05).sum()
+    misses = ((table['low'] > 0) | (table['high'] < 0)).sum()
     assert alarms == misses <= 6
-    assert naive_alarms >= 15
+    assert (table['p of paired t'] < .05).sum() >= 15
 
 
-@pytest.mark.parametrize('of_referent, of_other', [(1, 0), (1, 1), (1, 2)])
-def test_exchange_of_occupations_is_level(of_referent, of_other):
+@pytest.mark.parametrize('simulation', SIMULATIONS, ids=lambda simulation: simulation.name)
+def test_exchange_of_occupations_is_level(simulation):
     "Also where the other person in the sentence matters. Exchanging means over the sentences of an occupation is not level there."
-    rng = np.random.default_rng(1)
-    pvalues = [result_of(simulated(rng, of_referent, of_other)).estimate('occupations exchanged').pvalue for _ in range(40)]
-    assert np.mean(np.array(pvalues) < .05) <= .15
-    strong = result_of(TOWARD_MALE * (TOWARD_MALE * 1. + rng.normal(0, .1, len(ITEMS))))
+    assert (simulation.saved()['p of exchange'] < .05).mean() <= .15
+
+
+def test_exchange_of_occupations_finds_a_stereotype():
+    noise = np.random.default_rng(1).normal(0, .1, len(ITEMS))
+    strong = result_of(TOWARD_MALE * (TOWARD_MALE * 1. + noise))
     assert strong.estimate('occupations exchanged').pvalue < 1e-9
+
+
+@pytest.mark.parametrize('simulation', SIMULATIONS[1:], ids=lambda simulation: simulation.name)
+def test_first_sample_is_the_saved_one(simulation):
+    simulation.check(1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('simulation', SIMULATIONS, ids=lambda simulation: simulation.name)
+def test_samples_are_the_saved_ones(simulation):
+    simulation.check()
 
 
 def test_means_of_occupations_are_not_level():
@@ -53,11 +80,11 @@ def test_means_of_occupations_are_not_level():
     rng = np.random.default_rng(2)
     of_list = ITEMS.groupby(REFERRED_TO)['stereotype'].first().to_numpy()
     alarms = 0
-    for _ in range(40):
+    for _ in range(20):
         toward_he = TOWARD_MALE * simulated(rng, 1, 2)
         means = np.array([toward_he[REFERRED_TO == number].mean() for number in range(len(OCCUPATIONS))])
         alarms += permutation_pvalue(means[of_list == 'male'], means[of_list == 'female']).pvalue < .05
-    assert alarms >= 8
+    assert alarms >= 4
 
 
 def test_a_constant_preference_cancels():

@@ -46,11 +46,10 @@ def test_kept_inputs_stay_within_the_promised_time_and_memory(replayed):
         assert row['seconds'] <= MOST_SECONDS and row['mib'] <= MOST_MIB, row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', READERS)
-def test_a_megabyte_stays_within_the_promised_time_and_memory(name, request):
+def test_a_megabyte_stays_within_the_promised_time_and_memory(name):
     "The large inputs at their full size."
-    if 'slow' not in request.config.getoption('--flags').split():
-        pytest.skip('runs with --flags slow')
     if not usable(name):
         pytest.skip(f'{READERS[name].needs} is not installed')
     for row in json.loads(run(name, '--replay', '--whole', '--json').stdout):
@@ -63,10 +62,8 @@ def test_corpus_is_small(name):
 
 
 @pytest.fixture(scope='module')
-def atheris(tmp_path_factory, request):
+def atheris(tmp_path_factory):
     "A folder with atheris in it; a skip with the reason if it cannot be installed."
-    if 'slow' not in request.config.getoption('--flags').split():
-        pytest.skip('runs with --flags slow')
     folder = tmp_path_factory.mktemp('atheris')
     pip = [sys.executable, '-m', 'pip', 'install', '-q', '--no-deps', '--only-binary', ':all:', '--target', str(folder),
            '-r', str(root / 'tests' / 'fuzz' / 'requirements.txt')]
@@ -76,6 +73,7 @@ def atheris(tmp_path_factory, request):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', READERS)
 def test_a_minute_of_fuzzing_finds_nothing(name, atheris, tmp_path):
     if not usable(name):

@@ -58,7 +58,7 @@ def run(folder, command):
     env = {**os.environ, 'PATH': f'{folder / "bin"}{os.pathsep}{os.environ["PATH"]}', 'BIASBOOK_CACHE_DIR': str(folder / 'cache'),
            'BIASBOOK_DATA_DIR': '', 'PYTHONPATH': str(root)}
     done = subprocess.run(['bash', '--noprofile', '--norc', '-e', '-o', 'pipefail', '-c', command], cwd=folder, env=env,
-                          capture_output=True, text=True, timeout=300)
+                          capture_output=True, text=True, timeout=600)
     assert 'Traceback' not in done.stderr, done.stderr
     return done
 

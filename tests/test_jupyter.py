@@ -1,8 +1,8 @@
 """Pages in a real Jupyter kernel, without a network and without keys: they run to the end and show what is committed.
 
 The other tests of the notebooks run in execnb's shell, which has no inline backend, so they do not notice figures that vanish in Jupyter.
-Seven pages are run here, and all of them with `--flags slow`. Cells flagged `slow` are left out, unless they lack something: then they
-are skipped soon, as every cell that lacks something."""
+One page is run here, without the registered files, and all pages with `--flags slow`. Cells flagged `slow` are skipped with a message, as
+cells that lack something; `check` cells do nothing."""
 import os
 import sys
 from collections import Counter
@@ -17,10 +17,8 @@ from nbclient import NotebookClient
 from biasbook.core.registry import registry
 
 nbs = Path(__file__).parent.parent / 'nbs'
-CHAPTERS = ['00_weat.ipynb', '01_projection.ipynb', '02_maskfill.ipynb', '03_sas_pairs.ipynb', '04_embedding_api.ipynb']
-GUIDES = ['index.ipynb', 'add_a_measure.ipynb']
-OTHERS = sorted(page for path in nbs.rglob('*.ipynb') if not {'benchmarks', 'making', '.ipynb_checkpoints'} & set(path.parts)
-                for page in [path.relative_to(nbs).as_posix()] if page not in CHAPTERS + GUIDES)
+PAGES = sorted(path.relative_to(nbs).as_posix() for path in nbs.rglob('*.ipynb') if not {'benchmarks', 'making', '.ipynb_checkpoints'} & set(path.parts))
+SHORT_PAGE = '06a_agreement.ipynb' # has figures, tables, and cells with the flags data and slow
 SKIPPED = 'This cell is skipped: '
 
 
@@ -37,7 +35,7 @@ def flags(cell):
 
 def cells_with(*names):
     "Pages, and their cells that have one of these flags."
-    for page in CHAPTERS + GUIDES + OTHERS:
+    for page in PAGES:
         notebook = nbformat.read(nbs / page, 4)
         cells = [cell for cell in notebook.cells if cell.cell_type == 'code' and set(names) & flags(cell).keys()]
         if cells:
@@ -65,7 +63,7 @@ def run(notebook, folder, at, **env):
     "Run all cells of a notebook, in place, in a kernel of this Python. CellExecutionError: a cell ended with an error."
     specs = KernelSpecManager(kernel_dirs=[])               # not the kernel that someone installed under the same name
     kernel = AsyncKernelManager(kernel_name='python3', kernel_spec_manager=specs)
-    client = NotebookClient(notebook, km=kernel, timeout=900, resources={'metadata': {'path': str(at)}})
+    client = NotebookClient(notebook, km=kernel, timeout=900, startup_timeout=300, resources={'metadata': {'path': str(at)}})
     return client.execute(env={**machine_without_anything(folder), **env}, cleanup_kc=True)      # the kernel ends, too
 
 
@@ -105,84 +103,91 @@ def is_unmet(cell, have_data):
     return bool(needs)
 
 
-def differences(page, folder, **env):
-    "Run a page; for each cell whose outputs are of other kinds than those committed: the cell, committed, seen."
+def differences(page, folder, first=(), **env):
+    "Run a page, behind the cells `first`; for each cell whose outputs are of other kinds than those committed: the cell, committed, seen."
     have_data = bool(env.get('BIASBOOK_DATA_DIR', os.environ.get('BIASBOOK_DATA_DIR')))
     committed = nbformat.read(nbs / page, 4)
     notebook = nbformat.read(nbs / page, 4)
-    for cell in notebook.cells:
-        if cell.cell_type == 'code' and 'slow' in flags(cell) and not is_unmet(cell, have_data):
-            cell.source = ''
+    cells = notebook.cells
+    notebook.cells = [*first, *cells]
     run(notebook, folder, (nbs / page).parent, **env)
     found = []
-    for before, after in zip(committed.cells, notebook.cells):
+    for before, after in zip(committed.cells, cells, strict=True):
         if before.cell_type != 'code':
             continue
-        if is_unmet(before, have_data):
+        if 'check' in flags(before):
+            if after.outputs:
+                found.append((before.source, 'not run', kinds(after.outputs)))
+        elif 'slow' in flags(before) or is_unmet(before, have_data):
             if not is_skip(after.outputs):
                 found.append((before.source, 'skipped', kinds(after.outputs)))
-        elif 'slow' not in flags(before) and kinds(before.outputs) != kinds(after.outputs):
+        elif kinds(before.outputs) != kinds(after.outputs):
             found.append((before.source, kinds(before.outputs), kinds(after.outputs)))
     return found
 
 
-@pytest.mark.parametrize('page', CHAPTERS + GUIDES)
+def test_short_page_has_what_is_tested():
+    notebook = nbformat.read(nbs / SHORT_PAGE, 4)
+    code = [cell for cell in notebook.cells if cell.cell_type == 'code']
+    assert {'data', 'slow'} <= {flag for cell in code for flag in flags(cell)}
+    for kind in ('image/png', 'text/html'):
+        assert any(kind in output.get('data', {}) for cell in code if 'data' not in flags(cell) for output in cell.outputs), kind
+
+
+def test_short_page_in_jupyter(tmp_path):
+    "The kernel is the Python of the tests. Cells that need a registered file are skipped, and say so."
+    asked = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell('import sys\nprint(sys.executable)')])
+    assert differences(SHORT_PAGE, tmp_path, first=asked.cells, BIASBOOK_DATA_DIR='') == []
+    assert asked.cells[0].outputs[0].text == f'{sys.executable}\n'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('page', PAGES)
 def test_page_in_jupyter(page, tmp_path):
     assert differences(page, tmp_path) == []
 
 
-@pytest.mark.parametrize('page', OTHERS)
-def test_other_page_in_jupyter(page, tmp_path, request):
-    if 'slow' not in request.config.getoption('flags').split():
-        pytest.skip('runs with --flags slow')
-    assert differences(page, tmp_path) == []
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize('page', PAGES_WITH_DATA)
-def test_run_all_without_data(page, tmp_path, request):
-    if page not in CHAPTERS and 'slow' not in request.config.getoption('flags').split():
-        pytest.skip('runs with --flags slow')
+def test_run_all_without_data(page, tmp_path):
     if not os.environ.get('BIASBOOK_DATA_DIR'):
         pytest.skip('BIASBOOK_DATA_DIR is not set: the tests above already ran without data')
     assert differences(page, tmp_path, BIASBOOK_DATA_DIR='') == []
 
 
 def test_flagged_cells_name_what_they_need():
-    "A cell is skipped only if its flag names what it needs, and the page calls skip_unmet_needs before it."
+    """A flag names what its cell needs, or how long the cell takes, and the page calls skip_flagged_cells before it."""
     registered = registry().index
-    for page, notebook, cells in cells_with('data', 'hub', 'live', 'env'):
+    for page, notebook, cells in cells_with('slow', 'data', 'hub', 'real', 'live', 'env', 'check'):
         for cell in cells:
-            for kind in {'data', 'hub', 'live', 'env'} & flags(cell).keys():
+            for kind in flags(cell).keys() & {'slow', 'data', 'hub', 'real', 'live', 'env'}:
                 names = flags(cell)[kind]
                 assert names, f'{page}: name what this cell needs after #| {kind}:\n{cell.source[:200]}'
                 if kind == 'data':
                     for name in names:
                         assert any(file == name or file.startswith(f'{name}/') for file in registered), f'{page}: {name}'
-        calls = [number for number, cell in enumerate(notebook.cells) if 'skip_unmet_needs()     #' in cell.source]
-        assert calls and calls[0] < notebook.cells.index(cells[0]), f'{page}: call skip_unmet_needs before the flagged cells'
+        calls = [number for number, cell in enumerate(notebook.cells) if 'skip_flagged_cells()     #' in cell.source]
+        assert calls and calls[0] < notebook.cells.index(cells[0]), f'{page}: call skip_flagged_cells before the flagged cells'
 
 
-PLOTS = ["""
+SETUP = """
 import matplotlib.pyplot as plt
 from biasbook.vectors.wordvectors import load_vectors
 from biasbook.chapters.weat import weat
 r = weat(load_vectors('googlenews-mini'), 'weat7', placebo=False)
-""", 'r.plot();', 'plt.plot([1, 2]);']
+"""
+PLOTS = ['r.plot();', 'plt.plot([1, 2]);']
+MAGIC = '%matplotlib inline'
 
 
-@pytest.mark.parametrize('magic_at', [None, 0, 1, 2], ids=['no magic', 'magic first', 'magic after import', 'magic after r.plot'])
-def test_own_plot_after_a_plot_of_the_book(magic_at, tmp_path):
+@pytest.mark.parametrize('sources', [[SETUP, *PLOTS, MAGIC, *PLOTS], [MAGIC, SETUP, *PLOTS],
+                                     pytest.param([SETUP, MAGIC, *PLOTS], marks=pytest.mark.slow),
+                                     pytest.param([SETUP, PLOTS[0], MAGIC, PLOTS[1]], marks=pytest.mark.slow)],
+                         ids=['no magic, and magic after plots', 'magic first', 'magic after import', 'magic after r.plot'])
+def test_own_plot_after_a_plot_of_the_book(sources, tmp_path):
     "The inline backend is loaded lazily, with the first figure, or by the magic."
-    sources = PLOTS[:]
-    if magic_at is not None:
-        sources.insert(magic_at, '%matplotlib inline')
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     run(notebook, tmp_path, tmp_path)
-    figures = {cell.source: [kind for kind in kinds(cell.outputs) if 'image/png' in kind] for cell in notebook.cells}
-    assert figures['r.plot();'] == figures['plt.plot([1, 2]);'] == ['display_data of image/png, text/plain']
-
-
-def test_kernel_is_the_python_of_the_tests(tmp_path):
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell('import sys\nprint(sys.executable)')])
-    run(notebook, tmp_path, tmp_path)
-    assert notebook.cells[0].outputs[0].text == f'{sys.executable}\n'
+    for cell in notebook.cells:
+        figures = [kind for kind in kinds(cell.outputs) if 'image/png' in kind]
+        assert figures == (['display_data of image/png, text/plain'] if cell.source in PLOTS else []), cell.source

@@ -1,4 +1,6 @@
 """Measures on models of a language of which the truth is known: do they return it, and nothing on the twin?"""
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -14,16 +16,18 @@ ITEMS = TRUTH.bbq_items()
 
 @pytest.fixture(scope='module')
 def models():
-    "The causal models."
-    return {name: bb.load_model(f'{name}-tasks-causal', device='cpu') for name in ('planted', 'unbiased')}
+    "Opens a causal model by the name of its language, once."
+    return cache(lambda name: bb.load_model(f'{name}-tasks-causal', device='cpu'))
 
 
-@pytest.mark.parametrize('scoring', ['sum', 'mean'])
-@pytest.mark.parametrize('name', ['planted', 'unbiased'])
+@pytest.mark.parametrize('name, scoring', [('planted', 'mean'), *(pytest.param(*case, marks=pytest.mark.slow)
+                                           for case in (('planted', 'sum'), ('unbiased', 'sum'), ('unbiased', 'mean')))])
 def test_bbq_returns_the_truth(models, name, scoring):
-    "Accuracy and score of both conditions: by choice to 1 %, by probability to 3 %."
+    """Accuracy and score of both conditions: by choice to 1 %, by probability to 3 %.
+
+    test_study_benchmarks.py has the scores by the sum for both models."""
     true = load_task_grammar(name == 'planted').bbq_truth(scoring)
-    for result, condition in zip(bb.bbq(models[name], ITEMS, scoring=scoring), ('ambig', 'disambig')):
+    for result, condition in zip(bb.bbq(models(name), ITEMS, scoring=scoring), ('ambig', 'disambig')):
         row = true.loc[condition]
         assert abs(result.value - row['score by choice']) < 1
         assert abs(result.estimate('accuracy').value - row['accuracy by choice']) < 1

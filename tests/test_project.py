@@ -1,5 +1,6 @@
 """What no notebook can test: the built package, what an import loads, which floor imports which, and the README."""
 import ast
+import gzip
 import importlib
 import json
 import os
@@ -26,7 +27,7 @@ def python(*args, **options):
 def installed(tmp_path_factory):
     "The wheel that is built from the sdist, unpacked as pip does it, in a folder of its own."
     tmp = tmp_path_factory.mktemp('dist')
-    python('-m', 'build', '--outdir', str(tmp / 'out'), str(root))           # a wheel from the sdist
+    python('-m', 'build', '--no-isolation', '--outdir', str(tmp / 'out'), str(root))           # a wheel from the sdist
     wheel, = (tmp / 'out').glob('*.whl')
     python('-m', 'pip', 'install', '-q', '--no-deps', '--target', str(tmp / 'site'), str(wheel))
     return tmp / 'site'
@@ -69,11 +70,24 @@ def test_wheel_is_typed(installed):
     assert (installed / 'biasbook' / 'py.typed').is_file()
 
 
-def test_types(tmp_path):
+MYPY = """
+[mypy]
+check_untyped_defs = True
+ignore_missing_imports = True
+"""
+# Reading the code of large libraries takes most of the time. Without them, what they return is not checked.
+LARGE = ('torch', 'transformers', 'sentence_transformers', 'tokenizers', 'accelerate', 'safetensors', 'matplotlib', 'sklearn', 'scipy', 'pandas',
+         'click', 'jinja2', 'pooch', 'httpx2', 'dask', 'distributed', 'nltk', 'concept_erasure', 'IPython')
+WITHOUT_LARGE = f'{MYPY}[{",".join(f"mypy-{name}.*" for name in LARGE)}]\nfollow_imports = skip\n'.replace(',mypy-', ',')
+
+
+@pytest.mark.parametrize('config', [WITHOUT_LARGE, pytest.param(MYPY, marks=pytest.mark.slow)], ids=['without large libraries', 'all'])
+def test_types(config, tmp_path):
     code = "import biasbook as bb\nreveal_type(bb.weat('googlenews-mini', 'weat7'))\nreveal_type(bb.audit())\n"
     (tmp_path / 'user.py').write_text(code)
-    run = subprocess.run([sys.executable, '-m', 'mypy', '--check-untyped-defs', '--ignore-missing-imports', '--cache-dir',
-                          str(tmp_path / 'cache'), str(tmp_path / 'user.py'), str(package)], cwd=root, capture_output=True, text=True)
+    (tmp_path / 'mypy.ini').write_text(config)
+    run = subprocess.run([sys.executable, '-m', 'mypy', '--config-file', str(tmp_path / 'mypy.ini'), '--cache-dir', str(tmp_path / 'cache'),
+                          str(tmp_path / 'user.py'), str(package)], cwd=root, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
     assert re.findall('Revealed type is "(.*)"', run.stdout) == ['biasbook.results.result.Result', 'biasbook.auditing.files.Audit']
 
@@ -95,7 +109,7 @@ def test_names_are_what_they_say():
 
 def test_gap_knows_every_kind():
     code = ("import biasbook as bb; m = bb.load_model('novels-mini-masked', device='cpu'); "
-            "assert bb.occupation_gap(m).metric == 'occupation gap r'")
+            "assert bb.occupation_gap(m, placebo=False).metric == 'occupation gap r'")
     subprocess.run([sys.executable, '-c', code], check=True, cwd=root)
 
 
@@ -104,15 +118,12 @@ def test_gap_knows_every_kind():
 HEAVY = {'torch', 'transformers', 'sentence_transformers', 'matplotlib', 'sklearn', 'pandas', 'scipy.stats', 'pooch'}
 
 
-@pytest.mark.parametrize('statement', ['import biasbook', 'from biasbook.chapters.weat import weat', 'import biasbook as bb; bb.weat'])
-def test_import_loads_nothing_heavy(statement):
+@pytest.mark.parametrize('statement, most', [('import biasbook', 150), ('from biasbook.chapters.weat import weat', 400),
+                                             ('import biasbook as bb; bb.weat', 400)])
+def test_import_loads_nothing_heavy(statement, most):
+    "Modules are counted, not seconds. numpy has about 130 of them, and Python 70."
     loaded = json.loads(python('-c', f'{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))', cwd=root))
-    assert not HEAVY & set(loaded)
-
-
-def test_import_time():
-    code = 'import time\nt = time.process_time()\nfrom biasbook.chapters.weat import weat\nprint(time.process_time() - t)'
-    assert min(float(python('-c', code, cwd=root)) for _ in range(3)) <= 1.5
+    assert not HEAVY & set(loaded) and len(loaded) <= most, len(loaded)
 
 
 # -- imports ----------------------------------------------------------------------------------------------------------
@@ -175,5 +186,6 @@ def test_no_private_paths():
         of_the_fuzzer = name.startswith('tests/fuzz/corpus/')
         if path.suffix in {'.npz', '.png', '.safetensors'} or name == '.ci/run' or of_the_fuzzer or not path.is_file():
             continue
-        text = path.read_text(encoding='utf-8')
+        content = path.read_bytes()
+        text = (gzip.decompress(content) if path.suffix == '.gz' else content).decode('utf-8')
         assert not re.search(r'(?<![\w.])/(?:home|root|work|tmp|Users)/\w', text), f'{name} has a path of one machine'

@@ -276,6 +276,8 @@ def test_report_says_how_to_compute_each_part_again(tmp_path, monkeypatch):
         for part, only in parts.items():
             measures = ['weat', 'rnd'] if part == 'queries' else None
             for study in ('mine.yaml', study_from_text(example_study())):
+                if part in ('gaps', 'fills', 'pairs') and study != 'mine.yaml':         # a Study is told from a file before its parts are looked at
+                    continue
                 found = bb.audit(subjects[part], measures, study=study, only=only, resume=False)
                 rows = summary_rows(found.results)
                 assert len(rows) == len(only), part

@@ -1,8 +1,14 @@
 """UnQover on made-up answers: how often intervals hold the true γ, and whether p is uniform without an association."""
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import biasbook as bb
+
+sys.path.insert(0, str(Path(__file__).parent))
+from simulations import Simulation                           # noqa: E402
 
 FEMALE = ['Mary', 'Elizabeth', 'Maria', 'Margaret', 'Anna', 'Alice']
 MALE = ['John', 'William', 'Charles', 'George', 'Henry', 'Jack']
@@ -34,45 +40,63 @@ def drawn_gamma(items, rng, lean=0., of_template=.03):
     return (side * (lean + items['family'].map(of_family)) + first - second).to_numpy()
 
 
-def test_intervals_over_subjects_and_templates_hold_the_true_value():
-    "In 95 % of samples of names and templates, or more; an interval over the comparisons would hold it in half of them."
+def interval_sample(rng):
+    "The interval of a group over subjects and templates for a lean of .1, and the naive one over comparisons."
     items = made_items()
-    rng = np.random.default_rng(1)
-    held = 0
-    naive = 0
-    n_samples = 100
-    for _ in range(n_samples):
-        r = bb.unqover_scores(answered(items, drawn_gamma(items, rng, lean=.1)), n_resamples=1000)
-        cell = r.details[(r.details['level'] == 'group') & (r.details['subject'] == 'f')].iloc[0]
-        assert cell['over'] == 'subjects and templates'
-        held += cell['low'] <= .1 <= cell['high']
-        comparisons = bb.unqover_comparisons(answered(items, drawn_gamma(items, rng, lean=.1)))
-        between = comparisons[(comparisons['group1'] != comparisons['group2']) & (comparisons['attribute'] == 'was late')]['gamma']
-        half = 1.96 * between.std() / len(between) ** .5
-        naive += abs(between.mean() - .1) <= half
-    assert .91 <= held / n_samples <= 1
-    assert naive / n_samples < .75
+    r = bb.unqover_scores(answered(items, drawn_gamma(items, rng, lean=.1)), n_resamples=1000)
+    cell = r.details[(r.details['level'] == 'group') & (r.details['subject'] == 'f')].iloc[0]
+    assert cell['over'] == 'subjects and templates'
+    comparisons = bb.unqover_comparisons(answered(items, drawn_gamma(items, rng, lean=.1)))
+    between = comparisons[(comparisons['group1'] != comparisons['group2']) & (comparisons['attribute'] == 'was late')]['gamma']
+    half = 1.96 * between.std() / len(between) ** .5
+    return {'low': cell['low'], 'high': cell['high'], 'naive low': between.mean() - half, 'naive high': between.mean() + half}
 
 
-@pytest.mark.parametrize('kind', ['relabelled subjects', 'shuffled subjects', 'sign flips'])
-def test_p_is_uniform_without_an_association(kind):
-    rng = np.random.default_rng(2)
-    items = made_items()
-    if kind == 'shuffled subjects':
-        items = made_items(FEMALE)
-    if kind == 'sign flips':
-        items = bb.unqover_items(subjects={'f': FEMALE, 'm': MALE}, attributes=ATTRIBUTES, templates=TEMPLATES, pairs='matched')
-    small = 0
-    n_samples = 100
-    for _ in range(n_samples):
+def null_sample(kind):
+    "The p-value of a test of this kind, computed for a sample without an association."
+    def compute(rng):
+        if kind == 'shuffled subjects':
+            items = made_items(FEMALE)
+        else:
+            pairs = {'pairs': 'matched'} if kind == 'sign flips' else {}
+            items = bb.unqover_items(subjects={'f': FEMALE, 'm': MALE}, attributes=ATTRIBUTES, templates=TEMPLATES, **pairs)
         gamma = drawn_gamma(items, rng, of_template=0)
         if kind == 'shuffled subjects':         # nothing that templates share
-            of_both = {key: rng.normal(0, .05) for key in {*zip(items['x1'], items['family']), *zip(items['x2'], items['family'])}}
+            keys = dict.fromkeys([*zip(items['x1'], items['family']), *zip(items['x2'], items['family'])])
+            of_both = {key: rng.normal(0, .05) for key in keys}
             gamma = np.array([of_both[a, f] - of_both[b, f] for a, b, f in zip(items['x1'], items['x2'], items['family'])])
         r = bb.unqover_scores(answered(items, gamma), n_resamples=999)
         assert r.test.name == kind
-        small += r.pvalue < .1
-    assert .02 <= small / n_samples <= .2
+        return {'p': r.pvalue}
+    return compute
+
+
+INTERVALS = Simulation('unqover, intervals', interval_sample, 100, 1)
+NULLS = [Simulation(f'unqover, {kind}', null_sample(kind), 100, 2) for kind in ('relabelled subjects', 'shuffled subjects', 'sign flips')]
+SIMULATIONS = [INTERVALS, *NULLS]
+
+
+def test_intervals_over_subjects_and_templates_hold_the_true_value():
+    "In 95 % of samples of names and templates, or more; an interval over the comparisons would hold it in half of them."
+    table = INTERVALS.saved()
+    assert .91 <= table.eval('low <= .1 <= high').mean() <= 1
+    assert table.eval('`naive low` <= .1 <= `naive high`').mean() < .75
+
+
+@pytest.mark.parametrize('simulation', NULLS, ids=lambda simulation: simulation.name)
+def test_p_is_uniform_without_an_association(simulation):
+    assert .02 <= (simulation.saved()['p'] < .1).mean() <= .2
+
+
+@pytest.mark.parametrize('simulation', SIMULATIONS, ids=lambda simulation: simulation.name)
+def test_first_samples_are_the_saved_ones(simulation):
+    simulation.check(3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('simulation', SIMULATIONS, ids=lambda simulation: simulation.name)
+def test_samples_are_the_saved_ones(simulation):
+    simulation.check()
 
 
 def test_an_association_has_a_small_p():

@@ -790,9 +790,9 @@ def _workers(jobs):
             try:
                 yield pool
             except KeyboardInterrupt:           # finished units are in the store
-                pool.shutdown(wait=False, cancel_futures=True)
                 for worker in set(active_children()) - others:
                     worker.kill()
+                pool.shutdown(cancel_futures=True)      # waits for the thread of the pool, which must not meet the end of Python
                 raise
     except KeyboardInterrupt:
         is_interrupted = True                   # the hook stays, because the thread of the pool may end later

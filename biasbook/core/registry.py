@@ -9,6 +9,7 @@ __all__ = ['data_path', 'bundled_yaml', 'registry_entries', 'registry', 'cache_d
 # %% ../../nbs/core/02_registry.ipynb #fd60fe2a
 import hashlib
 import os
+import pickle
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -35,12 +36,18 @@ def data_path(name:str, # a file or folder under biasbook/data, such as "weat.ya
     return root / name
 
 # %% ../../nbs/core/02_registry.ipynb #97ef2034
+@cache
+def _pickled_yaml(name):
+    "The content of a YAML file, read once: a copy comes from a pickle much faster."
+    import yaml
+    safe = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)        # much faster, where it was built
+    return pickle.dumps(yaml.load(data_path(name).read_text(encoding='utf-8'), safe))
+
+
 def bundled_yaml(name:str, # a YAML file under biasbook/data, such as "weat.yaml"
                 ): # what is in the file: dictionaries, lists, texts and numbers
     "The content of a YAML file that comes with the package. UnknownName as for `data_path`."
-    import yaml
-    safe = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)        # much faster, where it was built
-    return yaml.load(data_path(name).read_text(encoding='utf-8'), safe)
+    return pickle.loads(_pickled_yaml(name))
 
 # %% ../../nbs/core/02_registry.ipynb #4b9b68ff
 @cache

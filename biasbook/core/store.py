@@ -8,10 +8,11 @@ __all__ = ['store_key', 'Store']
 # %% ../../nbs/core/03_store.ipynb #0039d592
 import hashlib
 import json
+import os
 import sqlite3
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .checks import listed
@@ -109,9 +110,17 @@ def _use_write_ahead_log(db):
             time.sleep(.05)
 
 
+def _make_private(path):
+    "Make the file of a store and its folder for their owner alone, if they are not there. What cannot be made, SQLite reports."
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if str(path) != ':memory:':
+        with suppress(OSError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
 def _connect(path):
     "A connection to a store, which is created if it does not exist; ValueError for another database."
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_private(path)
     with _database_errors(path):
         db = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
         try:

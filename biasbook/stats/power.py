@@ -11,7 +11,7 @@ __all__ = ['LEAST_UNITS', 'ALWAYS_ONE_SIDED', 'TWO_SIDED', 'MOST_COUNTED', 'PLAN
 # %% ../../nbs/stats/08_power.ipynb #ec9d24c6
 import math
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -208,16 +208,20 @@ def _significant(t, edge, one_sided):
     return t > edge if one_sided else np.abs(t) > edge
 
 
-def _blocks(n_simulations):
+def _blocks(n_simulations, most=_BLOCK):
     "The sizes of the blocks of simulated data sets."
-    return [min(_BLOCK, n_simulations - start) for start in range(0, n_simulations, _BLOCK)]
+    return [min(most, n_simulations - start) for start in range(0, n_simulations, most)]
 
 
-def _splits(n, m, n_random, rng):
-    "Splits of n + m units, 1 for the first list, and whether they are all splits."
+def _splits(n, m, n_random, rng, is_symmetric=False):
+    """Splits of n + m units, 1 for the first list, and whether they are all splits.
+
+    A symmetric statistic of lists of equal length has the same value if the lists change places, so half of the splits are enough for it."""
     was_counted = math.comb(n + m, n) <= MOST_COUNTED
     if was_counted:
         places = np.array(list(combinations(range(n + m), n)))
+        if is_symmetric and n == m:
+            places = places[:len(places) // 2]              # those whose first list has the first unit
         chosen = np.zeros((len(places), n + m))
         np.put_along_axis(chosen, places, 1., 1)
     else:
@@ -229,7 +233,7 @@ def _splits(n, m, n_random, rng):
 def _groups(n, effect, alpha, setting, n_simulations, rng):
     "For each data set of two lists: does the permutation test reject, and does the t test?"
     m = second_length(n, setting.ratio)
-    chosen, was_counted = _splits(n, m, _n_random(alpha), rng)
+    chosen, was_counted = _splits(n, m, _n_random(alpha), rng, is_symmetric=not setting.one_sided)
     edge = _edge(alpha, setting.one_sided, n + m - 2)
     for size in _blocks(n_simulations):
         scores = rng.normal(size=(size, n + m))
@@ -265,7 +269,8 @@ def _pairs(n, effect, alpha, setting, n_simulations, rng):
     "For each data set of differences: does the sign-flip test reject, and does the t test?"
     was_counted = 2 ** n <= MOST_COUNTED
     if was_counted:
-        patterns = np.arange(2 ** n)[:, None] >> np.arange(n) & 1
+        n_patterns = 2 ** n if setting.one_sided else 2 ** (n - 1)  # the other half only changes the sign of the sum
+        patterns = np.arange(n_patterns)[:, None] >> np.arange(n) & 1
         signs = 1. - 2 * patterns
     else:
         signs = rng.choice([-1., 1.], (_n_random(alpha), n))
@@ -287,7 +292,7 @@ def _orders(n, effect, alpha, setting, n_simulations, rng):
         y = effect * x + math.sqrt(1 - effect ** 2) * noise
         r = pearson(x, y)
         centred = x - x.mean(1, keepdims=True)
-        relabelled = np.array([row[orders] @ other for row, other in zip(centred, y)]).T
+        relabelled = np.array([np.take(row, orders, mode='clip') @ other for row, other in zip(centred, y)]).T
         by_t = _significant(r, smallest_r, setting.one_sided)
         yield _rejects(relabelled, (centred * y).sum(1), False, alpha, setting.one_sided), by_t
 
@@ -296,7 +301,7 @@ def _largest(n, effect, alpha, setting, n_simulations, rng):
     """For each data set of two groups of subjects: does the test of UnQover reject, which exchanges subjects between the groups?
 
     A subject has a score for each attribute, and one attribute has the effect. The statistic is the largest |difference| of the groups."""
-    chosen, was_counted = _splits(n, n, _n_shuffles(alpha), rng)
+    chosen, was_counted = _splits(n, n, _n_shuffles(alpha), rng, is_symmetric=True)
     for size in _blocks(n_simulations):
         relabelled, observed = np.zeros((len(chosen), size)), np.zeros(size)
         for attribute in range(setting.several):
@@ -315,17 +320,20 @@ def _agreement(n, effect, alpha, setting, n_simulations, rng):
     The deviations of an attribute in two templates correlate by `effect`. The statistic is their product, summed over pairs of templates."""
     T, G = setting.templates, setting.several
     orders = np.argsort(rng.random((_n_shuffles(alpha), T, n)), axis=2)
-    for _ in range(n_simulations):
-        shared = rng.normal(size=(n, G))
-        own = math.sqrt(effect) * shared + math.sqrt(1 - effect) * rng.normal(size=(T, n, G))
-        own -= own.mean(2, keepdims=True)
-        own -= own.mean(1, keepdims=True)
-        observed, drawn = 0., np.zeros(len(orders))
+    for size in _blocks(n_simulations):
+        numbers = rng.normal(size=(size, 1 + T, n, G))      # for each data set, the shared ones come first
+        scores = math.sqrt(effect) * numbers[:, :1] + math.sqrt(1 - effect) * numbers[:, 1:]
+        scores -= scores.mean(3, keepdims=True)
+        scores -= scores.mean(2, keepdims=True)
+        observed, drawn = np.zeros(size), np.zeros((len(orders), size))
         for i, j in combinations(range(T), 2):
-            product = own[i] @ own[j].T
-            observed += product.trace()
-            drawn += product[orders[:, i], orders[:, j]].sum(1)
-        yield _rejects(drawn[:, None], np.array([observed]), False, alpha, one_sided=True)
+            product = scores[:, i] @ scores[:, j].transpose(0, 2, 1)
+            observed += product.trace(axis1=1, axis2=2)
+            of_cell = product.reshape(size, n * n).T        # a row for each pair of attributes
+            cells = orders[:, i] * n + orders[:, j]
+            for attribute in range(n):
+                drawn += of_cell[cells[:, attribute]]
+        yield _rejects(drawn, observed, False, alpha, one_sided=True)
 
 
 def _fills(n, effect, alpha, setting, n_simulations, rng):
@@ -333,21 +341,29 @@ def _fills(n, effect, alpha, setting, n_simulations, rng):
 
     Half of the terms have a fill, and two of the fills depend on gender. The statistic is the number of fills with a significant χ²."""
     from scipy.special import chdtri
-    chosen, was_counted = _splits(n, n, _n_shuffles(alpha), rng)
+    chosen, was_counted = _splits(n, n, _n_shuffles(alpha), rng, is_symmetric=True)
+    signs = np.asarray(2 * chosen - 1, dtype=np.float32)    # 1 for the first list and -1 for the second
     level = chdtri(1, .05 / setting.several)                # DisCo divides its own level, .05, by the number of fills
+    having = np.arange(2 * n + 1)[:, None]                  # terms that have a fill
+    difference = np.arange(2 * n + 1)                       # of their numbers in the two genders
+    is_significant = 2 * n * difference ** 2 / np.maximum(having * (2 * n - having), 1.) >= level
+    smallest = np.where(is_significant.any(1), is_significant.argmax(1), 2 * n + 1).astype(np.float32) # significant difference
 
-    def n_significant(a, has):
-        b = has.sum(0) - a
-        have_or_not = (a + b) * (2 * n - a - b)
-        return (2 * n * (a - b) ** 2 / np.maximum(have_or_not, 1.) >= level).sum(1)
+    def n_significant(differences, edges):
+        "The number of significant fills, from the differences of the numbers of terms that have them; the fills are the axis before the last."
+        return np.add.reduce(np.abs(differences) >= edges, axis=-2, dtype=np.uint16)
 
     shares = np.full((2 * n, setting.several), .5)          # of the terms that have a fill
     shares[:n, :2] += effect / 2
     shares[n:, :2] -= effect / 2
-    for _ in range(n_simulations):
-        has = (rng.random(shares.shape) < shares).astype(float)
-        observed = n_significant(has[None, :n].sum(1), has)
-        yield _rejects(n_significant(chosen @ has, has)[:, None], observed, was_counted, alpha, one_sided=True)
+    most = max(1, 8_000_000 // (len(chosen) * setting.several)) # data sets whose fills in all splits fit into a little memory
+    for size in _blocks(n_simulations, min(_BLOCK, most)):
+        drawn = rng.random((size, *shares.shape)) < shares
+        has = drawn.astype(np.float32).transpose(1, 2, 0)   # terms, fills, data sets
+        edges = smallest[has.sum(0).astype(int)]
+        relabelled = (signs @ has.reshape(2 * n, -1)).reshape(len(signs), setting.several, size)
+        observed = has[:n].sum(0) - has[n:].sum(0)
+        yield _rejects(n_significant(relabelled, edges), n_significant(observed, edges), was_counted, alpha, one_sided=True)
 
 
 def _share_power(n, share, alpha, one_sided=False):
@@ -459,7 +475,12 @@ class Plan:
     design: str # a key of `LEAST_UNITS`
     alternative: str # of the test
     sizes: tuple # units in the first and in the second list, or the number of units
-    table: Any = field(repr=False) # a DataFrame: n, smallest p, power with error, and the formula
+    search: Any = field(repr=False, compare=False) # what computes the power with other numbers of units
+
+    @cached_property
+    def table(self):
+        "The power with fewer and with more units. A DataFrame: n, smallest p, power with error, and the formula."
+        return _table(self.search, self.fewest, self.needed)
 
 # %% ../../nbs/stats/08_power.ipynb #1525b985
 @dataclass(frozen=True)
@@ -788,7 +809,7 @@ def plan(measure, # the name of a measure such as "weat", a design such as "grou
     return Plan(measure=standard.measure, effect=effect, standardized=size, wanted_power=power, alpha=alpha, needed=needed,
                 unit=unit, power=found.power, error=found.error, fewest=fewest, design=design,
                 alternative='greater' if design in ALWAYS_ONE_SIDED else alternative, sizes=sizes,
-                table=_table(search, fewest, needed))
+                search=search)
 
 
 def _check_direction(standard, effect, alternative, ratio):

@@ -243,7 +243,11 @@ def sign_test(margins, # one per pair, nats
     n_against = int((majority == -1).sum())
     n_even = int((majority == 0).sum())
     N = n_for + n_against
-    one_tail = sum(math.comb(N, k) for k in range(min(n_for, n_against) + 1))
+    ways = 1                                            # to choose k of N majorities, for k = 0
+    one_tail = ways
+    for k in range(min(n_for, n_against)):
+        ways = ways * (N - k) // (k + 1)
+        one_tail += ways
     p = min(1.0, 2 * one_tail / 2 ** N)
     units = Units(counts=(N,), name='pairs' if clusters is None else 'cluster majorities')
     return relabelling_test('sign test', p, n_relabellings=2 ** N, smallest_pvalue=smallest_flip_pvalue(N), units=units,

@@ -80,10 +80,18 @@ def _bare(text):
     return text.strip(_AROUND).replace("'", '').replace('’', '').casefold()
 
 
+def _most_separators(names):
+    "The number of separators in the name that has most of them."
+    return max((len(_SEPARATOR.findall(name)) for name in names), default=0)
+
+
 def _pair(text, words, groups):
     "The word and the group in a text 'word - group', or None."
+    separators = list(_SEPARATOR.finditer(text))
+    if len(separators) > 1 + _most_separators(words) + _most_separators(groups):         # a long line takes no quadratic time
+        return None
     found = []
-    for separator in _SEPARATOR.finditer(text):
+    for separator in separators:
         word, group = _bare(text[:separator.start()]), _bare(text[separator.end():])
         if word in words and group in groups:
             found.append((words[word], groups[group]))

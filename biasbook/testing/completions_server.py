@@ -8,6 +8,7 @@ __all__ = ['COMPLETION_FAULTS', 'UNUSABLE', 'CompletionsServer']
 # %% ../../nbs/testing/02_completions_server.ipynb #88924299
 import math
 import threading
+from functools import cached_property
 from typing import Any
 
 from ..core.checks import UnknownName
@@ -131,7 +132,9 @@ class CompletionsServer(FakeServer):
             return 'prompt must be a text, or a list of numbers, texts or lists of numbers'
         return ''
 
+    @cached_property
     def _start(self):
+        "The number of the start token. The model looks it up among all its tokens, which takes a few milliseconds."
         model = self.model
         return model.tokenizer.convert_tokens_to_ids(model.start())
 
@@ -141,7 +144,7 @@ class CompletionsServer(FakeServer):
         if isinstance(prompt, str):
             ids = tokenizer(prompt, add_special_tokens=False)['input_ids']
             if self.adds_start:
-                ids = [self._start(), *ids]
+                ids = [self._start, *ids]
         else:
             ids = list(prompt)
         if fault == 'other-tokenizer':
@@ -167,7 +170,7 @@ class CompletionsServer(FakeServer):
         best = int(after[-1].argmax())
         generated = float(after[-1, best])
         values: list[Any] = [None] + [float(after[k - 1, ids[k]]) for k in range(1, len(ids))]
-        starts_with_start = ids[0] == self._start()
+        starts_with_start = ids[0] == self._start
         is_off = fault == 'off-by-one' or isinstance(prompt, str) and not starts_with_start
         if is_off:
             values = [None] + [float(after[k, ids[k]]) for k in range(1, len(ids))]

@@ -10,6 +10,7 @@ __all__ = ['VECTOR_DOSES', 'VECTOR_CONFOUNDERS', 'N_TOPICS', 'TOPIC_SIZE', 'DIME
 
 # %% ../../nbs/testing/07_ladder.ipynb #c3eac4a9
 import math
+from functools import cache
 from itertools import permutations
 from typing import Any, NamedTuple
 
@@ -102,6 +103,7 @@ def ladder_vectors(dose, # mean lean of X less that of Y, from -1 to 1
     return LadderVectors(WordVectors(words[order].tolist(), rows[order], name), queries[0], queries[1])
 
 # %% ../../nbs/testing/07_ladder.ipynb #bec320d2
+@cache
 def _letters(number):
     "Three letters for a number below 17576: placebo directions take words of letters only."
     rest, last = divmod(number, 26)

@@ -205,7 +205,7 @@ class Language:
     sentences: tuple # all its sentences, each a `Sentence`
 
     def __repr__(self):
-        return f'{self.name} language: {len(self.sentences)} sentences, {len(np.unique(self._rows)) - 1} pieces'
+        return f'{self.name} language: {len(self.sentences)} sentences, {len(self._pieces) - 1} pieces'
 
     @cached_property
     def logp(self):
@@ -214,9 +214,19 @@ class Language:
 
     @cached_property
     def _rows(self):
-        "(n, longest) the pieces of each sentence, '' after its end."
+        "(n, longest) the number of each piece of each sentence, 0 after its end."
         width = max(len(s.pieces) for s in self.sentences)
-        return np.array([_padded(s.pieces, width) for s in self.sentences])
+        return np.array([[self._numbers[piece] for piece in _padded(s.pieces, width)] for s in self.sentences])
+
+    @cached_property
+    def _pieces(self):
+        "All pieces in alphabetical order, after ''."
+        return sorted({'', *(piece for s in self.sentences for piece in s.pieces)})
+
+    @cached_property
+    def _numbers(self):
+        "The number of each piece. Numbers are compared faster than texts."
+        return {piece: number for number, piece in enumerate(self._pieces)}
 
     @cached_property
     def _having(self):
@@ -268,17 +278,18 @@ class Language:
             )->list[dict[str, float]]: # for each mask: piece to nats
         "The log-probability of each piece at each mask, one mask at a time. ValueError if no sentence fits."
         width = self._rows.shape[1]
-        row = np.array(_padded(pieces, width)[:width])
-        hidden = row == MASK
-        fits = np.where(hidden, self._rows != '', self._rows == row).all(1)
+        row = _padded(pieces, width)[:width]
+        hidden = np.array([piece == MASK for piece in row])
+        numbers = np.array([self._numbers.get(piece, -1) for piece in row])
+        fits = np.where(hidden, self._rows != 0, self._rows == numbers).all(1)
         if len(pieces) > width or not fits.any():
             raise ValueError(f'no sentence of this language fits {" ".join(pieces)!r}')
         fitting_rows = self._rows[fits]
         logp = self.logp[fits] - log_sum(self.logp[fits])            # given that the sentence is one of these
         at_masks = []
         for place in np.flatnonzero(hidden):
-            pieces_there = fitting_rows[:, place]
-            at_masks.append({str(piece): log_sum(logp[pieces_there == piece]) for piece in sorted(set(pieces_there))})
+            numbers_there = fitting_rows[:, place]
+            at_masks.append({self._pieces[number]: log_sum(logp[numbers_there == number]) for number in np.unique(numbers_there)})
         return at_masks
 
     def sentence(self,

@@ -297,10 +297,8 @@ class TaskGrammar(Language):
         "Each beginning of a sentence that ends with a word or a mark: its log-probability, nats."
         of_beginning: dict = {}
         for s in self.sentences:
-            for end in range(1, len(s.text) + 1):
-                inside_word = end < len(s.text) and s.text[end - 1].isalnum() and s.text[end].isalnum()
-                if not inside_word and s.text[end - 1] != ' ':
-                    of_beginning.setdefault(s.text[:end], []).append(s.logp)
+            for word_or_mark in re.finditer(r'\w+|[^\w ]', s.text):
+                of_beginning.setdefault(s.text[:word_or_mark.end()], []).append(s.logp)
         return {text: log_sum(logp) for text, logp in of_beginning.items()}
 
     def continuation(self,

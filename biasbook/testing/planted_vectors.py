@@ -8,6 +8,7 @@ __all__ = ['LEAN', 'ORDER', 'N_TOPICS', 'TOPIC_SIZE', 'PlantedVectors', 'planted
 # %% ../../nbs/testing/03_planted_vectors.ipynb #bc30a552
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -279,6 +280,7 @@ def random_topics(random_state, # seed
     return RandomTopics(WordVectors(words[order].tolist(), rows.reshape(len(words), dimensions)[order], 'random topics'), query)
 
 # %% ../../nbs/testing/03_planted_vectors.ipynb #57e10f80
+@cache
 def _letters(number):
     "Two letters for a number below 676."
     first, second = divmod(number, 26)

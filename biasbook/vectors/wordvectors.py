@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ..core.checks import (LONGEST_NAME, MissingWords, WrongKind, check_choice, check_list, check_pairs,
+from ..core.checks import (LONGEST_NAME, MissingWords, WrongKind, check_choice, check_list, check_pairs, check_path,
                                   check_whole, format_count, listed, plural, shown)
 from ..core.inputs import writable
 from .files import (CACHE_FROM, cache_entry, check_wanted, read_vector_file, row_place, write_cached,
@@ -524,7 +524,12 @@ class WordVectors:
     def save(self,
              path, # where to write
              compress=False): # smaller, and slower to read
-        "Write `path` as .npz: arrays `words`, `vectors`, and `about` (name and meta as JSON)."
+        """Write an .npz with the arrays `words`, `vectors`, and `about` (name and meta as JSON).
+
+        ValueError for a path that does not end in .npz."""
+        path = check_path(path)
+        if path.suffix.lower() != '.npz':
+            raise ValueError(f'{path.name} must end in .npz, the format in which vectors are saved')
         write_npz(path, self.words, self.vectors, {'name': self.name, 'meta': self.meta}, compress)
 
 # %% ../../nbs/vectors/01_wordvectors.ipynb #019a0c49
