@@ -19,6 +19,7 @@ import yaml
 from fastcore.docments import docments
 from execnb.nbio import mk_cell, write_nb
 from nbdev import serve_drv
+from nbdev.config import get_config
 from nbdev.frontmatter import FrontmatterProc
 from nbdev.process import NBProcessor, Processor
 from nbdev.processors import FilterDefaults, add_fold, exec_show_docs
@@ -178,11 +179,20 @@ class SiteRenderer(BasicMarkdownRenderer):
         return super()._repr_markdown_().replace('```python\n', '```{.python .signature}\n', 1)
 
 
+FLAGS = {*get_config().tst_flags.split(), 'env'}
+
+
 class RunForDocs(exec_show_docs):
-    "nbdev's processor, with `SiteRenderer` for `show_doc`. It saves no state of widgets, since no page has widgets."
+    """nbdev's processor, with `SiteRenderer` for `show_doc`. It saves no state of widgets, since no page has widgets.
+
+    It runs no cell with a flag, which could need a file, a key or minutes: the site is prepared anywhere."""
     def begin(self):
         super().begin()
         self.k.user_ns['show_doc'] = partial(show_doc, renderer=partial(SiteRenderer, classes=self.classes()))
+
+    def __call__(self, cell):
+        if not FLAGS & (getattr(cell, 'directives_', None) or {}).keys():
+            super().__call__(cell)
 
     def classes(self):
         "The source of each class of the notebook: Python cannot find it for a class that a cell defines."
