@@ -56,6 +56,13 @@ def pytest_configure(config):
         config.shared_store = SharedStore()
 
 
+def pytest_sessionfinish():
+    "The processes that run notebooks end, and their CPU seconds count as those of this run."
+    for each in Server.started:
+        each.process.stdin.close()
+        each.process.wait()
+
+
 def pytest_unconfigure(config):
     if hasattr(config, 'shared_store'):
         config.shared_store.remove()
@@ -156,9 +163,12 @@ MODEL_LIBRARIES = ['torch', 'transformers', 'transformers.modeling_utils', 'sent
 
 class Server:
     "A process that has the heavy libraries, and forks for each notebook: they are imported once, not a hundred times."
+    started: list = []
+
     def __init__(self, with_models): # with_models: import torch and what uses it, too
         libraries = LIBRARIES + MODEL_LIBRARIES if with_models else LIBRARIES
         self.process = subprocess.Popen([sys.executable, __file__, *libraries], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.started.append(self)
 
     def run(self, **job):
         self.process.stdin.write(json.dumps(job) + '\n')
