@@ -117,7 +117,8 @@ def make_environment(folder):
     "A virtual environment with Jupyter's kernel, as Colab has it; returns its Python."
     venv.create(folder, with_pip=True)
     python = folder / 'bin' / 'python'
-    subprocess.run([python, '-m', 'pip', 'install', '-q', 'ipykernel'], check=True, env=clean_environment())
+    constraints = root / 'constraints.txt'          # the page installs with them, too: a package that the kernel has loaded stays
+    subprocess.run([python, '-m', 'pip', 'install', '-q', '-c', constraints, 'ipykernel'], check=True, env=clean_environment())
     return python
 
 
