@@ -15,6 +15,7 @@ import gc
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -50,7 +51,11 @@ def is_worker(config):
 
 
 def pytest_configure(config):
-    "Begin to make the store that the pages share, if this run has many of them."
+    """Begin to make the store that the pages share, if this run has many of them.
+
+    A shell starts what runs in the background (`pytest &`) so that Ctrl-C is ignored, also by processes that tests start."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     has_many = len(config.args) > 10 or any(Path(argument).is_dir() for argument in config.args)
     if not is_worker(config) and has_many and not config.getoption('quick') and not config.getoption('collectonly'):
         config.shared_store = SharedStore()

@@ -25,6 +25,8 @@ from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from biasbook.core.needs import cell_flags
+
 root = Path(__file__).resolve().parent.parent
 nbs = root / 'nbs'
 REPOSITORY = 'git+https://github.com/biasbook/biasbook'
@@ -154,10 +156,6 @@ def stand_in(source, checkout):
     return re.sub(r'git clone .* https://\S+', f'cp -r {checkout} biasbook', source)
 
 
-def is_slow(cell):
-    return re.search(r'^#\| *slow\b', cell.source, re.M) is not None
-
-
 def notebook_for_colab(page, checkout, slow):
     "The page as it is run: the install cell with the checkout, then no network, and no slow cells unless asked for."
     notebook = nbformat.read(nbs / page, 4)
@@ -166,7 +164,7 @@ def notebook_for_colab(page, checkout, slow):
         raise ValueError(f'{page} has no install cell')
     install.source = stand_in(install.source, checkout)
     for cell in notebook.cells:
-        if cell.cell_type == 'code' and is_slow(cell) and not slow:
+        if cell.cell_type == 'code' and 'slow' in cell_flags(cell.source) and not slow:
             cell.source = ''
     at = notebook.cells.index(install) + 1
     notebook.cells.insert(at, nbformat.v4.new_code_cell(WITHOUT_NETWORK))

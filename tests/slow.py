@@ -10,11 +10,12 @@ import argparse
 import hashlib
 import json
 import os
-import re
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from biasbook.core.needs import cell_flags
 
 root = Path(__file__).resolve().parent.parent
 DONE = root / '.slow'
@@ -24,20 +25,16 @@ TOO_LONG = {'nbs/03a_crows_pairs.ipynb', 'nbs/03g_coreference.ipynb', 'nbs/06b_c
 FLAGS = ('slow', 'real')
 
 
-def header(cell):
-    "The comments at the beginning of a cell, which hold its flags."
-    lines = ''.join(cell['source']).splitlines()
-    end = next((number for number, line in enumerate(lines) if line.strip() and not line.startswith('#|')), len(lines))
-    return '\n'.join(lines[:end])
-
-
 def flags_of(path):
     "Those of FLAGS that cells of a page, or tests of a file, have."
     text = path.read_text(encoding='utf-8')
     if path.suffix == '.py':
         return [flag for flag in FLAGS if f'pytest.mark.{flag}' in text]
-    headers = '\n'.join(header(cell) for cell in json.loads(text)['cells'] if cell['cell_type'] == 'code')
-    return [flag for flag in FLAGS if re.search(rf'^#\| *{flag}\b', headers, re.M)]
+    found = set()
+    for cell in json.loads(text)['cells']:
+        if cell['cell_type'] == 'code':
+            found |= cell_flags(''.join(cell['source'])).keys()
+    return [flag for flag in FLAGS if flag in found]
 
 
 def parts():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from biasbook.core.needs import cell_flags
 from conftest import server
 
 nbs = Path(__file__).parent.parent / 'nbs'
@@ -31,7 +32,7 @@ def with_other_words(page):
     for cell in notebook['cells']:
         text = ''.join(cell['source'])
         in_tests = in_tests or cell['cell_type'] == 'markdown' and text.startswith('## Tests')
-        if cell['cell_type'] == 'code' and re.search(r'^#\| *check\b', text, re.M):
+        if cell['cell_type'] == 'code' and 'check' in cell_flags(text):
             continue
         is_export = re.search(r'^#\| *export', text, re.M)
         if cell['cell_type'] == 'code' and not is_export and not in_tests:

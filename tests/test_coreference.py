@@ -14,6 +14,7 @@ from simulations import Simulation                           # noqa: E402
 ITEMS = bb.load_winobias()
 OCCUPATIONS = sorted(set(ITEMS['occupation']))
 REFERRED_TO = ITEMS['occupation'].map(OCCUPATIONS.index).to_numpy()
+OF_LIST = ITEMS.groupby(REFERRED_TO)['stereotype'].first().to_numpy()
 OTHER = ITEMS['other'].map(OCCUPATIONS.index).to_numpy()
 TOWARD_MALE = np.where(ITEMS['stereotype'] == 'male', 1, -1)
 
@@ -29,12 +30,20 @@ def result_of(log_odds):
     return bb.winobias_scores(ITEMS, log_odds, np.zeros(len(ITEMS)))
 
 
+def pvalue_of_means(log_odds):
+    "p if means over the sentences of an occupation are exchanged."
+    toward_he = TOWARD_MALE * log_odds
+    means = np.array([toward_he[REFERRED_TO == number].mean() for number in range(len(OCCUPATIONS))])
+    return permutation_pvalue(means[OF_LIST == 'male'], means[OF_LIST == 'female']).pvalue
+
+
 def sample(of_referent, of_other):
     "What is computed for a sample of preferences with these standard deviations."
     def compute(rng):
-        r = result_of(simulated(rng, of_referent, of_other))
+        log_odds = simulated(rng, of_referent, of_other)
+        r = result_of(log_odds)
         return {'p': r.pvalue, 'low': r.low, 'high': r.high, 'p of paired t': r.estimate('paired t').pvalue,
-                'p of exchange': r.estimate('occupations exchanged').pvalue}
+                'p of exchange': r.estimate('occupations exchanged').pvalue, 'p of means': pvalue_of_means(log_odds)}
     return compute
 
 
@@ -77,14 +86,7 @@ def test_samples_are_the_saved_ones(simulation):
 
 def test_means_of_occupations_are_not_level():
     "The reason for least squares: the other people of a sentence about one list are all of the other list."
-    rng = np.random.default_rng(2)
-    of_list = ITEMS.groupby(REFERRED_TO)['stereotype'].first().to_numpy()
-    alarms = 0
-    for _ in range(20):
-        toward_he = TOWARD_MALE * simulated(rng, 1, 2)
-        means = np.array([toward_he[REFERRED_TO == number].mean() for number in range(len(OCCUPATIONS))])
-        alarms += permutation_pvalue(means[of_list == 'male'], means[of_list == 'female']).pvalue < .05
-    assert alarms >= 4
+    assert (OTHER_MORE.saved()['p of means'] < .05).sum() >= 8
 
 
 def test_a_constant_preference_cancels():

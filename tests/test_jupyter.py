@@ -14,6 +14,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 
+from biasbook.core.needs import cell_flags
 from biasbook.core.registry import registry
 
 nbs = Path(__file__).parent.parent / 'nbs'
@@ -23,14 +24,7 @@ SKIPPED = 'This cell is skipped: '
 
 
 def flags(cell):
-    "The flags at the beginning of a cell, each with the words behind it."
-    found = {}
-    for line in cell.source.splitlines():
-        if line.strip() and not line.startswith('#|'):
-            break
-        name, *words = line[2:].split() or ['']
-        found[name.rstrip(':')] = words
-    return found
+    return cell_flags(cell.source)
 
 
 def cells_with(*names):
