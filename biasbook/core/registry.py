@@ -17,6 +17,12 @@ from pathlib import Path
 from .checks import UnknownName, look_up
 
 # %% ../../nbs/core/02_registry.ipynb #5f57de20
+@cache
+def _bundled_names(root):
+    "The files and folders below this folder, listed once."
+    return {path.relative_to(root).as_posix() for path in root.rglob('*') if '__pycache__' not in path.parts}
+
+
 def data_path(name:str, # a file or folder under biasbook/data, such as "weat.yaml"
              )->Path: # the path on this machine
     """The path of a file or folder that comes with the package, such as the word lists of WEAT.
@@ -30,9 +36,10 @@ def data_path(name:str, # a file or folder under biasbook/data, such as "weat.ya
         weat.yaml True
     """
     root = Path(str(files('biasbook'))) / 'data'
-    names = [p.relative_to(root).as_posix() for p in root.rglob('*') if '__pycache__' not in p.parts]
-    if name not in names:
-        raise UnknownName(name, names, 'bundled file')
+    if name not in _bundled_names(root):
+        _bundled_names.cache_clear()                    # it may be new
+        if name not in _bundled_names(root):
+            raise UnknownName(name, sorted(_bundled_names(root)), 'bundled file')
     return root / name
 
 # %% ../../nbs/core/02_registry.ipynb #97ef2034

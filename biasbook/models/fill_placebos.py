@@ -34,7 +34,7 @@ LEAST_GROUP_WORDS = 12
 def gendered_words()->set:
     "Words for women and men in the bundled lists, in lower case: placebos have none of them."
     words = [word for which in ('definitional', 'equalize') for pair in gender_pairs(which) for word in pair]
-    words += [word for word in professions('all') if word not in professions()]
+    words += professions('all').keys() - professions().keys()
     for query in weat_queries():
         words += [word for name, letter in zip(query.names, 'XYAB') if 'male' in name for word in getattr(query, letter)]
     words += [word for of_kind in ('names', 'nouns') for group in bundled_yaml('novels_words.yaml')[of_kind].values() for word in group]
