@@ -6,8 +6,8 @@
 - `pytest --cell-times FILE` appends the seconds of each cell to a file.
 
 The flags of cells are those of core/04_needs, listed in `tst_flags` of settings.ini. `check` cells always run here. Cells flagged `data`
-run where BIASBOOK_DATA_DIR names a folder, and `env` cells where their variables are set. What else a cell needs is not
-looked at here: a cell that lacks it fails. Tests have the flags `slow` and `real` as markers, such as `@pytest.mark.slow`.
+run where the folder that BIASBOOK_DATA_DIR names has their files, and `env` cells where their variables are set. What else a cell
+needs is not looked at here: a cell that lacks it fails. Tests have the flags `slow` and `real` as markers, such as `@pytest.mark.slow`.
 
 Pages share one store of sentence vectors. A run of many pages makes it once, and each page begins with a copy of it.
 """
@@ -219,6 +219,12 @@ def timed(run_cell, path, times):
     return run
 
 
+def lacks_data(names):
+    "Is one of these registered files, or one of a registered folder, not on this machine?"
+    from biasbook.core.registry import available, registry_entries
+    return not all(available(file) for file in registry_entries() if any(f'{file}/'.startswith(f'{name}/') for name in names))
+
+
 def run_notebook(path, flags, save, cell_times):
     "Run one notebook as nbdev_test does; with `save`, keep the fresh outputs of the cells that ran."
     from execnb.nbio import read_nb, write_nb
@@ -236,7 +242,8 @@ def run_notebook(path, flags, save, cell_times):
     def skipped(cell):
         directives = getattr(cell, 'directives_', None) or {}
         return (cell.cell_type != 'code' or directives.get('eval:', [''])[0].lower() == 'false'
-                or bool(skip & directives.keys()) or not all(os.environ.get(name) for name in directives.get('env', ())))
+                or bool(skip & directives.keys()) or lacks_data(directives.get('data', ()))
+                or not all(os.environ.get(name) for name in directives.get('env', ())))
 
     for cell in nb.cells:                       # a cell that prints nothing any more keeps no old output
         if not skipped(cell) and cell.cell_type == 'code':
