@@ -11,6 +11,7 @@ needs is not looked at here: a cell that lacks it fails. Tests have the flags `s
 
 Pages share one store of sentence vectors. A run of many pages makes it once, and each page begins with a copy of it.
 """
+import atexit
 import gc
 import json
 import os
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -279,8 +281,18 @@ def fork(path, flags, save, cache, cell_times):
         for fd, to in ((0, os.open(os.devnull, os.O_RDONLY)), (1, log.fileno()), (2, log.fileno())):
             os.dup2(to, fd)
         os.environ['BIASBOOK_CACHE_DIR'] = cache
-        run_notebook(path, flags, save, cell_times)
-        sys.exit()
+        status = 0
+        try:
+            run_notebook(path, flags, save, cell_times)
+        except SystemExit as error:
+            status = int(bool(error.code))
+        except BaseException:
+            traceback.print_exc()
+            status = 1
+        atexit._run_exitfuncs()             # such as the removal of temporary folders
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)                    # at once: to take the libraries apart takes longer than a short page
 
 
 if __name__ == '__main__':
