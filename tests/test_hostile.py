@@ -409,9 +409,11 @@ def test_link_to_nowhere(tmp_path):
     from biasbook.auditing.files import save_files
     (tmp_path / 'out').mkdir()
     (tmp_path / 'out' / 'a.txt').symlink_to(tmp_path / 'nowhere')
-    assert save_files({'a.txt': 'x', 'b.txt': 'y'}, tmp_path / 'out') == (tmp_path / 'out-2').resolve()
-    assert (tmp_path / 'out' / 'a.txt').is_symlink() and not (tmp_path / 'nowhere').exists()
-    assert not (tmp_path / 'out' / 'b.txt').exists() and (tmp_path / 'out-2' / 'a.txt').read_text() == 'x'
+    with pytest.raises(FileExistsError, match='has other results'):
+        save_files({'a.txt': 'x', 'b.txt': 'y'}, tmp_path / 'out')
+    assert (tmp_path / 'out' / 'a.txt').is_symlink() and not (tmp_path / 'out' / 'b.txt').exists()
+    save_files({'a.txt': 'x', 'b.txt': 'y'}, tmp_path / 'out', overwrite=True)
+    assert not (tmp_path / 'out' / 'a.txt').is_symlink() and not (tmp_path / 'nowhere').exists()
     (tmp_path / 'loop').symlink_to(tmp_path / 'loop')
     with pytest.raises(OSError):
         save_files({'a.txt': 'x'}, tmp_path / 'loop')

@@ -559,8 +559,11 @@ def save_before_after(table, # from compare_subjects
                       folder, # made if it is not there
                       subjects=(), # what the command line named, for their origin
                       command='', # that gives the same files, for the report
-                     ): # the folder that was written
-    "Write results.json, which `load_audit` reads, report.html, and comparison.json, .csv and .png. OSError: disk, permission."
+                      overwrite=False, # True: replace other results that the folder has
+                     ): # the folder
+    """Write results.json, which `load_audit` reads, report.html, and comparison.json, .csv and .png.
+
+    FileExistsError if the folder has other results; OSError: disk, permission."""
     found = before_after_audit(table, subjects, command)
     results = results_text(found)
 
@@ -577,7 +580,7 @@ def save_before_after(table, # from compare_subjects
              'comparison.csv': safe_csv(table)}
     if table.attrs['after'] is not None and table['after'].notna().any():
         files['comparison.png'] = _before_after_png(table)
-    return save_files(files, folder)
+    return save_files(files, folder, overwrite)
 
 def _before_after_png(table):
     import matplotlib.pyplot as plt

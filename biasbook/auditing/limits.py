@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['LIMIT_FIELDS', 'CHANGE_FIELDS', 'STATUSES', 'Limit', 'parse_limit', 'limit_texts', 'parse_limits',
            'unbounded_absence', 'LimitOutcome', 'limit_fields', 'check_limits', 'limits_exit_code', 'LimitedTest',
-           'tests_of_limit', 'why_undecidable', 'check_change_limits', 'outcomes_to_data', 'outcomes_from_data']
+           'tests_of_limit', 'check_names', 'why_undecidable', 'check_change_limits', 'outcomes_to_data',
+           'outcomes_from_data']
 
 # %% ../../nbs/auditing/03a_limits.ipynb #79527a16
 import fnmatch
@@ -989,6 +990,19 @@ def tests_of_limit(limit, # a Limit on results
             if _matches(limit.pattern, _names(row.name, unit, row.describe(spec).groups)):
                 found.append(LimitedTest(unit, row.kinds))
     return found
+
+
+def check_names(limits, # Limits on results
+                rows, # of measures, such as MEASURES
+               ): # nothing
+    "ValueError for a limit on a test that none of the measures has, with a similar name."
+    known = []
+    for row in rows:
+        for unit, spec in row.units().items():
+            known.append(_names(row.name, unit, row.describe(spec).groups))
+    for limit in limits:
+        if not any(_matches(limit.pattern, names) for names in known):
+            raise ValueError(f'the limit {limit.text}: no test has a name like {limit.pattern!r}; {_meant(limit.pattern, known)}')
 
 
 def why_undecidable(limit, # a Limit on results
