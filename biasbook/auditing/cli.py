@@ -477,7 +477,7 @@ def _change_limit(ctx, param, value):
 @click.argument('b', type=click.Path(path_type=Path))
 @click.option('--max-change', type=float, callback=_change_limit, metavar='X',
               help='Exit with 1 if a value moved by more than X, in the units of its measure (d, r), and with 3 if a '
-              'result of A has no counterpart in B.')
+              'result of one audit has no counterpart in the other.')
 @_limit_options('weat/*: abs(change) <= .1')
 @click.option('--json', 'as_json', is_flag=True, help='Print JSON.')
 @click.option('--out', type=click.Path(path_type=Path), metavar='FILE', help='Write the same JSON into a file.')
@@ -496,8 +496,8 @@ def compare_command(ctx, a, b, junit, **options):
       0  compared, and all limits are within
       1  a limit is exceeded, or a value moved by more than --max-change
       2  the command was wrong, or A or B is not an audit
-      3  a result of A that a limit names has no counterpart in B, or a
-         limit needs more data
+      3  a result that a limit names has no counterpart in the other
+         audit, or a limit needs more data
 
     \b
     Examples:
@@ -567,7 +567,7 @@ def _change_check(comparison, limit):
     from biasbook.auditing.ci import Check
     complaints = [f'{r.label} in {r.subject} moved by {r.value:+.3g}' for r in comparison.moved(limit)]
     status = 'exceeded' if complaints else 'within'
-    for row in comparison.lost():
+    for row in [*comparison.lost(), *comparison.new()]:
         complaints.append(f'{row["result"]} in {row["subject"]} is missing or not comparable')
     if not complaints and not comparison.changes:
         complaints.append('nothing could be compared')
@@ -942,7 +942,7 @@ def _executor(options):
 def _audited(ctx, subjects, measures, options, limits=(), study=None):
     "The audit; Exit with 130 after Ctrl-C, 143 after SIGTERM."
     from biasbook.auditing.progress import usual_progress
-    from biasbook.auditing.run import audit
+    from biasbook.auditing.run import NoSubject, audit
     from biasbook.embedders.providers import without_secrets
     progress = usual_progress(not options['quiet'])
     with warnings.catch_warnings():
@@ -952,6 +952,8 @@ def _audited(ctx, subjects, measures, options, limits=(), study=None):
                 return audit(subjects, measures, study=study, with_builtin=options['with_builtin'], only=list(options['only']) or None,
                              placebo=options['placebo'], case=options['case'], on_missing=options['missing'],
                              threads=options['threads'], executor=pool, resume=not options['fresh'], limits=limits, progress=progress)
+        except NoSubject as e:
+            return e.audit
         except KeyboardInterrupt as e:
             click.echo(without_secrets(_interrupted(ctx, progress)), err=True)
             raise click.exceptions.Exit(exit_code(e)) from None

@@ -246,6 +246,10 @@ class AuditComparison:
         "The rows of results that have a value in the first audit, and no comparable one in the second."
         return [row for row in self.unpaired if row['lost']]
 
+    def new(self):
+        "The rows of results that have a value in the second audit, and none in the first."
+        return [row for row in self.unpaired if row['before'] is None and row['after'] is not None]
+
     def table(self):
         "A row for each change, with p adjusted (Holm) within each pair of subjects × battery."
         t = results_table(self.changes).rename(columns={'value': 'change'})
@@ -266,9 +270,8 @@ class AuditComparison:
         lost = self.lost()
         if lost:
             sentences.append(lost_text([(row['result'], row['subject'], row['why']) for row in lost]))
-        n_new = sum(row['before'] is None and row['after'] is not None for row in self.unpaired)
-        if n_new:
-            sentences.append(new_text(n_new))
+        if self.new():
+            sentences.append(new_text(len(self.new())))
         return sentences
 
     def lines(self, by=0.):

@@ -1024,7 +1024,7 @@ def check_change_limits(comparison, # an AuditComparison, of compare_audits
     """Compare the changes between two audits with limits, such as "weat/*: abs(change) <= .1".
 
     The fields of a change are before, after, change, low, high, p and p_adjusted; change is the second value minus the first, in the unit
-    of its measure. A limit on a result that the second audit lacks is *not measured*, and never within.
+    of its measure. A limit on a result that one of the audits lacks is *not measured*, and never within.
 
     Raises: ValueError for a limit that is not valid, with the place of the mistake.
 
@@ -1046,7 +1046,7 @@ def check_change_limits(comparison, # an AuditComparison, of compare_audits
         ends = {**record, 'low': -math.inf, 'high': math.inf}
         measured.append(_Measured(_change_names(r), f'{r.label} in {r.subject}', record, ends, r))
     lost = []
-    for row in comparison.lost():
+    for row in [*comparison.lost(), *comparison.new()]:
         names = _names(row.get('measure', ''), row.get('name', ''), row.get('unit', ''), row['result'])
         lost.append(_Failed(names, f'{row["result"]} in {row["subject"]}', row['why']))
     return _checked(parsed, measured, lost)
