@@ -256,12 +256,12 @@ def _expected_units(measures, chosen, subject):
     return sum(len(chosen[m.name]) for m in measures if kind in m.kinds and m.name in chosen) if kind else None
 
 # %% ../../nbs/auditing/02_run.ipynb #ed1dbe1f
-def _facts_key(subject):
+def _facts_key(subject, keep=False):
     "The key of what is known about a subject; '' for one whose files are unknown, such as an object or a model of a provider."
     if not isinstance(subject, (str, Path)):
         return ''
     try:
-        state = state_of(str(subject))
+        state = state_of(str(subject), keep)
     except (ValueError, OSError):               # opening it will say what is wrong
         return ''
     return store_key(work='audit subject', state=state, **_code_versions()) if state else ''
@@ -558,7 +558,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
                         units.progress.begin(f'the opening of {_label(subject)}')
                         opened = _open(subject)
                         at_the_end.callback(opened.close)
-                        if facts_key and facts_key == _facts_key(subject):         # its files did not change meanwhile
+                        if facts_key and facts_key == _facts_key(subject, keep=True):         # its files did not change meanwhile
                             units.kept.put_facts(facts_key, opened.facts)
                         plan = planned(opened.facts)
                         units.take(place, plan.units)

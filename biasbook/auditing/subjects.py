@@ -18,13 +18,13 @@ from ..core.addresses import SERVERS
 from ..core.checks import UnknownName, check_path, did_you_mean, shown
 from ..core.inputs import writable
 from ..core.registry import bundled_yaml, data_path, located, registry_entries
-from ..core.store import Store
+from ..core.store import Store, content_checksum
 from ..models.checkpoints import bundled_models, stated_kind
 from ..models.lm_eval import LmEvalScorer
 from ..models.load import load_model
 from ..models.scorer import Scorer
 from ..models.served import ServedScorer
-from ..vectors.files import cache_entry, matrix_format
+from ..vectors.files import matrix_format
 from ..vectors.opening import split_member
 from ..vectors.wordvectors import WordVectors, as_vectors, load_vectors
 from ..embedders.providers import PROVIDERS, checked_subject
@@ -234,13 +234,14 @@ def _version(library):
 
 
 def state_of(subject:str, # as in open_subject
+             keep=False, # True: checksums that the store has will do
             )->dict: # plain data; empty for a subject whose files are unknown
     "The state of the files and libraries that a subject is opened from. OSError if a file cannot be read."
     files = files_of(subject)
     if not files:
         return {}
     # a path may have bytes that are not text
-    files_and_states = [[writable(str(file.resolve())), *cache_entry(file).state] for file in files]
+    files_and_states = [[writable(str(file.resolve())), content_checksum(split_member(file)[0], keep)] for file in files]
     state: dict = {'subject': writable(subject), 'files': files_and_states}
     if kind_of(subject) != 'vectors':
         cards = sorted(str(card) for card in Path('/dev').glob('nvidia[0-9]*'))

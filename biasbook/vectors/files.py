@@ -34,6 +34,7 @@ from threadpoolctl import threadpool_info
 from ..core.checks import check_path, check_whole, listed, plural, shown
 from ..core.inputs import parse_json
 from ..core.registry import cache_dir
+from ..core.store import content_checksum
 from .opening import errors_in_file, file_label, open_packed, refuse_growth, split_member
 
 # %% ../../nbs/vectors/00a_files.ipynb #8878f6e1
@@ -991,23 +992,17 @@ CACHE_FROM = 2**25 # bytes of a matrix
 class CacheEntry(NamedTuple):
     "The place of a file of rows in the cache, and the present state of the file."
     path: Path # of the entry
-    state: list # of the file: its size, its time and a checksum of samples
+    state: list # of the file: its size and the checksum of its content
 
 
 def cache_entry(path):
     "The `CacheEntry` of a file of rows."
     file, member = split_member(path)
     file = file.resolve()
-    about = file.stat()
-    start_of_last_sample = max(0, about.st_size - 4096)
-    crc = 0
-    with open(file, 'rb') as f:
-        for i in range(16):                     # 16 samples of 4 KiB, evenly from the start of the file to its end
-            f.seek(start_of_last_sample * i // 15)
-            crc = zlib.crc32(f.read(4096), crc)
     name = os.fsencode(file) + b'\n' + (member or '').encode()
     key = hashlib.sha256(name).hexdigest()[:32]
-    return CacheEntry(cache_dir() / 'vectors' / f'{key}.safetensors', [about.st_size, about.st_mtime_ns, crc])
+    state = [file.stat().st_size, content_checksum(file, keep=True)]
+    return CacheEntry(cache_dir() / 'vectors' / f'{key}.safetensors', state)
 
 # %% ../../nbs/vectors/00a_files.ipynb #7b89decc
 def _entry_header(state, file_format, words, M):
