@@ -88,7 +88,8 @@ class Commands(click.Group):
             ctx.exit(exit_code(e))
         except click.ClickException as e:
             from biasbook.embedders.providers import without_secrets
-            setattr(e, 'message', with_options(without_secrets(e.message)))     # click declares it final
+            from biasbook.results.tables import printable
+            setattr(e, 'message', printable(with_options(without_secrets(e.message))))     # click declares it final
             raise
 
     def main(self, *args, **options):
