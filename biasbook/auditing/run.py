@@ -425,6 +425,7 @@ class _Asked(NamedTuple):
     measures: Any # names or rows; None for all
     study: Any # a `Study`, the path of a study file, or None
     with_builtin: bool
+    allow_outside: bool
     only: list | None # patterns
     options: _Options
     limits: list # of `Limit`s, without the limits of the study
@@ -441,6 +442,8 @@ def _command(asked, rows):
         return ''
     if asked.with_builtin:
         typed.append('--with-builtin')
+    if asked.allow_outside:
+        typed.append('--allow-outside')
     if asked.measures is not None and rows != find_measures():
         typed += [f'--measure={row.name}' for row in rows]
     typed += [f'--only={pattern}' for pattern in asked.only or ()]
@@ -466,8 +469,10 @@ class _RowsAndLimits(NamedTuple):
     own: frozenset # the tests of the study, such as 'fills/my test'
 
 
-def _rows_and_limits(measures, limits, study, with_builtin):
+def _rows_and_limits(measures, limits, study, with_builtin, allow_outside):
     "The rows of measures of an audit, and its limits. ValueError for an unknown measure or a wrong limit."
+    if allow_outside and not isinstance(study, (str, Path)):
+        raise ValueError('allow_outside is for the path of a study; pass it to read_study')
     if study is None:
         if with_builtin:
             raise ValueError('with_builtin is for a study; the tests of the package are measured anyway')
@@ -475,7 +480,7 @@ def _rows_and_limits(measures, limits, study, with_builtin):
     from biasbook.auditing.own_tests import measures_of_study      # late: it imports all chapters
     from biasbook.stimuli.study import Study, read_study
     if not isinstance(study, Study):
-        study = read_study(study)
+        study = read_study(study, allow_outside)
     names = [measures] if isinstance(measures, str) else measures
     rows = measures_of_study(study, with_builtin, names or ())
     if measures is not None:
@@ -497,6 +502,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
           *,
           study=None, # a Study or the path of a study file: its tests in place of the tests of the package
           with_builtin=False, # with a study: True for the tests of the package as well
+          allow_outside=False, # with the path of a study: may it name files outside its folder?
           only=None, # names of tests or patterns, such as ["weat7", "seat*"]; all by default
           placebo=True, # compare with random topics and directions as well; False is faster
           case='auto', # of words in word vectors: "auto" looks them up in lower case if the vectors have no capitals; "keep"; "lower"
@@ -524,7 +530,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
         0  weat6  1.8899  0.0003
         1  weat7  0.9664  0.0454
     """
-    rows, limits, of_study, own = _rows_and_limits(measures, limits, study, with_builtin)
+    rows, limits, of_study, own = _rows_and_limits(measures, limits, study, with_builtin, allow_outside)
     check_names([*of_study, *limits], rows)
     patterns = [only] if isinstance(only, str) else only
     chosen = choose_units(rows, patterns)
@@ -569,7 +575,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
                 plans.append(plan)
                 about[plan.subject] = plan.about
                 units.start(plan.units, opened)
-    asked = _Asked(subjects, measures, study, with_builtin, patterns, options, limits)
+    asked = _Asked(subjects, measures, study, with_builtin, allow_outside, patterns, options, limits)
     facts = {'versions': {**_code_versions(), 'python': platform.python_version()}, 'command': _command(asked, rows),
              'options': options._asdict(), 'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in rows}, 'subjects': about}
     found = _collected(plans, units, facts, options.on_missing)
