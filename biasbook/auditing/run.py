@@ -369,7 +369,7 @@ class _Units:
     def start(self, units, opened):
         "Run the units of a subject that are not done, or hand them to the executor."
         missing = {unit.key: unit for unit in units if unit.key not in self.done and unit.key not in self.futures}
-        self.bar.total += len(missing)
+        self._draw_bar()
         for key, unit in missing.items():
             work = (unit.measure.run, opened.for_workers if self.executor else opened.subject, opened.facts.checksum, unit.spec,
                     unit.applied, self.threads)
@@ -385,7 +385,12 @@ class _Units:
         self.done[key] = outcome
         is_kept = outcome.result is not None and key in self.lasting and self.kept.put(key, outcome.result)
         self.progress.finish(is_kept)
-        self.bar.update()
+        self._draw_bar()
+
+    def _draw_bar(self):
+        "One bar for all subjects. It has no end as long as the units of one of them are not known."
+        self.bar.total = None if None in self.progress.units_of.values() else self.progress.total
+        self.bar.update(self.progress.done - self.bar.n)
 
     def wait(self):
         "Wait for the units that the executor has."
