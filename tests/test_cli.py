@@ -269,7 +269,7 @@ def clean(box, *shown):
     assert 'CANARY' not in ''.join(shown), shown
 
 
-AS_WARM = "import yaml, biasbook.auditing.catalog, biasbook.auditing.config, biasbook.auditing.compare"          # what commands import, once
+AS_WARM = 'import yaml, biasbook.auditing.catalog, biasbook.auditing.config, biasbook.auditing.compare'          # what commands import, once
 
 
 def test_secrets_that_are_refused(box):
