@@ -118,9 +118,11 @@ def with_limits(repository, *limits):
 
 
 def test_exit_codes_of_the_gate(repository):
-    exceeded = with_limits(repository, 'weat7: abs(value) <= .5', 'weat99: value < 1')
+    exceeded = with_limits(repository, 'weat7: abs(value) <= .5', 'weat6: value < 1')          # weat6 is not chosen
     assert exceeded.returncode == 1 and '\n::error title=' in exceeded.stdout and '\n::warning title=' in exceeded.stdout
     assert with_limits(repository, 'weat3: not stands_out').returncode == 3
+    assert json.loads((repository / 'other' / 'results.json').read_text())['about']['limits'][0]['limit'] == 'weat3: not stands_out'
+    assert with_limits(repository, 'weat33: value < 1').returncode == 2
     wrong = with_limits(repository, 'weat3: vlue < 1')
     assert wrong.returncode == 2 and 'did you mean value?' in wrong.stderr and wrong.stdout == ''
 

@@ -990,8 +990,11 @@ def _writing_to(out):
         raise _NotDone(f'the results could not be written to {out}: {e.strerror or e}; make room '
                                    'or name another --out: the same command resumes from the finished units') from e
 
-def _remove_empty(folder):
-    "Remove the folder that was made for results, if nothing is in it."
+def _remove_results(folder, overwrite):
+    "Nothing was measured: remove results that were to be replaced, which nobody shall take for new ones, and a folder with nothing in it."
+    from biasbook.auditing.files import earlier_results
+    for name in earlier_results(folder) if overwrite else ():
+        (folder / name).unlink()
     with suppress(OSError):                     # something is in it
         folder.rmdir()
 
@@ -1195,7 +1198,7 @@ def _audit_command(ctx, options):
         with _writing_to(out):
             a.save(out, options['overwrite'])
     else:
-        _remove_empty(out)
+        _remove_results(out, options['overwrite'])
     if not options['quiet']:
         lines = audit_lines(a) if a.results else ['Nothing was measured, and nothing was written.']
         click.echo(printable('\n'.join(lines)) + '\n')
