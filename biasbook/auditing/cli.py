@@ -478,7 +478,7 @@ def _change_limit(ctx, param, value):
 @click.argument('a', type=click.Path(path_type=Path))
 @click.argument('b', type=click.Path(path_type=Path))
 @click.option('--max-change', type=float, callback=_change_limit, metavar='X',
-              help='Exit with 1 if a value moved by more than X, in the units of its measure (d, r), and with 3 if a '
+              help='Exit with 1 if a value moved by more than X, in the unit of its measure (d, r, nats, percentage points), and with 3 if a '
               'result of one audit has no counterpart in the other.')
 @_limit_options('weat/*: abs(change) <= .1')
 @click.option('--json', 'as_json', is_flag=True, help='Print JSON.')
@@ -567,7 +567,7 @@ def _comparison(ctx, a, b):
 def _change_check(comparison, limit):
     "The check of --max-change: a text for each value that moved by more, and for each result that cannot be compared."
     from biasbook.auditing.ci import Check
-    complaints = [f'{r.label} in {r.subject} moved by {r.value:+.3g}' for r in comparison.moved(limit)]
+    complaints = [f'{r.label} in {r.subject}: {r.meta["of"]} moved by {r.value:+.3g}' for r in comparison.moved(limit)]
     status = 'exceeded' if complaints else 'within'
     for row in [*comparison.lost(), *comparison.new()]:
         complaints.append(f'{row["result"]} in {row["subject"]} is missing or not comparable')
@@ -596,7 +596,7 @@ def main():
       biasbook audit                          # subjects of the package
       biasbook audit vectors.txt --out mine   # your own; read mine/report.html
       biasbook audit --before v.txt --debias hard # before and after
-      biasbook compare mine mine-2            # two audits
+      biasbook compare before after           # two audits
       biasbook list                           # measures, data, models"""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, 'reconfigure'):

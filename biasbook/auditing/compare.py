@@ -11,6 +11,7 @@ import io
 import json
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -24,10 +25,13 @@ from ..stats.estimate import Interval, format_p, note
 from ..vectors.directions import bias_direction, professions
 from ..vectors.wordvectors import WordVectors
 from ..embedders.providers import shown_subject
+from ..chapters.crows_pairs import crows_pairs_change
 from ..chapters.debias import (ASSOCIATION, compare_debiasing, debias_plot, direct_bias_clause, gender_specific, hard_debias,
                                       hard_debias_each, inlp, leace, what_is_left)
 from ..chapters.influence import compare_weat
+from ..chapters.model_comparison import sas_pairs_change
 from ..chapters.what_remains import label_sides
+from ..models.fill_results import fill_change
 from .subjects import open_subject, origin
 from .measures import unit_name
 from .change_report import debiasing_headline
@@ -38,7 +42,8 @@ from .next_steps import subject_as_python
 
 # %% ../../nbs/auditing/08_compare.ipynb #a0afe504
 _ROUNDING = 1e-6 # differences below this are single precision, not change
-_COLUMNS_OF_STIMULI = 'word', 'sentence', 'text', 'pair', 'template', 'set', 'property' # in `details`
+_COLUMNS_OF_STIMULI = ('word', 'sentence', 'text', 'pair', 'template', 'set', 'property', 'identity', 'stereotype', 'antistereotype', 'sent_more',
+                       'sent_less') # in `details`
 
 
 class _Stimulus(NamedTuple):
@@ -126,11 +131,27 @@ def _change(a, b):
         if abs(change.value - (b.value - a.value)) < _ROUNDING:
             return change
         why_no_interval = note('same associations')
+    paired = _paired_change(a, b)
     before = Estimate(name=f'{a.metric}, a', value=a.value, interval=a.interval, test=a.test)
     after = Estimate(name=f'{b.metric}, b', value=b.value, interval=b.interval, test=b.test)
     return Result(metric=f'change of {a.metric}', subject=f'{a.subject} → {b.subject}', query=a.query, value=b.value - a.value,
-                  units=a.units, comparison=Comparison(kind='change', groups=(a.subject, b.subject), of=a.metric),
-                  notes=(why_no_interval,), also=(before, after), meta={'name': a.meta.get('name')})
+                  interval=paired and paired.interval, test=paired and paired.test, units=a.units,
+                  comparison=Comparison(kind='change', groups=(a.subject, b.subject), of=a.metric),
+                  notes=paired.notes if paired else (why_no_interval,), also=(before, after), meta={'name': a.meta.get('name')})
+
+
+_PAIRED_CHANGES: dict[str, Callable] = { # metric -> a function of two results that returns the Estimate of the change
+    'corrected fill bias': fill_change, 'difference of corrected fill bias': fill_change,
+    'CrowS-Pairs metric': crows_pairs_change, 'preference ratio': sas_pairs_change}
+
+
+def _paired_change(a, b):
+    "The change with its paired interval and test; None if the measure has none, or if the value is another, such as with ties left out."
+    change = _PAIRED_CHANGES.get(a.metric)
+    if change is None or a.details is None or b.details is None or len(a.details) != len(b.details):
+        return None
+    found = change(a, b)
+    return found if abs(found.value - (b.value - a.value)) < _ROUNDING and found.test is not None else None
 
 # %% ../../nbs/auditing/08_compare.ipynb #1ec775fd
 class _Key(NamedTuple):
