@@ -17,12 +17,17 @@ import pytest
 import yaml
 from execnb.nbio import mk_cell
 from fontTools.ttLib.tables._g_l_y_f import Glyph
+from nbdev.config import get_config
+
+from biasbook.core.needs import cell_flags
+from biasbook.core.registry import registry_entries
 
 sys.path.insert(0, str(Path(__file__).parent))
 from docs import LARGEST_PAGE, problems, rendered, requests_elsewhere   # noqa: E402
 from test_project import PACKAGES                          # noqa: E402
 
 root = Path(__file__).parent.parent
+TEST_FLAGS = {*get_config().tst_flags.split(), 'env'}
 SITE = 'https://biasbook.github.io/biasbook/'
 BLOB = 'https://github.com/biasbook/biasbook/blob/main/'
 COLAB = 'https://colab.research.google.com/github/biasbook/biasbook/blob/main/nbs/'
@@ -162,6 +167,24 @@ def test_cell_options_are_yaml():
                     pytest.fail(f'{page}: put the value in quotation marks, {option}\n{error}')
                 assert not isinstance(value, dict | list), f'{page}: {option}'
                 assert key != 'fig-alt' or isinstance(value, str), f'{page}: {option}'
+
+
+def runs_for_the_site(cell):
+    "Does nbdev run this cell when it prepares the site? It does if imports and other code are mixed in it, and no flag is there."
+    text = source(cell)
+    if cell['cell_type'] != 'code' or {*TEST_FLAGS, 'eval', 'export', 'exports', 'exporti'} & cell_flags(text).keys():
+        return False
+    python = re.sub(r'^[%!].*', '', text, flags=re.M)
+    are_imports = [isinstance(statement, ast.Import | ast.ImportFrom) for statement in ast.parse(python).body]
+    return any(are_imports) and not all(are_imports)
+
+
+def test_cells_that_mix_imports_with_code_need_no_file_and_no_network():
+    "Such a cell runs wherever the site is prepared: put its imports into a cell of their own, or give it the flag of what it needs."
+    registered = {name.partition('/')[0] for name in registry_entries() if '/' in name}
+    elsewhere = re.compile(rf"\b(fetch|urlopen|snapshot_download)\(|'(hf:|openai:|https?://|({'|'.join(sorted(registered))})/)")
+    wrong = [f'{page}: {source(cell)[:80]!r}' for page in pages() for cell in cells(root / 'nbs' / page) if runs_for_the_site(cell) and elsewhere.search(source(cell))]
+    assert wrong == []
 
 
 def test_alt_texts_are_no_broken_addresses():
