@@ -38,6 +38,7 @@ class StoredAnswers:
         self._is_settled = not self.may_change      # are the answers checked, or impossible to check?
         self._asked: set[int] = set()               # hashes of the items that were answered in this run
         self._error: AnotherModel | None = None
+        self._has_warned = False
 
     @property
     def is_first(self)->bool:
@@ -62,8 +63,9 @@ class StoredAnswers:
     def check(self,
               stored:dict, # item -> its stored answer
               difference, # a function of some of these: asks for their answers again, and says what differs; '' if nothing does
+              can_compare=lambda item: True, # False for an item whose answer is drawn at random
              )->None:
-        "Ask for a few stored answers again, once in a run. AnotherModel if they differ; a warning if the model cannot be asked."
+        "Ask for a few stored answers again, once in a run. AnotherModel if they differ; a warning if that cannot be told."
         if self._error is not None:
             raise self._error
         if self._is_settled:
@@ -71,7 +73,11 @@ class StoredAnswers:
         earlier = [item for item in stored if hash(item) not in self._asked]
         if not earlier:
             return
-        drawn = random.SystemRandom().sample(earlier, min(N_CHECKED, len(earlier)))
+        comparable = [item for item in earlier if can_compare(item)]
+        if not comparable:
+            self._warn('they were drawn at random, and an answer that is drawn anew cannot be compared')
+            return
+        drawn = random.SystemRandom().sample(comparable, min(N_CHECKED, len(comparable)))
         try:
             found = difference({item: stored[item] for item in drawn})
         except NoKey as e:
@@ -93,5 +99,11 @@ class StoredAnswers:
                     )->None:
         "Warn that the answers come from the store and could not be checked. Later answers of this run are not checked either."
         self._is_settled = True
-        reason = str(reason).rstrip('.')
-        warnings.warn(f'the answers of {self.name} come from the store, and it could not be checked whether it still gives them: {reason}', stacklevel=3)
+        self._warn(str(reason).rstrip('.'))
+
+    def _warn(self, reason):
+        "Warn once in a run."
+        if not self._has_warned:
+            warnings.warn(f'the answers of {self.name} come from the store, and it could not be checked whether it still gives them: {reason}',
+                          stacklevel=4)
+        self._has_warned = True

@@ -111,7 +111,7 @@ class Embedder:
         self.name = name
         self.store = store
         self._has_store = _has_store(store)
-        self.answers = StoredAnswers(repr(source), ask_again, may_change=isinstance(source, Client))
+        self.stored_answers = StoredAnswers(repr(source), ask_again, may_change=isinstance(source, Client))
 
     def __repr__(self):
         return f'{getattr(self, "name", "not finished")}: embedder'
@@ -152,12 +152,12 @@ class Embedder:
         texts = check_request_texts(texts)
         different, index = unique(texts)
         with self._kept() as kept:
-            found = dict.fromkeys(different) | kept.get(self.answers.usable(different))
+            found = dict.fromkeys(different) | kept.get(self.stored_answers.usable(different))
             missing = [text for text, vector in found.items() if vector is None]
             if dry_run:
                 return _make_plan(self.source, texts, different, missing)
             stored = {text: vector for text, vector in found.items() if vector is not None}
-            self.answers.check(stored, self._difference)
+            self.stored_answers.check(stored, self._difference)
             if missing:
                 found.update(self._fetch(kept, different, missing, progress))
             width = kept.pinned().get('dimensions')
@@ -192,7 +192,7 @@ class Embedder:
     def _fetch(self, kept, different, missing, progress):
         "Fetch the missing vectors, and store each batch. Returns them as they are in the store."
         done: set = set()                       # numbers of the missing texts that are stored now
-        answers = self.answers
+        answers = self.stored_answers
         dimensions = kept.pinned().get('dimensions')
         if answers.ask_again and answers.is_first:
             dimensions = None                   # of vectors that will be replaced

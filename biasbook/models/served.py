@@ -721,7 +721,7 @@ class ServedScorer(CausalScorer):
         self.client.check_key()
         found = load_served_tokenizer(served)
         self.store = store
-        self.answers = StoredAnswers(repr(self.client), check_flag(ask_again, 'ask_again'))
+        self.stored_answers = StoredAnswers(repr(self.client), check_flag(ask_again, 'ask_again'))
         self.closes_store = False               # True: nobody else uses the store
         self.progress = progress
         self.name = served.model
@@ -770,7 +770,7 @@ class ServedScorer(CausalScorer):
             answers_nothing = e.status is None or e.status >= 500
             if earlier is None or not answers_nothing:
                 raise
-            self.answers.cannot_check(e)
+            self.stored_answers.cannot_check(e)
             return earlier
         self.store.put({key: passed_to_bytes(passed)}, 'probes of servers', replace=True)
         return passed
@@ -799,7 +799,7 @@ class ServedScorer(CausalScorer):
         key = store_key(probe_of=self.checkpoint.fingerprint)
         values = np.array(self.probe.values)
         stored = self.store.get([key])
-        if key not in stored or self.answers.ask_again:
+        if key not in stored or self.stored_answers.ask_again:
             self.store.put({key: values.tobytes()}, 'probes of servers', replace=True)
             return
         if not _same_values(values, np.frombuffer(stored[key])):
@@ -849,7 +849,7 @@ class ServedScorer(CausalScorer):
         items = list(items)
         with self.checkpoint.lock:
             different, _ = unique([ids for ids, _ in items])
-            values = self._read_store(self.answers.usable(different))
+            values = self._read_store(self.stored_answers.usable(different))
             todo = [ids for ids in different if ids not in values]
             if self._plan is not None:
                 self._count(different, todo)
@@ -857,7 +857,7 @@ class ServedScorer(CausalScorer):
             if self.dry_run:
                 raise ValueError(f'{self.client!r} was opened with dry_run=True, which only counts requests: '
                                  'open it without dry_run')
-            self.answers.check(values, self._difference)
+            self.stored_answers.check(values, self._difference)
             if todo:
                 self._fetch(todo, values)
         return [values[ids] if first == 1 else values[ids][first - 1:] for ids, first in items]
@@ -871,7 +871,7 @@ class ServedScorer(CausalScorer):
                 nonlocal done
                 some = [todo[i] for i in numbers]
                 self._write_store(some, rows)
-                self.answers.note(some)
+                self.stored_answers.note(some)
                 values.update(zip(some, rows))
                 done += len(some)
                 bar.update(len(some))
@@ -909,7 +909,7 @@ class ServedScorer(CausalScorer):
     def _write_store(self, items, results):
         if self.store is not None:
             values = {self.item_key(item): result.tobytes() for item, result in zip(items, results)}
-            self.store.put(values, 'scores', replace=self.answers.ask_again)
+            self.store.put(values, 'scores', replace=self.stored_answers.ask_again)
 
     def _text_of(self, ids, way):
         "The text of a prompt, if the server takes texts. ValueError if its tokens are not those of the text."
