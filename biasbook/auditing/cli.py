@@ -88,7 +88,8 @@ class Commands(click.Group):
             ctx.exit(exit_code(e))
         except click.ClickException as e:
             from biasbook.embedders.providers import without_secrets
-            setattr(e, 'message', with_options(without_secrets(e.message)))     # click declares it final
+            from biasbook.results.tables import printable
+            setattr(e, 'message', printable(with_options(without_secrets(e.message))))     # click declares it final
             raise
 
     def main(self, *args, **options):
@@ -344,6 +345,7 @@ class _NotDone(click.ClickException):
     exit_code = 3
 
 
+_outside_option = click.option('--allow-outside', is_flag=True, help='With --study: it may name files outside its folder.')
 _case_option = click.option('--case', default='auto', show_default=True, type=click.Choice(CASES), help='Look words up in word vectors '
                             'in lower case (lower), as they are written (keep), or in lower case only if the vectors have no capitals (auto).')
 
@@ -604,7 +606,7 @@ for command in (check_command, compare_command, completion_command, data_command
     main.add_command(command)
 
 # %% ../../nbs/auditing/11_cli.ipynb #fe22f2ad
-def _queries_to_rank(ctx, names, path, study):
+def _queries_to_rank(ctx, names, path, study, allow_outside):
     "The queries that were named, and those of a file and of a study; None if there are none of these. UsageError for a wrong file."
     from biasbook.results.tables import printable
     from biasbook.stimuli.study import read_study
@@ -613,7 +615,7 @@ def _queries_to_rank(ctx, names, path, study):
     try:
         if path is not None:
             queries += load_queries(path)
-        of_study = [] if study is None else getattr(read_study(study), 'queries')      # its parts are set by name
+        of_study = [] if study is None else getattr(read_study(study, allow_outside), 'queries')      # its parts are set by name
     except OSError as e:
         raise click.UsageError(printable(f'{e.filename or path} cannot be read: {e.strerror or e}'), ctx) from e
     except ValueError as e:
@@ -647,6 +649,7 @@ def _complete_vectors(ctx, param, incomplete):
               help='The measure: weat for WEAT d, or rnd, ripa, ect, mac, rnsb or same.')
 @click.option('--study', type=click.Path(path_type=Path), metavar='FILE', help='The queries of this study file; its other tests are not '
               'ranked.')
+@_outside_option
 @_case_option
 @click.option('--by', default='value', show_default=True, type=_Choice(['value', 'distance']),
               help='Rank from the largest value down, or from the value farthest from 0.')
@@ -654,8 +657,9 @@ def _complete_vectors(ctx, param, incomplete):
               'words that all of them have.')
 @click.option('--out', type=click.Path(path_type=Path), callback=_check_ending, metavar='FILE',
               help='Write the ranking into this file as well: .pdf, .png or .svg for the figure, .csv, .json, .md or .tex for the table.')
+@_overwrite_option('the file --out')
 @click.pass_context
-def rank_command(ctx, subjects, names, path, measure, study, case, by, own_words, out):
+def rank_command(ctx, subjects, names, path, measure, study, allow_outside, case, by, own_words, out, overwrite):
     """Rank word vectors, each SUBJECT a file or a name, by their WEAT d or another measure.
 
     The last note lists the orders that hold in 95 % of resamples of the target words.
@@ -678,8 +682,14 @@ def rank_command(ctx, subjects, names, path, measure, study, case, by, own_words
     twice = [subject for subject in dict.fromkeys(subjects) if subjects.count(subject) > 1]
     if twice:
         raise click.UsageError(f'{joined(twice)} is there more than once; name each SUBJECT once', ctx)
+    if allow_outside and study is None:
+        raise click.UsageError('--allow-outside is for --study', ctx)
+    if overwrite and out is None:
+        raise click.UsageError('--overwrite is for --out', ctx)
+    if out is not None and os.path.lexists(out) and not overwrite:
+        raise click.BadParameter(f'{out} exists; give --overwrite to replace it, or another name', param_hint='--out')
     _check_subjects(ctx, subjects)
-    queries = _queries_to_rank(ctx, names, path, study)
+    queries = _queries_to_rank(ctx, names, path, study, allow_outside)
     from biasbook.chapters.ranking import rank
     from biasbook.results.saving import save
     from biasbook.results.tables import printable
@@ -949,7 +959,8 @@ def _audited(ctx, subjects, measures, options, limits=(), study=None):
         warnings.showwarning = lambda message, *_, **__: click.echo(f'Warning: {with_options(without_secrets(message))}', err=True)
         try:
             with _executor(options) as pool:
-                return audit(subjects, measures, study=study, with_builtin=options['with_builtin'], only=list(options['only']) or None,
+                return audit(subjects, measures, study=study, with_builtin=options['with_builtin'],
+                             allow_outside=options['allow_outside'], only=list(options['only']) or None,
                              placebo=options['placebo'], case=options['case'], on_missing=options['missing'],
                              threads=options['threads'], executor=pool, resume=not options['fresh'], ask_again=options['ask_again'] or options['fresh'],
                              limits=limits, progress=progress)
@@ -1011,6 +1022,7 @@ def _complete_measures(ctx, param, incomplete):
 @click.option('--study', type=click.Path(path_type=Path), metavar='FILE',
               help='Measure the tests of this study file ("biasbook new" begins one) in place of the tests of the package.')
 @click.option('--with-builtin', is_flag=True, help='With --study: the tests of the package as well.')
+@_outside_option
 @click.option('--only', multiple=True, metavar='NAME',
               help='Only this test, such as weat7 or "seat*"; may be repeated.')
 @click.option('--placebo/--no-placebo', default=True, help='Compare with random topics and directions (the default), or not.')
@@ -1106,13 +1118,15 @@ def _study_of(ctx, options):
     if options['study'] is None:
         if options['with_builtin']:
             raise click.UsageError('--with-builtin is for --study; without it the tests of the package are measured anyway', ctx)
+        if options['allow_outside']:
+            raise click.UsageError('--allow-outside is for --study', ctx)
         return None
     from biasbook.auditing.names import KIND_WORDS
     from biasbook.auditing.own_tests import measures_of_study
     from biasbook.auditing.subjects import kind_of
     from biasbook.stimuli.study import read_study
     try:
-        study = read_study(options['study'])
+        study = read_study(options['study'], options['allow_outside'])
         rows = measures_of_study(study, options['with_builtin'], options['measures'])
         names = [row.name for row in rows]
         unknown = [name for name in options['measures'] if name not in names]

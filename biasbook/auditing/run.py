@@ -380,7 +380,7 @@ class _Units:
     def start(self, units, opened):
         "Run the units of a subject that are not done, or hand them to the executor."
         missing = {unit.key: unit for unit in units if unit.key not in self.done and unit.key not in self.futures}
-        self.bar.total += len(missing)
+        self._draw_bar()
         for key, unit in missing.items():
             work = (unit.measure.run, opened.for_workers if self.executor else opened.subject, opened.facts, unit.spec,
                     unit.applied, self.threads)
@@ -396,7 +396,12 @@ class _Units:
         self.done[key] = outcome
         is_kept = outcome.result is not None and key in self.lasting and self.kept.put(key, outcome.result)
         self.progress.finish(is_kept)
-        self.bar.update()
+        self._draw_bar()
+
+    def _draw_bar(self):
+        "One bar for all subjects. It has no end as long as the units of one of them are not known."
+        self.bar.total = None if None in self.progress.units_of.values() else self.progress.total
+        self.bar.update(self.progress.done - self.bar.n)
 
     def wait(self):
         "Wait for the units that the executor has."
@@ -436,6 +441,7 @@ class _Asked(NamedTuple):
     measures: Any # names or rows; None for all
     study: Any # a `Study`, the path of a study file, or None
     with_builtin: bool
+    allow_outside: bool
     only: list | None # patterns
     options: _Options
     limits: list # of `Limit`s, without the limits of the study
@@ -452,6 +458,8 @@ def _command(asked, rows):
         return ''
     if asked.with_builtin:
         typed.append('--with-builtin')
+    if asked.allow_outside:
+        typed.append('--allow-outside')
     if asked.measures is not None and rows != find_measures():
         typed += [f'--measure={row.name}' for row in rows]
     typed += [f'--only={pattern}' for pattern in asked.only or ()]
@@ -477,8 +485,10 @@ class _RowsAndLimits(NamedTuple):
     own: frozenset # the tests of the study, such as 'fills/my test'
 
 
-def _rows_and_limits(measures, limits, study, with_builtin):
+def _rows_and_limits(measures, limits, study, with_builtin, allow_outside):
     "The rows of measures of an audit, and its limits. ValueError for an unknown measure or a wrong limit."
+    if allow_outside and not isinstance(study, (str, Path)):
+        raise ValueError('allow_outside is for the path of a study; pass it to read_study')
     if study is None:
         if with_builtin:
             raise ValueError('with_builtin is for a study; the tests of the package are measured anyway')
@@ -486,7 +496,7 @@ def _rows_and_limits(measures, limits, study, with_builtin):
     from biasbook.auditing.own_tests import measures_of_study      # late: it imports all chapters
     from biasbook.stimuli.study import Study, read_study
     if not isinstance(study, Study):
-        study = read_study(study)
+        study = read_study(study, allow_outside)
     names = [measures] if isinstance(measures, str) else measures
     rows = measures_of_study(study, with_builtin, names or ())
     if measures is not None:
@@ -508,6 +518,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
           *,
           study=None, # a Study or the path of a study file: its tests in place of the tests of the package
           with_builtin=False, # with a study: True for the tests of the package as well
+          allow_outside=False, # with the path of a study: may it name files outside its folder?
           only=None, # names of tests or patterns, such as ["weat7", "seat*"]; all by default
           placebo=True, # compare with random topics and directions as well; False is faster
           case='auto', # of words in word vectors: "auto" looks them up in lower case if the vectors have no capitals; "keep"; "lower"
@@ -538,7 +549,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
         0  weat6  1.8899  0.0003
         1  weat7  0.9664  0.0454
     """
-    rows, limits, of_study, own = _rows_and_limits(measures, limits, study, with_builtin)
+    rows, limits, of_study, own = _rows_and_limits(measures, limits, study, with_builtin, allow_outside)
     check_names([*of_study, *limits], rows)
     patterns = [only] if isinstance(only, str) else only
     chosen = choose_units(rows, patterns)
@@ -584,7 +595,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
                 plans.append(plan)
                 about[plan.subject] = plan.about
                 units.start(plan.units, opened)
-    asked = _Asked(subjects, measures, study, with_builtin, patterns, options, limits)
+    asked = _Asked(subjects, measures, study, with_builtin, allow_outside, patterns, options, limits)
     facts = {'versions': {**_code_versions(), 'python': platform.python_version()}, 'command': _command(asked, rows),
              'options': options._asdict(), 'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in rows}, 'subjects': about}
     found = _collected(plans, units, facts, options.on_missing)

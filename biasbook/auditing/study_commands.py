@@ -108,6 +108,7 @@ def _without_effect(ctx, subjects):
 @click.argument('subjects', nargs=-1, metavar='[SUBJECT]...')
 @click.option('--case', default='auto', show_default=True, type=click.Choice(CASES), help='In which case words are looked up in '
               'word vectors, as for audit.')
+@click.option('--allow-outside', is_flag=True, help='FILE may name files outside its folder.')
 @click.option('--time/--no-time', 'with_time', default=True, show_default=True,
               help='Estimate how long an audit will take, from a short trial with each SUBJECT. A provider gets no request, and a '
               'server of a language model only those that check it.')
@@ -115,7 +116,7 @@ def _without_effect(ctx, subjects):
               help='Estimate the time of an audit with placebos, or of one with --no-placebo.')
 @click.option('--key-env', metavar='NAME', help='The environment variable that holds the key of the models behind servers.')
 @click.pass_context
-def check_command(ctx, file, subjects, case, with_time, placebo, key_env):
+def check_command(ctx, file, subjects, case, allow_outside, with_time, placebo, key_env):
     """Check the study FILE, list the words that each SUBJECT lacks, and say how long an audit of it will take.
 
     Tests for other kinds of subject are skipped. A limit on tests that no SUBJECT can take is reported, because an audit
@@ -137,7 +138,7 @@ def check_command(ctx, file, subjects, case, with_time, placebo, key_env):
     from biasbook.results.tables import printable
     from biasbook.stimuli.study import STUDY_PARTS, read_study
     try:
-        study = read_study(file)
+        study = read_study(file, allow_outside)
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
     try:

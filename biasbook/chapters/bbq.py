@@ -533,7 +533,7 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
     Example:
         >>> import biasbook as bb
         >>> items = bb.load_bbq('example')
-        >>> r = bb.bbq(bb.load_model('novels-mini-causal'), items[items['condition'] == 'ambig'], unreadable='leave out')[0]
+        >>> r = bb.bbq(bb.load_model('novels-mini-causal'), items[items['condition'] == 'ambig'], unreadable='leave out', placebo=False)[0]
         >>> print(f'{r.n} of {r.n_asked} items, accuracy {r.estimate("accuracy").value:.0f} %')
         9 of 10 items, accuracy 0 %
     """

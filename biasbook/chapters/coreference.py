@@ -486,7 +486,7 @@ def winobias(model, # from load_model, masked or causal
     Example:
         >>> import biasbook as bb
         >>> items = bb.load_winobias()
-        >>> r = bb.winobias(bb.load_model('novels-mini-masked'), items[items['line'] <= 5], baseline=False)
+        >>> r = bb.winobias(bb.load_model('novels-mini-masked'), items[items['line'] <= 5], baseline=False, placebo=False)
         >>> print(f'{r.value:.2f} nats in {r.n} pairs, {r.estimate("share").value:.0f} % prefer the stereotype')
         0.08 nats in 20 pairs, 50 % prefer the stereotype
     """
@@ -552,7 +552,7 @@ def winogender(model, # from load_model, masked or causal
     Example:
         >>> import biasbook as bb
         >>> items = bb.load_winogender()
-        >>> r = bb.winogender(bb.load_model('novels-mini-masked'), items[items['other'] == 'someone'], n_resamples=999)
+        >>> r = bb.winogender(bb.load_model('novels-mini-masked'), items[items['other'] == 'someone'], placebo=False, n_resamples=999)
         >>> print(f'r = {r.value:.2f} [{r.low:.2f}, {r.high:.2f}] over {r.n} occupations')
         r = 0.19 [-0.10, 0.44] over 60 occupations
     """

@@ -856,7 +856,7 @@ def unqover(model, # a masked or causal language model, from load_model
     Example:
         >>> import biasbook as bb
         >>> items = bb.unqover_items(subjects={'f': ['Mary', 'Anna'], 'm': ['John', 'George']}, attributes=['was a nurse', 'was a captain'])
-        >>> r = bb.unqover(bb.load_model('novels-mini-masked'), items)
+        >>> r = bb.unqover(bb.load_model('novels-mini-masked'), items, placebo=False)
         >>> print(f'μ = {r.value:.3f}, position {r.estimate("position preference").value:.2f}')
         μ = 0.077, position 0.07
     """
@@ -903,7 +903,7 @@ def unqover_plot(result, # a Result of unqover or unqover_scores
     Example:
         >>> import biasbook as bb
         >>> items = bb.unqover_items(subjects={'f': ['Mary', 'Anna'], 'm': ['John', 'George']}, attributes=['was a nurse', 'was a captain'])
-        >>> ax = bb.unqover_plot(bb.unqover(bb.load_model('novels-mini-masked'), items))
+        >>> ax = bb.unqover_plot(bb.unqover(bb.load_model('novels-mini-masked'), items, placebo=False))
         >>> print([label.get_text() for label in ax.get_yticklabels()])
         ['f (all)', 'Mary', 'Anna', 'm (all)', 'John', 'George']
     """

@@ -8,6 +8,7 @@ __all__ = ['BBQ_CATEGORIES', 'BBQ_FORMATS', 'BBQ_COLUMNS', 'ANSWERS', 'biased_by
 
 # %% ../../nbs/stimuli/10_bbq_items.ipynb #bbqitem06
 import warnings
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,26 +45,27 @@ class _Target(NamedTuple):
     label_type: str # "label" or "name": how the people are named
 
 
-def _read_targets(path):
+@lru_cache(maxsize=1)                               # the categories share one file
+def _read_targets(text, name):
     "A dictionary (category, id) -> `_Target` from additional_metadata.csv. ValueError with the line of a bad row."
-    rows = csv_rows(file_text(path), path.name)
+    rows = csv_rows(text, name)
     if not rows:
-        raise ValueError(f'{path.name} is empty')
+        raise ValueError(f'{name} is empty')
     headers = rows[0][1]
     needed = ['category', 'example_id', 'target_loc', 'label_type']
-    check_columns(headers, needed, path.name)
+    check_columns(headers, needed, name)
     category_at, id_at, target_at, type_at = (headers.index(name) for name in needed)
     targets: dict = {}
     for line, cells in rows[1:]:
         if len(cells) != len(headers):
-            raise ValueError(f'{path.name}: line {line} has {plural(len(cells), "cell")}, but there are {plural(len(headers), "column")}')
+            raise ValueError(f'{name}: line {line} has {plural(len(cells), "cell")}, but there are {plural(len(headers), "column")}')
         if cells[target_at] not in ('0', '1', '2', 'NA', ''):
-            raise ValueError(f'{path.name}: line {line} has target_loc {shown(cells[target_at])}, but it must be 0, 1, 2 or NA')
+            raise ValueError(f'{name}: line {line} has target_loc {shown(cells[target_at])}, but it must be 0, 1, 2 or NA')
         biased = int(cells[target_at]) if cells[target_at] in ('0', '1', '2') else None
         key = cells[category_at], cells[id_at]
         found = _Target(biased, cells[type_at])
         if targets.setdefault(key, found) != found:
-            raise ValueError(f'{path.name}: line {line} contradicts an earlier line about {key[0]} {key[1]}')
+            raise ValueError(f'{name}: line {line} contradicts an earlier line about {key[0]} {key[1]}')
     return targets
 
 # %% ../../nbs/stimuli/10_bbq_items.ipynb #bbqitem15
@@ -384,7 +386,7 @@ def load_bbq(source, # a category such as "Age", "KoBBQ", "example", or a file: 
         table = _own_items(path)
         return _table(table.to_dict('records'), path.name, on_missing)
     targets_path = _metadata_path(path, metadata)
-    targets = {} if targets_path is None else _read_targets(targets_path)
+    targets = {} if targets_path is None else _read_targets(file_text(targets_path), targets_path.name)
     return _table(_items_of_lines(text, path.name, targets), path.name, on_missing)
 
 # %% ../../nbs/stimuli/10_bbq_items.ipynb #bbqitem25

@@ -13,12 +13,12 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import NamedTuple
 
-from ..core.checks import check_choice, check_path, did_you_mean, is_number, is_whole, joined, kind_of, listed, shown
+from ..core.checks import check_choice, check_flag, check_path, did_you_mean, is_number, is_whole, joined, kind_of, listed, shown
 from ..core.inputs import Table, file_text, parse_json, parse_yaml_places, read_table
 from .benchmark_tests import BENCHMARK_KINDS, BenchmarkTest, benchmark_at, benchmark_schema
 from .sentence_pairs import CLUSTER_COLUMNS, load_sentence_pairs
-from .study_checks import (StudyError, apart_at, errors_at_path, is_frame, keys_at, labels_at, named_lists_at, path_text,
-                                           reading_file_at, text_at, words_at)
+from .study_checks import (StudyError, StudyFolder, apart_at, errors_at_path, file_at, is_frame, keys_at, labels_at,
+                                           named_lists_at, path_text, reading_file_at, text_at, words_at)
 from .templates import Template
 from .words import Query, load_queries
 
@@ -185,7 +185,7 @@ def _queries_of_file(item, path, folder):
             raise StudyError((*path, key), f'the file has the words and labels of its queries; take {key} out, or write the query here '
                              'without a file')
     item = keys_at(item, path, _QUERY_FILE_KEYS, ('file',))
-    file = Path(folder) / text_at(item['file'], (*path, 'file'))
+    file = file_at(item['file'], (*path, 'file'), folder)
     with reading_file_at(item['file'], path, columns_key='file'):
         queries = load_queries(file)
     if 'name' in item:
@@ -306,7 +306,7 @@ def _pairs_at(item, path, folder):
                 raise StudyError((*path, key), 'the columns of a table have the labels of its pairs: cluster, type and direction; take '
                                  'this key out')
         if 'file' in item:
-            file = Path(folder) / text_at(item['file'], place)
+            file = file_at(item['file'], place, folder)
             with reading_file_at(item['file'], path):
                 found = _fields_of_table(load_sentence_pairs(file, columns))
         else:
@@ -332,7 +332,7 @@ def _file_of_numbers(name, columns, path, folder):
     def known(header):
         return header if not columns or header.strip() in columns else None
 
-    file = Path(folder) / text_at(name, (*path, 'file'))
+    file = file_at(name, (*path, 'file'), folder)
     with reading_file_at(name, path):
         table = read_table(file, known, columns or ('word', 'number'))
     return table._replace(headers=[header.strip() for header in table.headers],
@@ -597,11 +597,13 @@ def _plain_test(test):
 
 # %% ../../nbs/stimuli/09_study.ipynb #b190654f
 def read_study(path, # a .yaml, .yml or .json file in UTF-8
+               allow_outside=False, # may it name files outside its folder?
               )->Study: # its tests are in queries, fills, pairs, gaps, contrasts and benchmarks
     """A study from a YAML or JSON file: your own words, sentences, groups and limits.
 
     The file is a mapping with one or more of the parts queries, fills, pairs, gaps, contrasts and benchmarks, and perhaps name,
-    source and limits. Files that it names, such as a table of sentences, are looked up in its folder. A short study:
+    source and limits. Files that it names, such as a table of sentences, are looked up in its folder, and must be there unless
+    `allow_outside` is True. A short study:
 
         name: my study
         queries:
@@ -638,12 +640,12 @@ def read_study(path, # a .yaml, .yml or .json file in UTF-8
         text = file_text(path)
     except OSError as e:
         raise ValueError(f'{path} cannot be read: {e.strerror or e}') from e
-    return study_from_text(text, path.name, path.parent)
+    return study_from_text(text, path.name, StudyFolder(path.parent, check_flag(allow_outside, 'allow_outside')))
 
 
 def study_from_text(text, # YAML, or JSON if the name ends in .json
                     name='study.yaml', # of the file, for messages
-                    folder='.', # where the files that it names are
+                    folder='.', # where the files that it names are: a path, or a StudyFolder
                    )->Study:
     "A study from the text of a file. ValueError as for `read_study`."
     if name.lower().endswith('.json'):
