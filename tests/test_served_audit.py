@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from biasbook.auditing.cli import main
-from biasbook.auditing.run import audit
+from biasbook.auditing.run import NoSubject, audit
 from biasbook.core.answers import N_CHECKED
 from biasbook.core.store import Store
 from biasbook.embedders.load import load_embedder
@@ -102,8 +102,9 @@ def test_the_store_of_a_served_subject_is_closed(box, model, monkeypatch):
     monkeypatch.setattr(Store, 'close', _noting(closed, Store.close))
     with CompletionsServer(model) as server:
         audit(f'{server.name()}?{TOKENIZER}', study='study.yaml')
-        audit(f'{server.name("no-echo")}?{TOKENIZER}', study='study.yaml')
-        audit(f'{server.name()}?{TOKENIZER}', 'weat')                                 # takes no language models
+        for subject, measures in ((server.name('no-echo'), None), (server.name(), 'weat')):        # weat takes no language models
+            with pytest.raises(NoSubject):
+                audit(f'{subject}?{TOKENIZER}', measures, study=None if measures else 'study.yaml')
     assert len(opened) == 6 and set(map(id, opened)) == set(map(id, closed))
 
 
