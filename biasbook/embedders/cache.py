@@ -103,9 +103,9 @@ class VectorStore:
             return []
         try:
             rows = [np.frombuffer(value, '<f4') for value in values]
-            lengths = sorted(set(map(len, rows)))
-            if len(lengths) == 2 and 'provider' in self.embedding:
-                raise self._of_two_models(lengths)
+            lengths = set(map(len, rows))
+            if len(lengths) > 1 and lengths <= {reply['dimensions'] for reply in self.replies()}:
+                raise self._of_two_models(sorted(lengths))
             return checked_rows(np.stack(rows), len(rows))
         except AnotherModel:
             raise
@@ -114,7 +114,7 @@ class VectorStore:
 
     def _of_two_models(self, lengths):
         "The error for vectors of two models under one description: a run that asked for all vectors again did not finish."
-        return AnotherModel(f'{self.store.path.name} has vectors of {lengths[0]} and {lengths[1]} dimensions of {self.embedding["model"]}, so they '
+        return AnotherModel(f'{self.store.path.name} has vectors of {" and ".join(map(str, lengths))} dimensions under one description, so they '
                             'are of two models. Ask for all answers again with ask_again=True, or use another store')
 
     def _read_records(self, keys, *needed):
