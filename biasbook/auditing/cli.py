@@ -813,6 +813,8 @@ def _without_effect(options, subjects, with_limits):
         return '--threads is for language models and embedders that are computed here, and no SUBJECT is one'
     if options['case'] != 'auto' and 'vectors' not in places:
         return '--case is for word vectors, and no SUBJECT is one'
+    if options['ask_again'] and not places & {'server', 'provider'}:
+        return '--ask-again is for models behind servers and embedders of providers, and no SUBJECT is one'
     if 'key_env' in given and 'server' not in places:
         return '--key-env is for models behind servers (vllm:, sglang:, completions:, openai-compatible:), and no SUBJECT is one'
     if 'key_env' in given and 'provider' in places:

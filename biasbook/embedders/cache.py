@@ -80,7 +80,7 @@ class VectorStore:
                        for name, said in this_reply.items() if said != first_reply[name]]
             if changes:
                 raise ValueError(f'{"; ".join(changes)}: another model answers under the same name. Nothing of this reply '
-                                 'was kept; to start again, use another store')
+                                 'was kept. Ask for all answers again with ask_again=True, or use another store')
             now = time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())
             record = {'embedding': self.embedding, 'texts': list(texts), **this_reply, 'tokens': tokens, 'time': now}
             pin = {'embedding': self.embedding, **this_reply}
