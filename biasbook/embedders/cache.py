@@ -80,7 +80,7 @@ class VectorStore:
                        for name, said in this_reply.items() if said != first_reply[name]]
             if changes:
                 raise ValueError(f'{"; ".join(changes)}: another model answers under the same name. Nothing of this reply '
-                                 'was kept. Ask for all answers again with ask_again=True, or use another store')
+                                 'was kept. Use another store, or ask a provider for all answers again with ask_again=True')
             now = time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())
             record = {'embedding': self.embedding, 'texts': list(texts), **this_reply, 'tokens': tokens, 'time': now}
             pin = {'embedding': self.embedding, **this_reply}
