@@ -813,6 +813,8 @@ def _without_effect(options, subjects, with_limits):
         return '--threads is for language models and embedders that are computed here, and no SUBJECT is one'
     if options['case'] != 'auto' and 'vectors' not in places:
         return '--case is for word vectors, and no SUBJECT is one'
+    if options['ask_again'] and not places & {'server', 'provider'}:
+        return '--ask-again is for models behind servers and embedders of providers, and no SUBJECT is one'
     if 'key_env' in given and 'server' not in places:
         return '--key-env is for models behind servers (vllm:, sglang:, completions:, openai-compatible:), and no SUBJECT is one'
     if 'key_env' in given and 'provider' in places:
@@ -962,7 +964,8 @@ def _audited(ctx, subjects, measures, options, limits=(), study=None):
                 return audit(subjects, measures, study=study, with_builtin=options['with_builtin'],
                              allow_outside=options['allow_outside'], only=list(options['only']) or None,
                              placebo=options['placebo'], case=options['case'], on_missing=options['missing'],
-                             threads=options['threads'], executor=pool, resume=not options['fresh'], limits=limits, progress=progress)
+                             threads=options['threads'], executor=pool, resume=not options['fresh'], ask_again=options['ask_again'] or options['fresh'],
+                             limits=limits, progress=progress)
         except NoSubject as e:
             return e.audit
         except KeyboardInterrupt as e:
@@ -1037,8 +1040,10 @@ def _complete_measures(ctx, param, incomplete):
 @click.option('--cluster', callback=_cluster_address, metavar='ADDRESS',
               help='Compute on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes here.')
 @click.option('--jobs', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), help='Number of processes that measure at the same time.')
-@click.option('--fresh/--resume', help='Compute everything anew, but for the answers of providers and servers, or resume from '
-              'finished units (the default).')
+@click.option('--fresh/--resume', help='Compute everything anew, and ask providers and servers for every answer again, or resume '
+              'from finished units (the default).')
+@click.option('--ask-again/--no-ask-again', help='Ask providers and servers for every answer again, and replace the stored ones. By default '
+              'an audit asks for three stored answers again, and says if they differ.')
 @_overwrite_option('the earlier results in the folder --out')
 @click.option('--quiet/--no-quiet', help='Print nothing but errors.')
 @click.option('--before', metavar='A', shell_complete=_complete_subjects,

@@ -56,7 +56,7 @@ _CHECKS: dict[str, Callable] = { # option: a function of its value and its name 
     'debias': partial(check_choice, choices=DEBIAS), 'out': check_text,
     'jobs': partial(check_whole, least=1, most=MOST_JOBS), 'placebos': partial(check_whole, least=0),
     'placebo': check_flag, 'missing': partial(check_choice, choices=MISSING), 'case': partial(check_choice, choices=CASES), 'cluster': check_cluster,
-    'threads': partial(check_whole, least=1, most=MOST_JOBS), 'fresh': check_flag, 'quiet': check_flag,
+    'threads': partial(check_whole, least=1, most=MOST_JOBS), 'fresh': check_flag, 'ask_again': check_flag, 'quiet': check_flag,
     'overwrite': check_flag, 'key_env': check_text, 'study': check_text, 'with_builtin': check_flag, 'allow_outside': check_flag, 'limits': _check_limits, 'junit': check_text, 'github': check_flag}
 
 # %% ../../nbs/auditing/10_config.ipynb #e593ea77
@@ -92,7 +92,7 @@ def read_config(path, # a YAML file in UTF-8
     """The options in a configuration file. ValueError with the file, the line, the key and the kind of value that it takes.
 
     The keys: subjects, measures, only, placebo, case, missing, threads, before, after, debias, placebos, out, jobs, cluster,
-    fresh, quiet, overwrite, key_env, study, with_builtin, allow_outside, limits, junit, github. The value of limits is a list of Limits."""
+    fresh, ask_again, quiet, overwrite, key_env, study, with_builtin, allow_outside, limits, junit, github. The value of limits is a list of Limits."""
     path = check_path(path, 'the configuration')
     try:
         text = file_text(path)
@@ -128,6 +128,7 @@ _PHRASES = { # a phrase of a message for Python, as a regular expression -> the 
     r'pass case="(\w+)"': r'give --case \1',
     r'pass common_words=False': 'give --own-words',
     r'pass with_builtin=False': 'leave out --with-builtin',
+    r'with ask_again=True': 'with --ask-again',
     r'pass allow_outside=True': 'give --allow-outside',
     r'pass overwrite=True': 'give --overwrite',
     r"pass on_missing='drop'": 'give --missing drop',

@@ -19,6 +19,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, NamedTuple
 
 from .. import __version__
@@ -29,7 +30,7 @@ from ..core.store import Store, store_key
 from ..results.result import Result
 from ..embedders.providers import shown_subject, without_secrets
 from ..vectors.case import CASES
-from .subjects import close_subject, default_subjects, fingerprint, has_fingerprint, kind_of, open_subject, origin, state_of
+from .subjects import close_subject, default_subjects, fingerprint, has_fingerprint, kind_of, may_change, open_subject, origin, state_of
 from .names import KIND_WORDS
 from .measures import MEASURES, Measure, choose_units, find_measures, options_for, unit_name
 from .progress import Progress, usual_progress
@@ -105,26 +106,32 @@ def _failed(error, advice=''):
     return _Outcome(None, f'{without_secrets(text)}{advice}', _reason(error))
 
 
+class _ServedRun(NamedTuple):
+    "The audit for which a model behind a server was opened. Its stored answers are checked once in each process."
+    number: str # differs from audit to audit
+    ask_again: bool
+
+
 _last_opened: dict = {} # the subject that this process opened last: most units have the same one
 _opening = threading.Lock()
 
-def _open_again(subject, checksum):
+def _open_again(subject, checksum, served_run):
     "A subject given as a string, opened only once for units in a row; ValueError if its fingerprint is not `checksum`."
     with _opening:                              # a worker of a cluster may have several threads
-        opened = _last_opened.get((subject, checksum))
+        opened = _last_opened.get((subject, checksum, served_run))
         if opened is None:
-            _, opened = open_subject(subject)
+            _, opened = open_subject(subject, ask_again=served_run is not None and served_run.ask_again)
             if fingerprint(opened) != checksum:
                 raise ValueError(f'{subject} changed while the audit ran, or is a different file on this machine')
             _last_opened.clear()
-            _last_opened[subject, checksum] = opened
+            _last_opened[subject, checksum, served_run] = opened
     return opened
 
 
-def _work(run, subject, checksum, spec, options, threads):
+def _work(run, subject, facts, spec, options, threads):
     "The outcome of a unit; only an interrupt is raised."
     try:
-        opened = _open_again(subject, checksum) if isinstance(subject, str) else subject
+        opened = _open_again(subject, facts.checksum, facts.served_run) if isinstance(subject, str) else subject
         with _torch_threads.set_to(threads):
             result = run(opened, spec, **options)
         return _Outcome(result.to_json().encode('utf-8'))
@@ -156,7 +163,7 @@ class _Unit(NamedTuple):
     spec: Any # its specification
     applied: dict # options of its run function that differ from the defaults
     key: str # of its result in the store
-    is_lasting: bool # may the store keep its result, because the subject has a fingerprint?
+    is_lasting: bool # may the store keep its result, because the fingerprint of the subject tells whether it is still the same?
 
 
 class _Plan(NamedTuple):
@@ -173,6 +180,7 @@ class _Facts(NamedTuple):
     kind: str
     checksum: str # its fingerprint; '' for a subject without one
     about: dict # for the saved audit, plain data
+    served_run: _ServedRun | None = None # of a model behind a server, which may change under its fingerprint
 
 
 class _Opened(NamedTuple):
@@ -187,11 +195,12 @@ class _Opened(NamedTuple):
             close_subject(self.subject)
 
 
-def _open(subject):
+def _open(subject, ask_again=False):
     "Open a subject and collect what is known about it. ValueError, TypeError or OSError."
     if isinstance(subject, Path):
         subject = str(subject)
-    kind, opened = open_subject(subject)
+    kind, opened = open_subject(subject, ask_again)
+    served_run = _ServedRun(token_hex(8), ask_again) if may_change(opened) else None
     checksum = fingerprint(opened) if has_fingerprint(opened) else ''
     about = {'subject': _label(subject), 'kind': kind}
     if checksum:
@@ -200,7 +209,7 @@ def _open(subject):
         about['size'] = len(opened)
     about.update({**opened.meta, **origin(subject)})
     for_workers = subject if isinstance(subject, str) else opened
-    return _Opened(_Facts(opened.name, kind, checksum, about), opened, for_workers)
+    return _Opened(_Facts(opened.name, kind, checksum, about, served_run), opened, for_workers)
 
 
 class _Options(NamedTuple):
@@ -231,6 +240,8 @@ def _units(measures, chosen, facts, options, name):
     if not fitting:
         names = [m.name for m in measures if m.name in chosen]
         raise ValueError(f'none of the chosen measures takes {KIND_WORDS[facts.kind]}: {", ".join(names)}')
+    # a result of a model behind a server is computed from its stored answers in each audit, which checks them
+    is_lasting = bool(facts.checksum) and facts.served_run is None
     # without a fingerprint, the name tells the subjects of this audit apart
     content = facts.checksum or {'without a fingerprint': name}
     units = []
@@ -241,7 +252,7 @@ def _units(measures, chosen, facts, options, name):
             different['threads'] = options.threads
         for unit, spec in chosen[m.name].items():
             key = store_key(work='audit unit', measure=m.name, unit=unit, spec=spec, subject=content, **different, **_code_versions())
-            units.append(_Unit(m, unit, spec, applied, key, is_lasting=bool(facts.checksum)))
+            units.append(_Unit(m, unit, spec, applied, key, is_lasting=is_lasting))
     return units
 
 
@@ -371,7 +382,7 @@ class _Units:
         missing = {unit.key: unit for unit in units if unit.key not in self.done and unit.key not in self.futures}
         self._draw_bar()
         for key, unit in missing.items():
-            work = (unit.measure.run, opened.for_workers if self.executor else opened.subject, opened.facts.checksum, unit.spec,
+            work = (unit.measure.run, opened.for_workers if self.executor else opened.subject, opened.facts, unit.spec,
                     unit.applied, self.threads)
             if self.executor:
                 self.futures[key] = self.executor.submit(_work, *work)
@@ -515,13 +526,16 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
           threads=1, # of torch in one unit; the last digits of language models and embedders depend on it
           executor=None, # any concurrent.futures.Executor; by default units run here, one after another
           resume=True, # True: keep finished units in the store and take them from there; False; or the path of a store
+          ask_again=False, # True: ask the models behind servers for every answer again, and replace the stored ones
           limits=(), # such as "weat6: abs(value) <= 1", or a list of these; the outcomes are in `Audit.limits`
           progress=False, # True: a bar on a terminal, else a line every ten seconds; or a Progress
          )->Audit: # with results, failures, table(), findings() and save(folder)
     """Run every measure on every subject of its kind, or the tests of your own study.
 
     Each unit, such as one query of one subject, is computed once and kept in the store, so that an interrupted audit goes on where it
-    stopped. What cannot be measured is kept in `failures` with its reason, and the rest goes on. p-values are adjusted within each
+    stopped. Of a model behind a server the answers are kept, not the units: the first time that the audit takes answers from the store,
+    it asks for three of them again. If they differ, its units fail with an error that says so; if the server cannot answer, there is a
+    warning. What cannot be measured is kept in `failures` with its reason, and the rest goes on. p-values are adjusted within each
     subject and battery. An association is neither a cause nor a harm.
 
     Raises: ValueError for an unknown measure, test or option, a wrong limit or study, and if no subject can be opened; UnknownName or
@@ -540,6 +554,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
     patterns = [only] if isinstance(only, str) else only
     chosen = choose_units(rows, patterns)
     options = _checked_options(placebo, case, on_missing, threads)
+    check_flag(ask_again, 'ask_again')
     if subjects is None:
         subjects, _ = default_subjects()
     if not isinstance(subjects, list):
@@ -567,7 +582,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
                     plan = planned(known) if known else None
                     if plan is None or not units.take(place, plan.units):
                         units.progress.begin(f'the opening of {_label(subject)}')
-                        opened = _open(subject)
+                        opened = _open(subject, ask_again)
                         at_the_end.callback(opened.close)
                         if facts_key and facts_key == _facts_key(subject, keep=True):         # its files did not change meanwhile
                             units.kept.put_facts(facts_key, opened.facts)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['OPENERS', 'SUBJECTS', 'model_names', 'scheme_of', 'Needs', 'default_subjects', 'files_of', 'kind_of', 'kinds_of',
-           'open_subject', 'close_subject', 'fingerprint', 'has_fingerprint', 'state_of', 'origin']
+           'open_subject', 'may_change', 'close_subject', 'fingerprint', 'has_fingerprint', 'state_of', 'origin']
 
 # %% ../../nbs/auditing/00_subjects.ipynb #592d4eed
 import os
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Callable, NamedTuple
 
 from ..core.addresses import SERVERS
+from ..core.answers import StoredAnswers
 from ..core.checks import UnknownName, check_path, did_you_mean, shown
 from ..core.inputs import writable
 from ..core.registry import bundled_yaml, data_path, located, registry_entries
@@ -30,9 +31,9 @@ from ..vectors.wordvectors import WordVectors, as_vectors, load_vectors
 from ..embedders.providers import PROVIDERS, checked_subject
 
 # %% ../../nbs/auditing/00_subjects.ipynb #07a41a1f
-def _open_embedder(scheme, name):
+def _open_embedder(scheme, name, ask_again=False):
     from biasbook.embedders.load import load_embedder        # late: most audits have no embedder
-    return load_embedder(f'{scheme}:{name}')
+    return load_embedder(f'{scheme}:{name}', ask_again=ask_again)
 
 def _open_model(name):
     "A language model, or an embedder made of one if the name says how its vectors are pooled."
@@ -40,11 +41,11 @@ def _open_model(name):
         return _open_embedder('hf', name)
     return load_model(name)
 
-def _open_served(scheme, name):
+def _open_served(scheme, name, ask_again=False):
     "A language model behind a server. Its scores are kept in the store of biasbook, which `close_subject` closes."
     store = Store()
     try:
-        model: Any = load_model(f'{scheme}:{name}', store=store)
+        model: Any = load_model(f'{scheme}:{name}', store=store, ask_again=ask_again)
     except BaseException:
         store.close()
         raise
@@ -169,8 +170,11 @@ def kinds_of(subjects, # as in open_subject
 
 # %% ../../nbs/auditing/00_subjects.ipynb #323fafcf
 def open_subject(subject, # a string as above, word vectors, or what load_model or load_embedder returned
+                 ask_again=False, # True: ask a model behind a server for every answer again, and replace the stored one
                 )->tuple: # its kind ("vectors", "masked", "causal", "seq2seq" or "embedder"), and the object
-    "Open a subject. ValueError, TypeError or OSError with the reason if that is not possible."
+    """Open a subject for one run. ValueError, TypeError or OSError with the reason if that is not possible.
+
+    A model behind a server that is given as an object begins another run: it checks its stored answers again."""
     opened = subject
     if isinstance(subject, str):
         scheme, name = scheme_of(checked_subject(subject))
@@ -178,10 +182,21 @@ def open_subject(subject, # a string as above, word vectors, or what load_model 
             meant = did_you_mean(scheme, OPENERS, cutoff=.5, show=repr, otherwise=f'there are {", ".join(OPENERS)}')
             raise UnknownName(scheme, OPENERS, 'kind of subject',
                               f'no kind of subject {shown(scheme)}; {meant} (as in vectors:FILE)')
-        opened = OPENERS[scheme](name)
+        if ask_again and scheme in (*SERVERS, *PROVIDERS):
+            opened = OPENERS[scheme](name, ask_again=True)
+        else:
+            opened = OPENERS[scheme](name)
+    elif may_change(subject):
+        subject.stored_answers.begin_run(ask_again)
     if isinstance(opened, Scorer) or _is_embedder(opened):
         return opened.kind, opened
     return 'vectors', as_vectors(opened)
+
+def may_change(subject, # an opened subject
+              )->bool: # True for a model behind a server
+    "May this be another model tomorrow, under the same fingerprint? Only a check of its stored answers can tell."
+    answers = getattr(subject, 'stored_answers', None)
+    return isinstance(answers, StoredAnswers) and answers.may_change
 
 def close_subject(subject, # that open_subject has opened from a string
                  )->None:

@@ -173,11 +173,13 @@ class Store:
                 self._db.executemany('DELETE FROM items WHERE key = ?', damaged)
         return found
 
-    def put(self, items, kind=''):
-        "Store all items (key -> bytes) in one transaction, or none of them; a key that is already there keeps its value."
-        self.put_kinds({kind: items})
+    def put(self, items, kind='', replace=False):
+        """Store all items (key -> bytes) in one transaction, or none of them.
 
-    def put_kinds(self, kinds):
+        A key that is already there keeps its value; with `replace` it gets the new one."""
+        self.put_kinds({kind: items}, replace)
+
+    def put_kinds(self, kinds, replace=False):
         "As `put`, for values of several kinds (kind -> {key: bytes}), all in one transaction."
         rows = []
         not_bytes = []
@@ -189,10 +191,11 @@ class Store:
                     not_bytes.append(key)
         if not_bytes:
             raise TypeError(f'values must be bytes, but these are not: {listed(map(repr, not_bytes))}')
+        conflict = 'REPLACE' if replace else 'IGNORE'
         with self._lock, _database_errors(self.path):
             self._db.execute('BEGIN IMMEDIATE')
             try:
-                self._db.executemany('INSERT OR IGNORE INTO items VALUES (?, ?, ?, ?)', rows)
+                self._db.executemany(f'INSERT OR {conflict} INTO items VALUES (?, ?, ?, ?)', rows)
                 self._db.execute('COMMIT')
             except BaseException:
                 if self._db.in_transaction:

@@ -94,7 +94,7 @@ def load_model(name_or_path:str|Path, # a folder with a checkpoint, a model of t
                progress:bool=False, # True: show a progress bar
                tokenizer:str|None=None, # of a model behind a server: a folder, a model of the book or "hf:NAME"; None: the model's name on the hub
                key_env:str|None=None, # of a model behind a server: the NAME of the environment variable that holds the key
-               **server, # of a model behind a server: timeout, workers, batch, tokens, retries, per_minute, backoff, dry_run, tolerance
+               **server, # of a model behind a server: timeout, workers, batch, tokens, retries, per_minute, backoff, dry_run, tolerance, ask_again
               )->MaskedScorer|CausalScorer|Seq2SeqScorer: # by the kind of the model; scores in nats
     """Load a language model that scores text (scores as in Salazar et al. 2020, doi:10.18653/v1/2020.acl-main.240).
 
