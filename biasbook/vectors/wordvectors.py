@@ -551,7 +551,8 @@ def load_vectors(
         boat 6 8
 
     A word2vec text has the line "n d" above that, as in "2 2"; a word2vec binary has the same header, and for each word its bytes,
-    a space and 4·d bytes (float32). An .npz has the arrays words and vectors. An .npy or .safetensors has the (n, d) matrix, with
+    a space and 4·d bytes (float32). Words in a binary that are not UTF-8, because they were cut inside a character, are left out with a
+    warning. In a text, a tab may follow the word. An .npz has the arrays words and vectors. An .npy or .safetensors has the (n, d) matrix, with
     the words in a file beside it: one word a line, a JSON list, or a JSON object of words to rows. Text and binary files may be
     packed (.gz, .zip and others). Pickles, such as gensim's .kv and .model, are not opened.
 
