@@ -927,7 +927,7 @@ def _find_sets(vectors, targets, attributes, on_missing, case):
     used, gone = {}, {}
     lost = vectors.missing([word for words in folded.lists.values() for word in words])
     if lost and on_missing == 'raise':
-        raise MissingWords(lost, vectors.name, f'{plural(len(lost), "word")} not in {vectors.name}: {listed(lost, 20)}; '
+        raise MissingWords(lost, vectors.name, f'{plural(len(lost), "word")} not in {vectors.name}: {vectors.named_missing(lost)}; '
                            "pass on_missing='drop' to go on without them")
     for name, words in folded.lists.items():
         used[name] = [word for word in words if word not in lost]

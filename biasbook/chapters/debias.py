@@ -166,7 +166,7 @@ def _split_pairs_to_equalize(vectors, pairs, on_missing):
         missing = vectors.missing([w for pair in lost for w in pair])
         raise MissingWords(missing, vectors.name,
                            f'{vectors.name} lacks a word of {len(lost)} of {len(kept) + len(lost)} pairs to equalize: '
-                           f'{", ".join(map("–".join, lost))}; on_missing=\'drop\' leaves them out and notes them')
+                           f'{", ".join(map("–".join, lost))} ({vectors.named_missing(missing)}); on_missing=\'drop\' leaves them out and notes them')
     repeated = [w for w, n in Counter(words).items() if n > 1]
     if repeated:
         raise ValueError(f'{", ".join(repeated)}: more than once in the pairs to equalize; keep one pair for each word')
@@ -179,8 +179,9 @@ def _split_specific(vectors, specific, on_missing):
     lost = vectors.missing(specific)
     if lost and on_missing == 'raise':
         raise MissingWords(lost, vectors.name, f'{vectors.name} lacks {len(lost)} of {len(specific)} specific words: '
-                                               f"{listed(lost)}; on_missing='drop' leaves them out and notes them")
-    return set(specific) - set(lost), lost
+                                               f"{vectors.named_missing(lost)}; on_missing='drop' leaves them out and notes them")
+    as_in_vectors = [vectors.words[row] for row in vectors.rows(word for word in specific if word not in lost)]
+    return set(as_in_vectors), lost
 
 # %% ../../nbs/05_debias.ipynb #3c50db8e
 def _changed(vectors, change, size=16_384):
