@@ -340,6 +340,10 @@ def rnd_arrays(targets, # two arrays, the vectors of X and of Y, one row a word
 
     X, Y = sets.targets
     of_words = [sign * _relative_distances(words, X, Y, distance) for words in sets.attributes]
+    for name, rows in zip(sets.target_names, sets.targets):
+        if distance == 'cos' and np.linalg.norm(rows.mean(0)) <= 1e-6:
+            raise ValueError(f'the mean vector of {name} is zero, because its words cancel each other; it has no cosine: take other words, or '
+                             "distance='norm'")
     value = statistic(sets.targets, sets.attributes)
     also = [Estimate(name=f'RND of {name}', value=float(np.mean(words, dtype=float)))
             for name, words in zip(sets.attribute_names, of_words)]

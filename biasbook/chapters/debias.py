@@ -30,6 +30,7 @@ from ..stats.intervals import accuracy_change, correlation_change, difference_ch
 from ..stimuli.questions import analogy_questions
 from ..stimuli.words import as_query, bolukbasi_lists
 from ..vectors.case import fold_pairs, in_lower_case
+from ..vectors.spellings import lower_form
 from ..vectors.directions import (DIRECTIONS, Direction, as_direction, bias_direction, gender_pairs,
                                          pair_differences, professions, split_pairs)
 from ..vectors.wordvectors import WordVectors, as_vectors, cosine, one_thread, unit_rows
@@ -150,7 +151,7 @@ def _folded_lists(vectors, lists, case):
         return lists
     specific = check_list(lists.specific, 'specific', 'words')
     in_pairs = check_list(lists.equalize, 'equalize', 'pairs')
-    specific = list(dict.fromkeys(word.lower() for word in specific))
+    specific = list(dict.fromkeys(lower_form(word, vectors) for word in specific))
     return _Lists(specific, fold_pairs(vectors, in_pairs, case).pairs if in_pairs else [])
 
 
@@ -826,7 +827,7 @@ def case(before, after=None, direction=None, *, words=None, exclude=(), n=None, 
         before, after_argument, only_in_one = same.before, same.after, same.only_in_one
     direction = as_direction(before, direction)
     vectors_after = _vectors_after(before, after_argument, direction)
-    chosen = select_words(before, professions() if words is None else words, on_missing)
+    chosen = select_words(before, professions() if words is None else words, 'drop' if words is None else on_missing)     # ours are for any vectors
     fitted = [] if vectors_after is None else vectors_after.meta.get('debiasing', {}).get('words', [])
     lost = {'words': chosen.missing, 'pairs of the direction': ['–'.join(pair) for pair in direction.missing],
             'words that only one of both has': only_in_one}

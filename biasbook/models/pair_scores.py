@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.checks import WrongKind, check_choice, check_same_length, check_texts, plural, shown
+from ..core.checks import WrongKind, check_choice, check_same_length, check_texts, listed, plural, shown
 from ..core.store import store_key
 from .masked import Gap
 from .scorer import Cost, Scorer
@@ -300,6 +300,14 @@ def notes_without_ties(estimate, # an Estimate
                       )->tuple:
     "The notes of an estimate that say why it has no value or no interval; a measure says itself what it does with ties."
     return tuple(a_note for a_note in estimate.notes if a_note.code not in ('ties are left out', 'ties count as losses'))
+
+
+def left_out_notes(left_out, # a text for each row of a file or table that was left out, such as "line 3 has an empty sent_less"
+                  )->tuple: # of Notes
+    "A note that rows were left out, if any were."
+    if not left_out:
+        return ()
+    return (note('rows are left out', n=len(left_out), rows=plural(len(left_out), 'row'), faults=listed(left_out, 3)),)
 
 
 def detectable_share(test, # of a share; None where there is none
