@@ -15,7 +15,7 @@ import numpy as np
 from .. import __version__
 from ..core.checks import check_choice, check_flag, check_fraction, check_labels, plural
 from ..models.pair_scores import (
-    PairUnits, check_result_of, detectable_share, few_clusters_notes, left_out_notes, length_estimate, length_notes, name_units, named_estimates,
+    PairUnits, check_result_of, detectable_share, few_clusters_notes, left_out_notes, length_estimate, same_tokens_notes, length_notes, name_units, named_estimates,
     notes_without_ties, pair_scores, pairs_result, percent_estimate, scoring_of)
 from ..models.pair_placebos import changed_pairs, draw_choices, no_placebo, preference_placebo, preferred_shares, why_no_placebo
 from ..stats.estimate import Estimate, Units, note
@@ -282,6 +282,10 @@ def crows_pairs(model, # from load_model, masked or causal
     placebo = check_flag(placebo, 'placebo')
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     pairs = _read(data, columns, on_missing)
+    same_tokens = same_tokens_notes(model, pairs.table['sent_more'].tolist(), pairs.table['sent_less'].tolist())
+    if same_tokens and same_tokens[0].data['n'] == len(pairs.table):
+        raise ValueError(f'{model.name} reads the two sentences of each pair as the same tokens, so there is nothing to compare: '
+                         f'{same_tokens[0].data["named"]}. Its vocabulary may lack capitals, accents or the words that differ')
     d = _scored(model, pairs.table, scoring).rename_axis('pair').reset_index()
     meta = {'kind': model.kind, 'scoring': scoring, 'decimals': 3 if scoring == 'shared' else None,
             'data': 'pairs/crows_pairs_anonymized.csv' if data is None else '',
@@ -289,7 +293,7 @@ def crows_pairs(model, # from load_model, masked or causal
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     query = plural(len(d), 'pair')
     r = _result(d, model.name, query, query, meta, confidence_level)
-    r = replace(r, notes=(*r.notes, *left_out_notes(pairs.left_out)))
+    r = replace(r, notes=(*r.notes, *same_tokens, *left_out_notes(pairs.left_out)))
     if not placebo:
         return r
     return replace(r, also=(*r.also, _placebo(model, pairs.table, scoring, d['winner'].tolist())))

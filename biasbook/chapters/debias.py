@@ -225,7 +225,7 @@ def hard_debias(vectors, # anything that as_vectors takes: WordVectors, a dict, 
     words of a pair to equalize, such as grandmother–grandfather, then differ along the direction only. Words that hold the gender in
     their meaning are left as they are. What the vectors lack of the default lists is left out; meta["debiasing"] names it.
 
-    Raises: MissingWords if the vectors lack words of the direction or of your lists; ValueError if the direction was made in other
+    Raises: MissingWords if the vectors lack words of your lists; ValueError if the direction was made in other
     vectors, if it is not about gender and a list is missing, if a word is in two pairs, and if nothing is left of a word.
 
     Example:
@@ -261,11 +261,16 @@ def hard_debias(vectors, # anything that as_vectors takes: WordVectors, a dict, 
         a = vectors.rows([first for first, _ in pairs])
         b = vectors.rows([second for _, second in pairs])
         rows[a], rows[b] = _equalized(vectors.unit[a].astype(float), vectors.unit[b].astype(float), g, pairs)
-    made_of = [list(pair) for pair in direction.pairs] if isinstance(direction, Direction) else 'an array'
+    made_of: Any = 'an array'
+    about_direction: dict = {}
+    if isinstance(direction, Direction):
+        made_of = [list(pair) for pair in direction.pairs]
+        if direction.missing:
+            about_direction['direction_missing'] = [list(pair) for pair in direction.missing]
     return _debiased(vectors, rows, 'hard debiasing', 'hard-debiased', words=[], dimensions=1, direction=made_of,
                      lower_case=in_lower_case(vectors, case),
                      specific=[w for w in vectors.words if w in specific_here], specific_missing=lost_specific,
-                     equalized=[list(pair) for pair in pairs], missing=[list(pair) for pair in lost_pairs])
+                     equalized=[list(pair) for pair in pairs], missing=[list(pair) for pair in lost_pairs], **about_direction)
 
 # %% ../../nbs/05_debias.ipynb #19635078
 def _inlp_basis(X, y, apart, iterations, stop_at):

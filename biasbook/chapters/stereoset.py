@@ -20,7 +20,7 @@ from ..stimuli.benchmarks import (
     load_stereoset, word_at_blank)
 from ..models.masked import Gap, Question
 from ..models.pair_scores import (
-    PairUnits, check_result_of, detectable_share, few_clusters_notes, left_out_notes, length_estimate, length_notes, name_units, named_estimates,
+    PairUnits, check_result_of, detectable_share, few_clusters_notes, left_out_notes, length_estimate, same_tokens_notes, length_notes, name_units, named_estimates,
     notes_without_ties, pairs_result, percent_estimate)
 from ..models.pair_placebos import (
     SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, no_placebo, occupations_as_subjects, preference_placebo, preferred_shares,
@@ -460,12 +460,14 @@ def stereoset(model, # from load_model, masked or causal
     if not len(examples):
         raise ValueError(f'there are no examples of task {task!r}')
     readable = _readable(model, examples, unreadable)
+    first, second = ([_whole_text(example, option) for example in readable.examples.itertuples()] for option in ('stereotype', 'antistereotype'))
+    same_tokens = same_tokens_notes(model, first, second, 'example')
     scored = _scored(model, readable.examples, compat)
     meta = {'kind': model.kind, 'task': task, 'compat': compat, 'left_out': readable.left_out,
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     query = plural(len(scored), 'example' if task == 'both' else f'{task} example')
     r = _result(scored, model.name, query, query, meta, confidence_level)
-    r = replace(r, notes=(*r.notes, *left_out_notes(misfits)))
+    r = replace(r, notes=(*r.notes, *same_tokens, *left_out_notes(misfits)))
     if not placebo or compat:
         return r
     return replace(r, also=(*r.also, _placebo(model, scored, placebo_words)))

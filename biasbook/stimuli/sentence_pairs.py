@@ -144,6 +144,13 @@ def ends_like_a_sentence(text, # of a cell or a header
     return len(tidy.split()) > 1 and _END.search(tidy) is not None
 
 
+_WITHOUT_SPACES = re.compile('[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]') # scripts that write no spaces between words
+
+def _is_one_word(text):
+    "Is this one word without a stop, in a script with spaces between words?"
+    return len(text.split()) == 1 and text[-1] not in '.!?…' and _WITHOUT_SPACES.search(text) is None
+
+
 def is_of_sentences(table, # a PairTable
                    )->bool:
     """Does a table have whole sentences, and not terms such as "caring" and "uncaring" with an identity?
@@ -157,7 +164,8 @@ def is_of_sentences(table, # a PairTable
     if len(both) < 2:
         return False
     if 'identity' not in of:
-        return any(len(str(row[header]).split()) > 1 for row in table.rows for header in both)
+        cells = [' '.join(str(row[header]).split()) for row in table.rows for header in both]
+        return any(cell and not _is_one_word(cell) for cell in cells)
     cells = [row[header] for row in table.rows for header in both]
     return bool(cells) and all(ends_like_a_sentence(cell) for cell in cells)
 
@@ -167,13 +175,6 @@ def _tidy(value):
     import pandas as pd
     is_missing = pd.isna(value) is True         # for a list, isna is an array
     return '' if is_missing else ' '.join(str(value).split())
-
-_WITHOUT_SPACES = re.compile('[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]') # scripts that write no spaces between words
-
-def _is_one_word(text):
-    "Is this one word without a stop, in a script with spaces between words?"
-    return len(text.split()) == 1 and text[-1] not in '.!?…' and _WITHOUT_SPACES.search(text) is None
-
 
 def one_word_fault(more, less):
     "The fault of two single words in place of sentences, in words; None for sentences."
