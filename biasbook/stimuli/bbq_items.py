@@ -190,7 +190,7 @@ _KOBBQ_COLUMNS = ['sample_id', 'context', 'question', 'choices', 'biased_answer'
 
 
 def _kobbq_rows(text, name):
-    "The rows of a KoBBQ table as (line, dictionary)."
+    "The rows of a KoBBQ table as (line, dictionary); None in place of the dictionary for a row with another number of cells."
     rows = csv_rows(text, name, '\t')
     if not rows:
         raise ValueError(f'{name} is empty')
@@ -198,9 +198,7 @@ def _kobbq_rows(text, name):
     check_columns(headers, _KOBBQ_COLUMNS, name)
     found = []
     for line, cells in rows[1:]:
-        if len(cells) != len(headers):
-            raise ValueError(f'{name}: line {line} has {plural(len(cells), "cell")}, but there are {plural(len(headers), "column")}')
-        found.append((line, dict(zip(headers, cells))))
+        found.append((line, dict(zip(headers, cells)) if len(cells) == len(headers) else None))
     return found
 
 
@@ -219,7 +217,7 @@ def _kobbq_choices(written, place):
 def _kobbq_items(text, name):
     "The items of a KoBBQ table as `_Items`."
     rows = _kobbq_rows(text, name)
-    unknown_texts = {row['answer'] for _, row in rows if '-amb-' in row['sample_id']}
+    unknown_texts = {row['answer'] for _, row in rows if row is not None and '-amb-' in row['sample_id']}
     items, mistakes = [], []
     for line, row in rows:
         place = f'line {line}'
@@ -232,6 +230,8 @@ def _kobbq_items(text, name):
 
 def _kobbq_item(row, line, place, unknown_texts):
     "An item of a KoBBQ table as a dictionary. ValueError names the place."
+    if row is None:
+        raise ValueError(f'{place}: the row has more or fewer cells than there are columns')
     parts = row['sample_id'].rsplit('-', 4)
     if len(parts) != 5 or parts[3] not in ('amb', 'dis') or parts[4] not in ('bsd', 'cnt'):
         raise ValueError(f'{place}: sample_id must be such as "age-001a-002-amb-bsd", but is {shown(row["sample_id"])}')

@@ -169,9 +169,9 @@ def _has_tabs(first_row):
     return word_with_its_end.endswith(b'\t')
 
 
-def _first_row_behind_header(file, dim):
-    "The first row of a file with a header, or a part of it. The file is not read on."
-    return file.peek(4 * dim + 4000).partition(b'\n')[0].rstrip(b'\r')
+def _lines_behind_header(file, dim):
+    "The first lines of a file behind its header; the last one may be cut. The file is not read on."
+    return [line.rstrip(b'\r') for line in file.peek(4 * dim + 4000).split(b'\n', 5)[:5]]
 
 
 def _is_binary(first_row):
@@ -225,8 +225,10 @@ def _layout_of_word2vec(header, file):
     dim = int(header[2])
     if not n_rows or not dim or dim > 2**20:
         raise ValueError(f'the header says {plural(n_rows, "row")} of {plural(dim, "number")}')
-    first_row = _first_row_behind_header(file, dim)
-    _refuse_sparse(first_row, line=2)
+    lines = _lines_behind_header(file, dim)
+    for number, line in enumerate(lines, 2):             # the first row may have zeros only, and so no field
+        _refuse_sparse(line, number)
+    first_row = lines[0]
     if _is_binary(first_row):
         return _Layout('word2vec binary', dim, n_rows)
     return _Layout('word2vec text', dim, n_rows, _has_tabs(first_row))
