@@ -176,6 +176,8 @@ def _bundled_rows():
 # %% ../../nbs/auditing/09_catalog.ipynb #8b6631a0
 _WHERE_NAMES_ARE = '"biasbook list models" shows what has a name'
 
+_ENDS_OF_VECTORS = '.npz', '.npy', '.safetensors', '.txt', '.vec', '.bin', '.gz', '.bz2', '.xz', '.zip', '.glove', '.w2v', '.word', '.tsv'
+
 def misspelt(subject:str, # as it is typed: a path, a registered name, or KIND:NAME
             )->str: # what is wrong with it, with the nearest names; '' if it can be opened
     "Check whether a subject exists, without opening or downloading it."
@@ -195,7 +197,8 @@ def misspelt(subject:str, # as it is typed: a path, a registered name, or KIND:N
     if (path / 'results.json').is_file():
         return f'{subject} is an audit; to compare it: biasbook compare {shlex.quote(subject)} OTHER'
     if path.is_dir():
-        first_files = [str(p) for p in _files_in(path)[:3]]
+        of_vectors = [p for p in _files_in(path) if p.suffix.lower() in _ENDS_OF_VECTORS]
+        first_files = [str(p) for p in of_vectors[:3]]
         return f'{subject} is a folder; {_suggestion(first_files)}'
     if name == 'googlenews-mini':
         return ''

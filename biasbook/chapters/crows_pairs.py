@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__
-from ..core.checks import check_flag, check_fraction, check_labels, plural
+from ..core.checks import check_choice, check_flag, check_fraction, check_labels, plural
 from ..models.pair_scores import (
-    PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, name_units, named_estimates,
+    PairUnits, check_result_of, detectable_share, few_clusters_notes, left_out_notes, length_estimate, same_tokens_notes, length_notes, name_units, named_estimates,
     notes_without_ties, pair_scores, pairs_result, percent_estimate, scoring_of)
 from ..models.pair_placebos import changed_pairs, draw_choices, no_placebo, preference_placebo, preferred_shares, why_no_placebo
 from ..stats.estimate import Estimate, Units, note
@@ -222,30 +222,39 @@ class _Pairs(NamedTuple):
     table: Any # DataFrame: sent_more, sent_less, and what it has of the other columns
     clusters: str # the column that says which pairs belong together; '' without such a column
     columns: list | None # the names of the two columns, if the caller gave them
+    left_out: list # a text for each row that was left out
 
 
-def _read(data, columns):
+def _left_out(data, found):
+    "The rows that were left out when these pairs were read, now or before."
+    return [*getattr(data, 'attrs', {}).get('left_out', []), *found.attrs.get('left_out', [])]
+
+
+def _read(data, columns, on_missing):
     "The published pairs, a table with all their columns, or your own table. ValueError names the file and the line."
     if columns is not None:
         columns = check_labels(columns, 2, 'columns')
         if data is None or isinstance(data, (list, tuple)):
             raise ValueError('columns are of a file or a DataFrame of your own; leave them out')
     if data is None:
-        return _Pairs(load_crows_pairs(), 'anon_writer', None)
-    table = read_pair_table(data, columns=columns)
+        return _Pairs(load_crows_pairs(), 'anon_writer', None, [])
+    table = read_pair_table(data, columns=columns, on_missing=on_missing)
     if columns is None and set(CROWS_COLUMNS) <= set(table.headers):
-        return _Pairs(load_crows_pairs(data), 'anon_writer', None)
-    found = sentence_pairs(table, columns)
+        found = load_crows_pairs(data, on_missing)
+        return _Pairs(found, 'anon_writer', None, _left_out(data, found))
+    found = sentence_pairs(table, columns, on_missing)
+    left_out = _left_out(data, found)
     if hasattr(data, 'index') and hasattr(data, 'columns'):
-        found = found.set_axis(data.index)
+        found = found.set_axis(data.index[found.attrs.get('kept', slice(None))])
     clusters = next((column for column in CLUSTER_COLUMNS if column in found), '')
-    return _Pairs(found.rename(columns=_OWN_NAMES), _OWN_NAMES.get(clusters, clusters), list(columns) if columns else None)
+    return _Pairs(found.rename(columns=_OWN_NAMES), _OWN_NAMES.get(clusters, clusters), list(columns) if columns else None, left_out)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #b94c99e6
 def crows_pairs(model, # from load_model, masked or causal
                 data=None, # a CSV file or DataFrame with two columns of sentences, or a list of tuples of two; None: the published pairs
                 *,
                 columns=None, # headers of the two columns, if they are not sent_more and sent_less, or stereotype and antistereotype
+                on_missing='raise', # rows of the data with a fault: "raise" an error that names all of them, or "drop" them with a warning and a note
                 scoring='auto', # of a masked model "shared" (as published), "pll", "aul" or "aula"; causal models have one score
                 placebo=True, # True: compare with other words in place of the words that differ as well
                 confidence_level=.95, # of the intervals, over writers or the clusters of your table, or else over pairs
@@ -283,7 +292,12 @@ def crows_pairs(model, # from load_model, masked or causal
         raise ValueError(f'{model.name} is an encoder–decoder, which answers prompts, but CrowS-Pairs has no prompts; '
                          'use a masked or a causal model, or `sas_pairs`, whose pairs have prompts')
     placebo = check_flag(placebo, 'placebo')
-    pairs = _read(data, columns)
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
+    pairs = _read(data, columns, on_missing)
+    same_tokens = same_tokens_notes(model, pairs.table['sent_more'].tolist(), pairs.table['sent_less'].tolist())
+    if same_tokens and same_tokens[0].data['n'] == len(pairs.table):
+        raise ValueError(f'{model.name} reads the two sentences of each pair as the same tokens, so there is nothing to compare: '
+                         f'{same_tokens[0].data["named"]}. Its vocabulary may lack capitals, accents or the words that differ')
     d = _scored(model, pairs.table, scoring).rename_axis('pair').reset_index()
     meta = {'kind': model.kind, 'scoring': scoring, 'decimals': 3 if scoring == 'shared' else None,
             'data': 'pairs/crows_pairs_anonymized.csv' if data is None else '',
@@ -291,6 +305,7 @@ def crows_pairs(model, # from load_model, masked or causal
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     query = plural(len(d), 'pair')
     r = _result(d, model.name, query, query, meta, confidence_level)
+    r = replace(r, notes=(*r.notes, *same_tokens, *left_out_notes(pairs.left_out)))
     if not placebo:
         return r
     return replace(r, also=(*r.also, _placebo(model, pairs.table, scoring, d['winner'].tolist())))

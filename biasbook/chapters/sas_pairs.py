@@ -17,7 +17,7 @@ from ..core.checks import check_choice, check_flag, check_fraction, check_words,
 from ..stimuli.pairs import like_identity, pair_sentences
 from ..models.pair_scores import (
     PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, named_estimates,
-    notes_without_ties, pair_scores, pairs_result, scoring_of)
+    notes_without_ties, pair_scores, pairs_result, same_tokens_notes, scoring_of)
 from ..models.pair_placebos import (
     SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, no_placebo, occupations_as_subjects, preference_placebo, preferred_shares,
     subject_features, why_no_placebo, words_needed)
@@ -337,6 +337,7 @@ def sas_pairs(model, # from load_model, of any kind
     if prefix:
         query += f' with {prefix}'
     r = _result(d[_KEPT], model.name, query, query, meta, confidence_level)
+    r = replace(r, notes=(*r.notes, *same_tokens_notes(model, d['stereo'].tolist(), d['anti'].tolist())))
     if not placebo or compat:
         return r
     return replace(r, also=(*r.also, *_placebos(model, d, r.value, score, prefix, bos, placebo_words)))

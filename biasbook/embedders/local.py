@@ -7,6 +7,7 @@ __all__ = ['LocalModel', 'sentence_model', 'pooled_model', 'WordMeans']
 
 # %% ../../nbs/embedders/04_local.ipynb #964c0e50
 import re
+import unicodedata
 import warnings
 from copy import deepcopy
 from importlib import import_module
@@ -28,6 +29,7 @@ from ..models.checkpoints import (CONVERT_TO_SAFETENSORS, check_no_weights_left,
                                          parameter_versions, precision_option, quiet_transformers, token_limit)
 from ..models.scorer import make_batches, run_batches
 from ..models.tokens import encode
+from ..vectors.spellings import lower_form
 from ..vectors.wordvectors import WordVectors
 
 # %% ../../nbs/embedders/04_local.ipynb #b961db15
@@ -349,11 +351,11 @@ class WordMeans(LocalSource):
              )->_Split:
         "The words of a text as they are written in the vectors, and the words without a vector."
         split = _Split([], [])
-        for word in re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text):
+        for word in re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", unicodedata.normalize('NFC', text)):
             if word in self.vectors:
                 split.found.append(word)
-            elif word.lower() in self.vectors:
-                split.found.append(word.lower())
+            elif lower_form(word, self.vectors) in self.vectors:
+                split.found.append(lower_form(word, self.vectors))
             else:
                 split.missing.append(word)
         return split

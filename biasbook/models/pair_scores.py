@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.checks import WrongKind, check_choice, check_same_length, check_texts, plural, shown
+from ..core.checks import WrongKind, check_choice, check_same_length, check_texts, clipped, listed, plural, shown
 from ..core.store import store_key
 from .masked import Gap
 from .scorer import Cost, Scorer
-from .tokens import check_no_space
+from .tokens import check_no_space, encode
 from ..results.result import Estimate, Result
 from ..stats.effects import minimum_detectable_share
 from ..stats.estimate import note, with_units_named
@@ -300,6 +300,28 @@ def notes_without_ties(estimate, # an Estimate
                       )->tuple:
     "The notes of an estimate that say why it has no value or no interval; a measure says itself what it does with ties."
     return tuple(a_note for a_note in estimate.notes if a_note.code not in ('ties are left out', 'ties count as losses'))
+
+
+def same_tokens_notes(model, # whose tokenizer reads the sentences
+                      first, # sentences
+                      second, # as many others
+                      name='pair', # what two sentences are called
+                     )->tuple: # of Notes
+    "A note with the pairs of different sentences that have the same tokens, and so are ties by themselves; none without such pairs."
+    both = [[each.ids for each in encode(model.tokenizer, list(texts), special=False, unknown='keep')] for texts in (first, second)]
+    same = [k for k, (ids, other_ids) in enumerate(zip(*both)) if list(ids) == list(other_ids)]
+    if not same:
+        return ()
+    named = listed([f'{clipped(first[k], 60)} | {clipped(second[k], 60)}' for k in same], 3)
+    return (note('same tokens', n=len(same), pairs=plural(len(same), name), named=named),)
+
+
+def left_out_notes(left_out, # a text for each row of a file or table that was left out, such as "line 3 has an empty sent_less"
+                  )->tuple: # of Notes
+    "A note that rows were left out, if any were."
+    if not left_out:
+        return ()
+    return (note('rows are left out', n=len(left_out), rows=plural(len(left_out), 'row'), faults=listed(left_out, 3)),)
 
 
 def detectable_share(test, # of a share; None where there is none
