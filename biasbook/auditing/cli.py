@@ -30,7 +30,7 @@ from click.core import ParameterSource
 from .. import __version__
 from ..core.checks import UnknownName, check_path, close_names, did_you_mean, joined, plural
 from ..core.inputs import file_text, parse_json
-from .config import CASES, DEBIAS, MISSING, MOST_JOBS, check_cluster, read_config, with_key_env, with_options
+from .config import CASES, DEBIAS, MISSING, MOST_JOBS, bos_of, check_cluster, read_config, with_key_env, with_options
 from .names import MEASURE_NAMES, why_impossible
 from .study_commands import check_command, new_command
 from .task_commands import export_tasks_command
@@ -697,6 +697,18 @@ def _check_kinds(ctx, subjects, measures, option='--measure'):
         if problem:
             raise click.BadParameter(problem, ctx, param_hint=option)
 
+def _check_bos(ctx, subjects, bos):
+    "BadParameter for --bos where no subject is a causal language model."
+    from biasbook.auditing.subjects import kind_of
+    if bos == 'auto':
+        return
+    try:
+        kinds = {kind_of(subject) for subject in subjects}
+    except (ValueError, OSError):               # it cannot be opened, and the audit says why
+        return
+    if None not in kinds and 'causal' not in kinds:
+        raise click.BadParameter(f'it is for causal language models, and there is none among {joined(subjects)}', ctx, param_hint='--bos')
+
 def _found_measures(ctx, names):
     "The measures with these names, or all; BadParameter for a misspelt one."
     from biasbook.auditing.measures import find_measures
@@ -847,7 +859,7 @@ def _audited(ctx, subjects, measures, options, limits=(), study=None):
             with _executor(options) as pool:
                 return audit(subjects, measures, study=study, with_builtin=options['with_builtin'], only=list(options['only']) or None,
                              placebo=options['placebo'], case=options['case'], on_missing=options['missing'],
-                             threads=options['threads'], executor=pool, resume=not options['fresh'], limits=limits, progress=progress)
+                             threads=options['threads'], bos=bos_of(options['bos']), executor=pool, resume=not options['fresh'], limits=limits, progress=progress)
         except KeyboardInterrupt as e:
             click.echo(without_secrets(_interrupted(ctx, progress)), err=True)
             raise click.exceptions.Exit(exit_code(e)) from None
@@ -913,6 +925,8 @@ def _complete_measures(ctx, param, incomplete):
               help='If a subject lacks words: drop leaves them out, raise leaves the test out.')
 @click.option('--threads', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), metavar='N',
               help='Threads for each language model or embedder. The last digits of its results depend on N.')
+@click.option('--bos', default='auto', metavar='TOKEN', help='The token before each text of a causal language model: by default the BOS of its '
+              'tokenizer, or else its end-of-text or padding token; none for no token, so the first one is not scored.')
 @click.option('--key-env', metavar='NAME', help='The environment variable that holds the key of the models behind servers.')
 @click.option('--cluster', callback=_cluster_address, metavar='ADDRESS',
               help='Compute on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes here.')
@@ -1052,6 +1066,7 @@ def _audit_command(ctx, options):
     else:
         measures, with_tests = list(options['measures']) or None, None
     chosen = _chosen_subjects(options['subjects'], with_tests)
+    _check_bos(ctx, chosen.subjects, options['bos'])
     if study is None:
         _warn_of_undecidable(limits, measures, chosen.subjects)
     else:
@@ -1132,8 +1147,8 @@ def _conflict(options):
         return '--after, --debias and --placebos need --before'
     if options['after'] and options['debias']:
         return 'give --after or --debias, but not both'
-    if options['only'] or options['cluster'] or not options['placebo'] or options['case'] != 'auto':
-        return '--only, --cluster, --no-placebo and --case are for an audit of SUBJECT, not for --before'
+    if options['only'] or options['cluster'] or not options['placebo'] or options['case'] != 'auto' or options['bos'] != 'auto':
+        return '--only, --cluster, --no-placebo, --case and --bos are for an audit of SUBJECT, not for --before'
     if options['subjects'] or options['measures']:
         return '--before takes the place of SUBJECT, and measures everything'
     if options['limits'] or options['junit'] or options['github']:

@@ -40,11 +40,11 @@ def _open_model(name):
         return _open_embedder('hf', name)
     return load_model(name)
 
-def _open_served(scheme, name):
+def _open_served(scheme, name, bos='auto'):
     "A language model behind a server. Its scores are kept in the store of biasbook, which `close_subject` closes."
     store = Store()
     try:
-        model: Any = load_model(f'{scheme}:{name}', store=store)
+        model: Any = load_model(f'{scheme}:{name}', store=store, bos=bos)
     except BaseException:
         store.close()
         raise
@@ -159,6 +159,7 @@ def kind_of(subject:str, # as in open_subject
 
 # %% ../../nbs/auditing/00_subjects.ipynb #323fafcf
 def open_subject(subject, # a string as above, word vectors, or what load_model or load_embedder returned
+                 bos:str|None='auto', # of a causal language model: the token before a text, as for load_model; other subjects have none
                 )->tuple: # its kind ("vectors", "masked", "causal", "seq2seq" or "embedder"), and the object
     "Open a subject. ValueError, TypeError or OSError with the reason if that is not possible."
     opened = subject
@@ -168,7 +169,9 @@ def open_subject(subject, # a string as above, word vectors, or what load_model 
             meant = did_you_mean(scheme, OPENERS, cutoff=.5, show=repr, otherwise=f'there are {", ".join(OPENERS)}')
             raise UnknownName(scheme, OPENERS, 'kind of subject',
                               f'no kind of subject {shown(scheme)}; {meant} (as in vectors:FILE)')
-        opened = OPENERS[scheme](name)
+        opened = OPENERS[scheme](name, bos=bos) if scheme in SERVERS else OPENERS[scheme](name)
+    if getattr(opened, 'kind', '') == 'causal':
+        opened = opened.with_bos(bos)
     if isinstance(opened, Scorer) or _is_embedder(opened):
         return opened.kind, opened
     return 'vectors', as_vectors(opened)

@@ -343,6 +343,7 @@ def llm_iat_logprobs(model, # a causal model from load_model
                      *,
                      wording:str=LOGPROB_WORDING, # of the prompt, with {first}, {second} and {words}
                      completion:str=LOGPROB_COMPLETION, # what follows it, with {word} and {group}
+                     bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
                      placebo=True, # True: compare with other nouns in place of the group words
                      placebo_words=PLACEBO_WORDS, # these nouns
                      confidence_level:float=.95, # of the interval over words
@@ -366,6 +367,7 @@ def llm_iat_logprobs(model, # a causal model from load_model
         raise TypeError(f'llm_iat_logprobs needs a language model, such as load_model("novels-mini-causal"), not {type(model).__name__} {shown(model, 40)}')
     if model.kind != 'causal':
         raise ValueError(f'{model.name} is a {model.kind} model, but the group is what follows a prompt; use a causal model')
+    model = model.with_bos(bos)
     check_fraction(confidence_level)
     query = _as_iat_query(query)
     wording = iat_wording(wording)
@@ -385,7 +387,7 @@ def llm_iat_logprobs(model, # a causal model from load_model
                   units=Units(counts=(len(x), len(y)), name='words'),
                   comparison=Comparison(kind='difference', groups=query.names[:2], ideas=query.names[2:]),
                   words=Words(used=dict(zip(query.names, (query.X, query.Y, query.A, query.B)))), confidence_level=confidence_level, also=tuple(also),
-                  notes=(note('log-odds in nats'),), details=_log_odds_table(query, of_words, log_odds),
+                  notes=(note('log-odds in nats'), *model.start_notes()), details=_log_odds_table(query, of_words, log_odds),
                   meta={'name': query.name, 'battery': 'LLM IAT by log-probability', 'source': query.source, 'wording': wording,
                         'completion': completion, 'checkpoint': model.meta, 'versions': {'biasbook': __version__}})
 

@@ -418,6 +418,7 @@ def stereoset(model, # from load_model, masked or causal
               *,
               task='both', # "intrasentence": words in a sentence, "intersentence": second sentences, or "both"
               compat=None, # "stereoset": scores of words, ties and means over targets as published
+              bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
               unreadable='refuse', # "refuse": raise an error for examples that the model cannot read; or "leave out" these examples
               placebo=True, # True: compare with other words in place of the targets as well, without compat
               placebo_words=None, # a list of these words; None: occupations
@@ -447,6 +448,9 @@ def stereoset(model, # from load_model, masked or causal
     """
     check_fraction(confidence_level)
     _check_options(model, task, compat)
+    model = model.with_bos(bos)
+    if compat and model.bos != 'auto':
+        raise ValueError(f'bos={model.bos!r} and compat={compat!r} contradict each other; leave one of them out')
     placebo = check_flag(placebo, 'placebo')
     table = data if hasattr(data, 'columns') else load_stereoset(data)
     check_columns(table.columns, STEREOSET_COLUMNS, 'the table of examples')
@@ -462,6 +466,7 @@ def stereoset(model, # from load_model, masked or causal
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     query = plural(len(scored), 'example' if task == 'both' else f'{task} example')
     r = _result(scored, model.name, query, query, meta, confidence_level)
+    r = replace(r, notes=(*r.notes, *model.start_notes()))
     if not placebo or compat:
         return r
     return replace(r, also=(*r.also, _placebo(model, scored, placebo_words)))

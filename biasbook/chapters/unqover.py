@@ -564,6 +564,7 @@ def unqover_answers(model, # a masked or causal language model, from load_model
                     items, # a DataFrame of unqover_items, or with its columns
                     *,
                     method:str='chain', # of answers of several pieces, for a masked model: "chain", or "joint": all pieces masked at once
+                    bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
                    ): # the items with the columns score1 and score2, nats
     """The log-probabilities of both answers to each item; Li et al. (2020, doi:10.18653/v1/2020.findings-emnlp.311).
 
@@ -583,6 +584,7 @@ def unqover_answers(model, # a masked or causal language model, from load_model
     items = _checked_items(items)
     check_choice(method, 'method', ('chain', 'joint'))
     _check_model(model, items)
+    model = model.with_bos(bos)
     texts = [*items['text'], *items['text']]
     answers = [*items['answer1'], *items['answer2']]
     scores = _masked_scores(model, texts, answers, method) if model.kind == 'masked' else _causal_scores(model, texts, answers)
@@ -833,6 +835,7 @@ def unqover(model, # a masked or causal language model, from load_model
             kind:str='ethnicity', # published items to use without `items`: "ethnicity" or "religion"; the other kinds are too many
             method:str='chain', # of answers of several pieces, as for unqover_answers
             normalize:str='pair', # "pair": the probabilities of the two subjects add up to 1; "none": as they are, as published
+            bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
             on_missing:str='raise', # subjects and attributes with unknown letters: "raise" an error, or "drop" them
             confidence_level:float=.95, # of the intervals of the matrix
             n_resamples:int=9999, # most relabellings that are counted or drawn
@@ -867,6 +870,7 @@ def unqover(model, # a masked or causal language model, from load_model
         items = unqover_items(kind, form='statement')
     items = _checked_items(items)
     _check_model(model, items)
+    model = model.with_bos(bos)
     readable, missing = _readable_items(model, items, on_missing)
     if not len(readable):
         raise ValueError(f'{model.name} knows none of these subjects and attributes, so there are no items')
@@ -879,6 +883,7 @@ def unqover(model, # a masked or causal language model, from load_model
     pieces = _several_pieces(model, readable)
     if pieces:
         notes.append(pieces)
+    notes += model.start_notes()
     n_pairs, n_asked = (len(table[['x1', 'x2']].drop_duplicates()) for table in (readable, items))
     units = Units(counts=(n_pairs,), name='pairs of subjects', asked=n_asked, clusters=readable['family'].nunique(), cluster_name='families of templates')
     also = r.also
