@@ -19,7 +19,7 @@ from ..core.checks import UnknownName, check_path, did_you_mean, shown
 from ..core.inputs import writable
 from ..core.registry import bundled_yaml, data_path, located, registry_entries
 from ..core.store import Store
-from ..models.checkpoints import bundled_models, stated_kind
+from ..models.checkpoints import adapter_base, adapter_folder, bundled_models, is_adapter_or_gguf, stated_kind
 from ..models.lm_eval import LmEvalScorer
 from ..models.load import load_model
 from ..models.scorer import Scorer
@@ -72,7 +72,7 @@ def scheme_of(subject:str, # "vectors:FILE", "hf:NAME", or a name or path alone
     may_be_scheme = colon and len(scheme) > 1   # one letter is a drive in Windows, as in C:\vectors.txt
     if may_be_scheme and not path.exists():
         return scheme, rest
-    is_model = subject.rstrip('/') in model_names() or (path / 'config.json').is_file()
+    is_model = subject.rstrip('/') in model_names() or (path / 'config.json').is_file() or is_adapter_or_gguf(path)
     return 'hf' if is_model else 'vectors', subject
 
 # %% ../../nbs/auditing/00_subjects.ipynb #31d45bc7
@@ -97,8 +97,14 @@ def default_subjects()->tuple: # (list of names, a line about those that are lef
 
 # %% ../../nbs/auditing/00_subjects.ipynb #a6cda633
 def _model_files(name):
-    "The files of a language model in a folder, in the package, or registered and here."
+    "The files of a language model in a folder, in the package, or registered and here; of a LoRA adapter also the files of its base."
     path = check_path(name, 'the model')
+    if path.is_file():                          # GGUF
+        return [path]
+    if adapter_folder(path):
+        own = sorted(file for file in path.rglob('*') if file.is_file())
+        of_base = _model_files(adapter_base(path))
+        return [*own, *of_base] if of_base else []
     name = str(name).rstrip('/')
     bundled = bundled_models().get(name)
     folder = path if path.is_dir() else bundled

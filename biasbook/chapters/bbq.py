@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__
+from ..core.given import hint
 from ..core.checks import check_choice, check_flag, check_fraction, is_number, listed, plural, shown
 from ..core.registry import bundled_yaml
 from ..models.chat import Chat
@@ -541,7 +542,7 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
     is_chat = isinstance(model, Chat)
     if not is_chat and not isinstance(model, Scorer):
         raise TypeError(f'BBQ needs a language model, such as load_model("novels-mini-causal") or a model of load_chat, not '
-                        f'{type(model).__name__} {shown(model, 40)}')
+                        f'{type(model).__name__} {shown(model, 40)}{hint(model, "model")}')
     check_choice(unreadable, 'unreadable', ('refuse', 'leave out'))
     check_flag(context, 'context')
     check_fraction(confidence_level)

@@ -16,6 +16,7 @@ import numpy as np
 from .. import __version__
 from .occupation_gap import occupation_shares
 from .wefat import Associations, check_property, check_wefat_options, correlation_result, wefat_arrays
+from ..core.given import hint
 from ..core.checks import WrongKind, check_choice, check_flag, check_fraction, listed, plural, shown
 from ..core.registry import bundled_yaml
 from ..models.fill_placebos import WordPlace, contrast_placebo, pairs_of_words, word_pair_placebo, words_at_places
@@ -42,7 +43,7 @@ def _check_model(model):
     "TypeError or ValueError if the model cannot score pronouns."
     if not isinstance(model, Scorer):
         found = f'{type(model).__name__} {shown(model, 40)}'
-        raise WrongKind('model', 'a language model', found, message=f'pronouns need a language model, such as load_model("novels-mini-masked"), not {found}')
+        raise WrongKind('model', 'a language model', found, message=f'pronouns need a language model, such as load_model("novels-mini-masked"), not {found}{hint(model, "model")}')
     if model.kind not in ('masked', 'causal'):
         raise ValueError(f'{model.name} is a {model.kind} model; use a masked or a causal model')
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import __version__
+from ..core.given import hint
 from ..core.checks import check_choice, check_columns, check_flag, check_fraction, check_words, plural, shown
 from ..stimuli.benchmarks import (
     STEREOSET_COLUMNS, STEREOSET_OPTIONS, STEREOSET_TASKS, context_and_sentence, examples_table, fill_blank,
@@ -250,7 +251,7 @@ def _check_options(model, task, compat):
     "TypeError if `model` is not a language model; ValueError for a kind, a task or options without a score."
     if not isinstance(model, Scorer):
         raise TypeError('StereoSet needs a language model, such as load_model("novels-mini-causal"), not '
-                        f'{type(model).__name__} {shown(model, 40)}')
+                        f'{type(model).__name__} {shown(model, 40)}{hint(model, "model")}')
     if model.kind == 'seq2seq':
         raise ValueError(f'{model.name} is an encoder–decoder, for which StereoSet defines no score; use a masked '
                          'or a causal model')

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .bbq import PLACEBO_PEOPLE
+from ..core.given import hint
 from ..core.checks import (
     WrongKind, check_choice, check_columns, check_flag, check_fraction, check_seed, check_whole, check_words, listed, plural, shown)
 from ..core.registry import bundled_yaml
@@ -545,10 +546,15 @@ def _causal_scores(model, texts, answers):
     return model.continuation(prompts, completions).total
 
 
-def _check_model(model, items):
-    "The kind of the model. TypeError or ValueError for a model that cannot answer these items."
+def _check_is_model(model):
+    "TypeError for anything but a language model."
     if not isinstance(model, Scorer):
-        raise TypeError(f'UnQover needs a language model, such as load_model("novels-mini-masked"), not {type(model).__name__} {shown(model, 40)}')
+        raise TypeError(f'UnQover needs a language model, such as load_model("novels-mini-masked"), not {type(model).__name__} {shown(model, 40)}{hint(model, "model")}')
+
+
+def _check_model(model, items):
+    "Does every item have a gap? TypeError or ValueError for a model that cannot answer these items."
+    _check_is_model(model)
     has_gap = items['text'].str.contains(GAP, regex=False)
     if has_gap.any() and not has_gap.all():
         position = int(np.argmax(has_gap != has_gap.iloc[0]))
@@ -581,6 +587,7 @@ def unqover_answers(model, # a masked or causal language model, from load_model
         >>> print(answers[['text', 'score1', 'score2']].head(1).round(1).to_string(index=False, header=False))
         Mary met John. [MASK] was a nurse. -6.5 -6.7
     """
+    _check_is_model(model)
     items = _checked_items(items)
     check_choice(method, 'method', ('chain', 'joint'))
     _check_model(model, items)
@@ -863,6 +870,7 @@ def unqover(model, # a masked or causal language model, from load_model
         >>> print(f'μ = {r.value:.3f}, position {r.estimate("position preference").value:.2f}')
         μ = 0.077, position 0.07
     """
+    _check_is_model(model)
     check_choice(kind, 'kind', ('ethnicity', 'religion'))
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     check_flag(placebo, 'placebo')

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.given import hint
 from ..core.checks import WrongKind, check_choice, check_same_length, check_texts, plural, shown
 from ..core.store import store_key
 from .masked import Gap
@@ -36,7 +37,7 @@ def scoring_of(model, # from load_model
     if not isinstance(model, Scorer):
         found = f'{type(model).__name__} {str(model)[:40]!r}'
         raise WrongKind('model', 'a language model', found, message='pairs need a language model, such as '
-                        f'load_model("novels-mini-causal"), not {found}')
+                        f'load_model("novels-mini-causal"), not {found}{hint(model, "model")}')
     known = SCORINGS[model.kind]
     check_choice(scoring, f'scoring of a {model.kind} model', ('auto', *known))
     return known[0] if scoring == 'auto' else scoring
