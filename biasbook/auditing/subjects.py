@@ -221,7 +221,7 @@ def has_fingerprint(subject, # an opened subject
     return not isinstance(subject, LmEvalScorer)
 
 # %% ../../nbs/auditing/00_subjects.ipynb #2ff15e3d
-_LIBRARIES = ('torch', 'transformers', 'tokenizers', 'safetensors', 'sentence-transformers') # that open models
+_LIBRARIES = ('torch', 'transformers', 'tokenizers', 'safetensors', 'sentence-transformers', 'peft', 'gguf') # that open models
 
 
 def _version(library):

@@ -394,7 +394,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module, metadata
-from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
 from typing import Any

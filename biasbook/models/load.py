@@ -81,7 +81,7 @@ class Seq2SeqScorer(Scorer):
         return np.split(logits - norms, np.cumsum(lengths)[:-1])
 
 # %% ../../nbs/models/05_load.ipynb #d60d78e2
-def load_model(name_or_path:str|Path, # a folder with a checkpoint, a model of the package such as "novels-mini-masked", or a name on the hub
+def load_model(name_or_path:str|Path, # a folder with a checkpoint or a LoRA adapter, a GGUF file, a model of the package such as "novels-mini-masked", or a name on the hub
                *,
                kind:str='auto', # "masked", "causal" or "seq2seq", which must agree with the configuration; "auto": as the configuration says
                device:str='auto', # "cpu", "cuda" or "mps"; "auto": a GPU if there is one
