@@ -15,7 +15,7 @@ from textwrap import shorten
 from ..core.addresses import SERVERS
 from ..core.checks import check_path, close_names, did_you_mean, shown
 from ..core.registry import bundled_yaml, located, registry_entries
-from ..models.checkpoints import bundled_models
+from ..models.checkpoints import bundled_models, why_not_loaded
 from ..embedders.providers import checked_subject
 from .names import FORMS, KIND_WORDS, MEASURE_NAMES, plain_name
 from .subjects import OPENERS, SUBJECTS, kind_of, model_names, origin, scheme_of
@@ -192,6 +192,8 @@ def misspelt(subject:str, # as it is typed: a path, a registered name, or KIND:N
         return f'there is no kind of subject {shown(kind)}; {suggestion}'
     if not name.strip():
         return f'{subject!r} names nothing; {_WHERE_NAMES_ARE}'
+    if kind == 'hf':
+        return _why_no_model(path)
     if kind != 'vectors' or _is_file_or_inside_one(path):
         return ''
     if (path / 'results.json').is_file():
@@ -203,6 +205,13 @@ def misspelt(subject:str, # as it is typed: a path, a registered name, or KIND:N
     if name == 'googlenews-mini':
         return ''
     return _other_meaning(name) or f'there is no file and no registered name {name!r}; {_suggestion(_close_subjects(path), name)}'
+
+def _why_no_model(path):
+    "Why a LoRA adapter or a GGUF model cannot be loaded; '' for everything else."
+    try:
+        return why_not_loaded(path)
+    except ValueError as e:                     # a damaged file, which the message names
+        return str(e)
 
 def _is_file_or_inside_one(path):
     "Whether the path is a file, a registered name, or a member of a packed file."

@@ -30,7 +30,7 @@ from click.core import ParameterSource
 from .. import __version__
 from ..core.checks import UnknownName, check_path, close_names, did_you_mean, joined, plural
 from ..core.inputs import file_text, parse_json
-from .config import CASES, DEBIAS, MISSING, MOST_JOBS, check_cluster, read_config, with_key_env, with_options
+from .config import CASES, DEBIAS, MISSING, MOST_JOBS, bos_of, check_cluster, read_config, with_key_env, with_options
 from .names import MEASURE_NAMES, why_impossible
 from .study_commands import check_command, new_command
 from .task_commands import export_tasks_command
@@ -750,6 +750,18 @@ def _check_kinds(ctx, subjects, measures, option='--measure'):
         if problem:
             raise click.BadParameter(problem, ctx, param_hint=option)
 
+def _check_bos(ctx, subjects, bos):
+    "BadParameter for --bos where no subject is a causal language model."
+    from biasbook.auditing.subjects import kind_of
+    if bos == 'auto':
+        return
+    try:
+        kinds = {kind_of(subject) for subject in subjects}
+    except (ValueError, OSError):               # it cannot be opened, and the audit says why
+        return
+    if None not in kinds and 'causal' not in kinds:
+        raise click.BadParameter(f'it is for causal language models, and there is none among {joined(subjects)}', ctx, param_hint='--bos')
+
 def _found_measures(ctx, names):
     "The measures with these names, or all; BadParameter for a misspelt one."
     from biasbook.auditing.measures import find_measures
@@ -964,7 +976,7 @@ def _audited(ctx, subjects, measures, options, limits=(), study=None):
                 return audit(subjects, measures, study=study, with_builtin=options['with_builtin'],
                              allow_outside=options['allow_outside'], only=list(options['only']) or None,
                              placebo=options['placebo'], case=options['case'], on_missing=options['missing'],
-                             threads=options['threads'], executor=pool, resume=not options['fresh'], ask_again=options['ask_again'] or options['fresh'],
+                             threads=options['threads'], bos=bos_of(options['bos']), executor=pool, resume=not options['fresh'], ask_again=options['ask_again'] or options['fresh'],
                              limits=limits, progress=progress)
         except NoSubject as e:
             return e.audit
@@ -1036,6 +1048,8 @@ def _complete_measures(ctx, param, incomplete):
               help='If a subject lacks words: drop leaves them out, raise leaves the test out.')
 @click.option('--threads', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), metavar='N',
               help='Threads for each language model or embedder. The last digits of its results depend on N.')
+@click.option('--bos', default='auto', metavar='TOKEN', help='The token before each text of a causal language model: by default the BOS of its '
+              'tokenizer, or else its end-of-text or padding token; none for no token, so the first one is not scored.')
 @click.option('--key-env', metavar='NAME', help='The environment variable that holds the key of the models behind servers.')
 @click.option('--cluster', callback=_cluster_address, metavar='ADDRESS',
               help='Compute on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes here.')
@@ -1189,6 +1203,7 @@ def _audit_command(ctx, options):
     else:
         measures, with_tests = list(options['measures']) or None, None
     chosen = _chosen_subjects(options['subjects'], with_tests)
+    _check_bos(ctx, chosen.subjects, options['bos'])
     rows = measures if study is None else study.rows
     all_limits = limits if study is None else [*study.limits, *limits]
     problem = _without_effect(options, chosen.subjects, all_limits)

@@ -23,7 +23,7 @@ from secrets import token_hex
 from typing import Any, NamedTuple
 
 from .. import __version__
-from ..core.checks import (MissingWords, TooFewWords, WrongKind, check_choice, check_flag, check_whole, look_up, plural,
+from ..core.checks import (MissingWords, TooFewWords, WrongKind, check_choice, check_flag, check_text, check_whole, look_up, plural,
                                   shown)
 from ..core.registry import data_path
 from ..core.store import Store, store_key
@@ -115,12 +115,12 @@ class _ServedRun(NamedTuple):
 _last_opened: dict = {} # the subject that this process opened last: most units have the same one
 _opening = threading.Lock()
 
-def _open_again(subject, checksum, served_run):
+def _open_again(subject, checksum, served_run, bos):
     "A subject given as a string, opened only once for units in a row; ValueError if its fingerprint is not `checksum`."
     with _opening:                              # a worker of a cluster may have several threads
         opened = _last_opened.get((subject, checksum, served_run))
         if opened is None:
-            _, opened = open_subject(subject, ask_again=served_run is not None and served_run.ask_again)
+            _, opened = open_subject(subject, bos, ask_again=served_run is not None and served_run.ask_again)
             if fingerprint(opened) != checksum:
                 raise ValueError(f'{subject} changed while the audit ran, or is a different file on this machine')
             _last_opened.clear()
@@ -128,10 +128,10 @@ def _open_again(subject, checksum, served_run):
     return opened
 
 
-def _work(run, subject, facts, spec, options, threads):
+def _work(run, subject, facts, spec, options, threads, bos):
     "The outcome of a unit; only an interrupt is raised."
     try:
-        opened = _open_again(subject, facts.checksum, facts.served_run) if isinstance(subject, str) else subject
+        opened = _open_again(subject, facts.checksum, facts.served_run, bos) if isinstance(subject, str) else subject
         with _torch_threads.set_to(threads):
             result = run(opened, spec, **options)
         return _Outcome(result.to_json().encode('utf-8'))
@@ -195,11 +195,11 @@ class _Opened(NamedTuple):
             close_subject(self.subject)
 
 
-def _open(subject, ask_again=False):
+def _open(subject, bos, ask_again=False):
     "Open a subject and collect what is known about it. ValueError, TypeError or OSError."
     if isinstance(subject, Path):
         subject = str(subject)
-    kind, opened = open_subject(subject, ask_again)
+    kind, opened = open_subject(subject, bos, ask_again)
     served_run = _ServedRun(token_hex(8), ask_again) if may_change(opened) else None
     checksum = fingerprint(opened) if has_fingerprint(opened) else ''
     about = {'subject': _label(subject), 'kind': kind}
@@ -218,15 +218,17 @@ class _Options(NamedTuple):
     case: str = 'auto'
     on_missing: str = 'drop'
     threads: int = 1
+    bos: str | None = 'auto'
 
 
 _DEFAULTS = _Options()
 
 
-def _checked_options(placebo, case, on_missing, threads):
+def _checked_options(placebo, case, on_missing, threads, bos):
     "The options of an audit. ValueError or WrongKind for a wrong one."
     return _Options(check_flag(placebo, 'placebo'), check_choice(case, 'case', CASES),
-                    check_choice(on_missing, 'on_missing', ('drop', 'raise')), check_whole(threads, 'threads', least=1))
+                    check_choice(on_missing, 'on_missing', ('drop', 'raise')), check_whole(threads, 'threads', least=1),
+                    bos if bos is None else check_text(bos, 'bos'))
 
 
 def _applied(measure, kind, options):
@@ -267,7 +269,7 @@ def _expected_units(measures, chosen, subject):
     return sum(len(chosen[m.name]) for m in measures if kind in m.kinds and m.name in chosen) if kind else None
 
 # %% ../../nbs/auditing/02_run.ipynb #ed1dbe1f
-def _facts_key(subject, keep=False):
+def _facts_key(subject, bos, keep=False):
     "The key of what is known about a subject; '' for one whose files are unknown, such as an object or a model of a provider."
     if not isinstance(subject, (str, Path)):
         return ''
@@ -275,7 +277,8 @@ def _facts_key(subject, keep=False):
         state = state_of(str(subject), keep)
     except (ValueError, OSError):               # opening it will say what is wrong
         return ''
-    return store_key(work='audit subject', state=state, **_code_versions()) if state else ''
+    chosen = {} if bos == 'auto' else {'bos': bos}
+    return store_key(work='audit subject', state=state, **chosen, **_code_versions()) if state else ''
 
 # %% ../../nbs/auditing/02_run.ipynb #2b68747b
 def _stacklevel_of_audit():
@@ -349,10 +352,11 @@ class _Units:
     """The units of an audit that are finished, and the units that an executor has.
 
     Used as a context, it waits for the executor at the end."""
-    def __init__(self, executor, resume, progress, *, threads):
+    def __init__(self, executor, resume, progress, *, threads, bos):
         from tqdm import tqdm
         self.executor = executor
         self.threads = threads
+        self.bos = bos
         self.kept = _Kept(resume)
         self.done: dict[str, _Outcome] = {} # by the key of the unit
         self.futures: dict[str, Any] = {} # key of a unit -> its future, for units that the executor has or had
@@ -383,7 +387,7 @@ class _Units:
         self._draw_bar()
         for key, unit in missing.items():
             work = (unit.measure.run, opened.for_workers if self.executor else opened.subject, opened.facts, unit.spec,
-                    unit.applied, self.threads)
+                    unit.applied, self.threads, self.bos)
             if self.executor:
                 self.futures[key] = self.executor.submit(_work, *work)
                 self.progress.begin(f'{plural(len(self.futures), "unit")} in workers')
@@ -469,6 +473,8 @@ def _command(asked, rows):
         value = getattr(asked.options, name)
         if value != getattr(_DEFAULTS, name):
             typed.append(f'{option}={value}')
+    if asked.options.bos != _DEFAULTS.bos:
+        typed.append(f'--bos={asked.options.bos or "none"}')
     typed += [f'--limit={limit.text}' for limit in asked.limits]
     subjects = [shown_subject(subject) for subject in asked.subjects]
     if any(subject.startswith('-') for subject in subjects):
@@ -524,6 +530,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
           case='auto', # of words in word vectors: "auto" looks them up in lower case if the vectors have no capitals; "keep"; "lower"
           on_missing='drop', # words that a subject lacks: "drop", or "raise", which makes such a test a failure
           threads=1, # of torch in one unit; the last digits of language models and embedders depend on it
+          bos='auto', # of causal language models: the token before a text, as for load_model
           executor=None, # any concurrent.futures.Executor; by default units run here, one after another
           resume=True, # True: keep finished units in the store and take them from there; False; or the path of a store
           ask_again=False, # True: ask the models behind servers for every answer again, and replace the stored ones
@@ -553,7 +560,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
     check_names([*of_study, *limits], rows)
     patterns = [only] if isinstance(only, str) else only
     chosen = choose_units(rows, patterns)
-    options = _checked_options(placebo, case, on_missing, threads)
+    options = _checked_options(placebo, case, on_missing, threads, bos)
     check_flag(ask_again, 'ask_again')
     if subjects is None:
         subjects, _ = default_subjects()
@@ -570,21 +577,21 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
         name = _unused_name(facts.name, about)
         return _Plan(name, _units(rows, chosen, facts, options, name), facts.about)
 
-    with _Units(executor, resume, progress, threads=options.threads) as units:
+    with _Units(executor, resume, progress, threads=options.threads, bos=options.bos) as units:
         for place, subject in enumerate(subjects):
             units.progress.expect(place, _expected_units(rows, chosen, subject))
         for place, subject in enumerate(subjects):
             opened = None                        # frees the memory of the subject before
             with ExitStack() as at_the_end:
                 try:
-                    facts_key = _facts_key(subject)
+                    facts_key = _facts_key(subject, options.bos)
                     known = units.kept.facts(facts_key)
                     plan = planned(known) if known else None
                     if plan is None or not units.take(place, plan.units):
                         units.progress.begin(f'the opening of {_label(subject)}')
-                        opened = _open(subject, ask_again)
+                        opened = _open(subject, options.bos, ask_again)
                         at_the_end.callback(opened.close)
-                        if facts_key and facts_key == _facts_key(subject, keep=True):         # its files did not change meanwhile
+                        if facts_key and facts_key == _facts_key(subject, options.bos, keep=True):         # its files did not change meanwhile
                             units.kept.put_facts(facts_key, opened.facts)
                         plan = planned(opened.facts)
                         units.take(place, plan.units)

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from .config import CASES, with_key_env, with_options
+from .config import CASES, bos_of, with_key_env, with_options
 
 EXAMPLE_KINDS = ('words', 'sentences', 'embedder', 'benchmarks', 'all') # as in biasbook.stimuli.study, which is imported when it is needed
 
@@ -114,9 +114,10 @@ def _without_effect(ctx, subjects):
               'server of a language model only those that check it.')
 @click.option('--placebo/--no-placebo', default=True, show_default=True,
               help='Estimate the time of an audit with placebos, or of one with --no-placebo.')
+@click.option('--bos', default='auto', metavar='TOKEN', help='The token before each text of a causal language model, as for audit.')
 @click.option('--key-env', metavar='NAME', help='The environment variable that holds the key of the models behind servers.')
 @click.pass_context
-def check_command(ctx, file, subjects, case, allow_outside, with_time, placebo, key_env):
+def check_command(ctx, file, subjects, case, allow_outside, with_time, placebo, bos, key_env):
     """Check the study FILE, list the words that each SUBJECT lacks, and say how long an audit of it will take.
 
     Tests for other kinds of subject are skipped. A limit on tests that no SUBJECT can take is reported, because an audit
@@ -168,7 +169,7 @@ def check_command(ctx, file, subjects, case, allow_outside, with_time, placebo, 
         estimate = None
         try:
             start = process_time()
-            _, opened = open_subject(subject)
+            _, opened = open_subject(subject, bos_of(bos))
             seconds_to_open = process_time() - start
             findings = check_study(study, opened, case)
             if with_time:

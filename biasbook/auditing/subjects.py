@@ -20,7 +20,7 @@ from ..core.checks import UnknownName, check_path, did_you_mean, shown
 from ..core.inputs import writable
 from ..core.registry import bundled_yaml, data_path, located, registry_entries
 from ..core.store import Store, content_checksum
-from ..models.checkpoints import bundled_models, stated_kind
+from ..models.checkpoints import adapter_base, adapter_folder, bundled_models, is_adapter_or_gguf, stated_kind
 from ..models.lm_eval import LmEvalScorer
 from ..models.load import load_model
 from ..models.scorer import Scorer
@@ -41,11 +41,11 @@ def _open_model(name):
         return _open_embedder('hf', name)
     return load_model(name)
 
-def _open_served(scheme, name, ask_again=False):
+def _open_served(scheme, name, bos='auto', ask_again=False):
     "A language model behind a server. Its scores are kept in the store of biasbook, which `close_subject` closes."
     store = Store()
     try:
-        model: Any = load_model(f'{scheme}:{name}', store=store, ask_again=ask_again)
+        model: Any = load_model(f'{scheme}:{name}', store=store, bos=bos, ask_again=ask_again)
     except BaseException:
         store.close()
         raise
@@ -73,7 +73,7 @@ def scheme_of(subject:str, # "vectors:FILE", "hf:NAME", or a name or path alone
     may_be_scheme = colon and len(scheme) > 1   # one letter is a drive in Windows, as in C:\vectors.txt
     if may_be_scheme and not path.exists():
         return scheme, rest
-    is_model = subject.rstrip('/') in model_names() or (path / 'config.json').is_file()
+    is_model = subject.rstrip('/') in model_names() or (path / 'config.json').is_file() or is_adapter_or_gguf(path)
     return 'hf' if is_model else 'vectors', subject
 
 # %% ../../nbs/auditing/00_subjects.ipynb #31d45bc7
@@ -98,8 +98,14 @@ def default_subjects()->tuple: # (list of names, a line about those that are lef
 
 # %% ../../nbs/auditing/00_subjects.ipynb #a6cda633
 def _model_files(name):
-    "The files of a language model in a folder, in the package, or registered and here."
+    "The files of a language model in a folder, in the package, or registered and here; of a LoRA adapter also the files of its base."
     path = check_path(name, 'the model')
+    if path.is_file():                          # GGUF
+        return [path]
+    if adapter_folder(path):
+        own = sorted(file for file in path.rglob('*') if file.is_file())
+        of_base = _model_files(adapter_base(path))
+        return [*own, *of_base] if of_base else []
     name = str(name).rstrip('/')
     bundled = bundled_models().get(name)
     folder = path if path.is_dir() else bundled
@@ -170,6 +176,7 @@ def kinds_of(subjects, # as in open_subject
 
 # %% ../../nbs/auditing/00_subjects.ipynb #323fafcf
 def open_subject(subject, # a string as above, word vectors, or what load_model or load_embedder returned
+                 bos:str|None='auto', # of a causal language model: the token before a text, as for load_model; other subjects have none
                  ask_again=False, # True: ask a model behind a server for every answer again, and replace the stored one
                 )->tuple: # its kind ("vectors", "masked", "causal", "seq2seq" or "embedder"), and the object
     """Open a subject for one run. ValueError, TypeError or OSError with the reason if that is not possible.
@@ -182,12 +189,14 @@ def open_subject(subject, # a string as above, word vectors, or what load_model 
             meant = did_you_mean(scheme, OPENERS, cutoff=.5, show=repr, otherwise=f'there are {", ".join(OPENERS)}')
             raise UnknownName(scheme, OPENERS, 'kind of subject',
                               f'no kind of subject {shown(scheme)}; {meant} (as in vectors:FILE)')
+        more: dict = {'bos': bos} if scheme in SERVERS else {}
         if ask_again and scheme in (*SERVERS, *PROVIDERS):
-            opened = OPENERS[scheme](name, ask_again=True)
-        else:
-            opened = OPENERS[scheme](name)
+            more['ask_again'] = True
+        opened = OPENERS[scheme](name, **more)
     elif may_change(subject):
         subject.stored_answers.begin_run(ask_again)
+    if getattr(opened, 'kind', '') == 'causal':
+        opened = opened.with_bos(bos)
     if isinstance(opened, Scorer) or _is_embedder(opened):
         return opened.kind, opened
     return 'vectors', as_vectors(opened)
@@ -237,7 +246,7 @@ def has_fingerprint(subject, # an opened subject
     return not isinstance(subject, LmEvalScorer)
 
 # %% ../../nbs/auditing/00_subjects.ipynb #2ff15e3d
-_LIBRARIES = ('torch', 'transformers', 'tokenizers', 'safetensors', 'sentence-transformers') # that open models
+_LIBRARIES = ('torch', 'transformers', 'tokenizers', 'safetensors', 'sentence-transformers', 'peft', 'gguf') # that open models
 
 
 def _version(library):

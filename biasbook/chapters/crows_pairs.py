@@ -256,6 +256,7 @@ def crows_pairs(model, # from load_model, masked or causal
                 columns=None, # headers of the two columns, if they are not sent_more and sent_less, or stereotype and antistereotype
                 on_missing='raise', # rows of the data with a fault: "raise" an error that names all of them, or "drop" them with a warning and a note
                 scoring='auto', # of a masked model "shared" (as published), "pll", "aul" or "aula"; causal models have one score
+                bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
                 placebo=True, # True: compare with other words in place of the words that differ as well
                 confidence_level=.95, # of the intervals, over writers or the clusters of your table, or else over pairs
                )->Result: # value: percent of pairs, 0 to 100; details: a row a pair, scores in nats ("aul" and "aula": nats per token), no sentences
@@ -291,6 +292,7 @@ def crows_pairs(model, # from load_model, masked or causal
     if scoring == 'completion':
         raise ValueError(f'{model.name} is an encoder–decoder, which answers prompts, but CrowS-Pairs has no prompts; '
                          'use a masked or a causal model, or `sas_pairs`, whose pairs have prompts')
+    model = model.with_bos(bos)
     placebo = check_flag(placebo, 'placebo')
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     pairs = _read(data, columns, on_missing)
@@ -305,7 +307,7 @@ def crows_pairs(model, # from load_model, masked or causal
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     query = plural(len(d), 'pair')
     r = _result(d, model.name, query, query, meta, confidence_level)
-    r = replace(r, notes=(*r.notes, *same_tokens, *left_out_notes(pairs.left_out)))
+    r = replace(r, notes=(*r.notes, *model.start_notes(), *same_tokens, *left_out_notes(pairs.left_out)))
     if not placebo:
         return r
     return replace(r, also=(*r.also, _placebo(model, pairs.table, scoring, d['winner'].tolist())))

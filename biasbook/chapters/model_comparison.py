@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 
 from .. import __version__
+from ..core.given import hint
 from ..core.checks import as_list, check_choice, check_fraction, check_words
 from ..core.store import Store, store_key
 from ..models.checkpoints import (
-    Checkpoint, choose_device, find_model, load_config, model_kind, quiet_transformers)
+    Checkpoint, choose_device, find_model, is_adapter_or_gguf, load_config, model_kind, quiet_transformers)
 from ..stimuli.pairs import load_term_pairs, pair_sentences
 from ..models.pair_scores import SCORINGS, detectable_share, name_units, pairs_result
 from ..stats.preferences import margin_signs, paired_preferences, paired_t
@@ -145,7 +146,7 @@ def _named_models(models):
     for model in given:
         if not _is_model(model):
             raise TypeError('a model must be a name for load_model, or a model that it returned, not '
-                            f'{type(model).__name__} {str(model)[:40]!r}')
+                            f'{type(model).__name__} {str(model)[:40]!r}{hint(model, "model")}')
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ValueError(f'two models are called {repeated[0]!r}; name them: {{"one": …, "another": …}}')
@@ -185,6 +186,8 @@ def _one_model(name, model, rows, options, store, opening):
     if is_served_name(model):
         # the server says which checkpoint it has; device and dtype are for the other models
         model = load_model(model, store=store, progress=opening['progress'])
+    elif not isinstance(model, Scorer) and is_adapter_or_gguf(model):
+        model = load_model(model, store=store, **opening)
     if store is not None:
         fingerprint = _fingerprint(model, opening['device'], opening['dtype'])
     can_be_stored = fingerprint != ''

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import __version__
+from ..core.given import hint
 from ..core.checks import check_choice, check_columns, check_flag, check_fraction, check_words, plural, shown
 from ..stimuli.benchmarks import (
     STEREOSET_COLUMNS, STEREOSET_OPTIONS, STEREOSET_TASKS, context_and_sentence, examples_table, fill_blank,
@@ -250,7 +251,7 @@ def _check_options(model, task, compat):
     "TypeError if `model` is not a language model; ValueError for a kind, a task or options without a score."
     if not isinstance(model, Scorer):
         raise TypeError('StereoSet needs a language model, such as load_model("novels-mini-causal"), not '
-                        f'{type(model).__name__} {shown(model, 40)}')
+                        f'{type(model).__name__} {shown(model, 40)}{hint(model, "model")}')
     if model.kind == 'seq2seq':
         raise ValueError(f'{model.name} is an encoder–decoder, for which StereoSet defines no score; use a masked '
                          'or a causal model')
@@ -419,6 +420,7 @@ def stereoset(model, # from load_model, masked or causal
               on_missing='raise', # examples of the data with a fault: "raise" an error that names all of them, or "drop" them with a warning and a note
               task='both', # "intrasentence": words in a sentence, "intersentence": second sentences, or "both"
               compat=None, # "stereoset": scores of words, ties and means over targets as published
+              bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
               unreadable='refuse', # "refuse": raise an error for examples that the model cannot read; or "leave out" these examples
               placebo=True, # True: compare with other words in place of the targets as well, without compat
               placebo_words=None, # a list of these words; None: occupations
@@ -449,6 +451,9 @@ def stereoset(model, # from load_model, masked or causal
     check_fraction(confidence_level)
     _check_options(model, task, compat)
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
+    model = model.with_bos(bos)
+    if compat and model.bos != 'auto':
+        raise ValueError(f'bos={model.bos!r} and compat={compat!r} contradict each other; leave one of them out')
     placebo = check_flag(placebo, 'placebo')
     table = data if hasattr(data, 'columns') else load_stereoset(data, on_missing)
     check_columns(table.columns, STEREOSET_COLUMNS, 'the table of examples')
@@ -467,7 +472,7 @@ def stereoset(model, # from load_model, masked or causal
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     query = plural(len(scored), 'example' if task == 'both' else f'{task} example')
     r = _result(scored, model.name, query, query, meta, confidence_level)
-    r = replace(r, notes=(*r.notes, *same_tokens, *left_out_notes(misfits)))
+    r = replace(r, notes=(*r.notes, *model.start_notes(), *same_tokens, *left_out_notes(misfits)))
     if not placebo or compat:
         return r
     return replace(r, also=(*r.also, _placebo(model, scored, placebo_words)))

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..core.addresses import NUMBERS, split_options
 from ..core.answers import StoredAnswers
+from ..core.given import hint
 from ..core.checks import WrongKind, check_flag, check_path, check_text, check_whole, did_you_mean, plural, shown
 from ..core.store import Store, store_key
 from .cache import VectorStore, export_kept, import_kept
@@ -381,7 +382,7 @@ def _split_name(name):
     if scheme in SCHEMES:
         raise ValueError(f'{shown(name)} names no model; {advice}')
     suggestion = did_you_mean(scheme.strip().lower(), SCHEMES, show='{}:'.format, otherwise=advice)
-    raise ValueError(f'no embedder {shown(name)}; {suggestion}')
+    raise ValueError(f'no embedder {shown(name)}; {suggestion}{hint(name, "embedder")}')
 
 # %% ../../nbs/embedders/05_load.ipynb #d54a7f5f
 def load_embedder(name, # such as "openai:text-embedding-3-large" or "st:all-MiniLM-L6-v2"; or st: and hf: with a folder
@@ -435,4 +436,4 @@ def as_embedder(embedder, # an Embedder, or a name that load_embedder takes
         return embedder
     raise WrongKind('embedder', 'an Embedder or a name', type(embedder).__name__, message=
                     f'embedder must be an Embedder or a name such as "st:all-MiniLM-L6-v2", not '
-                    f'{type(embedder).__name__}; wrap a function of a list of texts with from_callable')
+                    f'{type(embedder).__name__}; wrap a function of a list of texts with from_callable{hint(embedder, "embedder")}')

@@ -886,8 +886,13 @@ def load_chat(name_or_path:str|Path, # "openai:MODEL", "anthropic:MODEL", "googl
     _check_known(name_or_path, is_path)
     _check_not_given(remote, 'a model behind a server, such as "vllm:NAME@http://localhost:8000/v1"; leave it out')
     path = name_or_path if is_path else str(name_or_path).removeprefix('hf:')
-    scorer = load_model(path, device=device, dtype=dtype, revision=revision, device_map=device_map, max_memory=max_memory,
-                        offload_folder=offload_folder, store=store, progress=progress)
+    try:
+        scorer = load_model(path, device=device, dtype=dtype, revision=revision, device_map=device_map, max_memory=max_memory,
+                            offload_folder=offload_folder, store=store, progress=progress)
+    except ConnectionError as e:
+        is_bare_name = not is_path and not re.search('[:/]', str(name_or_path))
+        advice = '. A chat model of a provider is named PROVIDER:MODEL, as in "openai:gpt-4o-mini"' if is_bare_name else ''
+        raise ConnectionError(f'{e}{advice}') from e
     return LocalChat(scorer, template=template, system=system, extra=extra)         # type: ignore[arg-type]
 
 

@@ -30,7 +30,7 @@ from ..core.pace import FIRST_ITEMS
 from ..core.requests import (BadReply, Failure, Job, ProviderError, Run, WebClient, connect, is_variable_name, post, same_model,
                                     without_key)
 from ..core.store import Store, store_key
-from .causal import CausalScorer
+from .causal import CausalScorer, start_of
 from .checkpoints import (bundled_models, download_model, hash_files, load_tokenizer, quiet_transformers,
                                          stated_kind, tokenizer_files)
 from .scorer import Scored, unique
@@ -544,7 +544,12 @@ def _find_way(client, tokenizer, start, facts):
     "The first way of sending a prompt that the server takes. ServerRefused if it takes none."
     prompt = _prompt_of(tokenizer, start, PROBES[0])
     problems = []
-    for way in (Way('ids'), Way('text'), Way('start and text', tokenizer.convert_ids_to_tokens(start))):
+    token = tokenizer.convert_ids_to_tokens(start)
+    ways = [Way('ids'), Way('start and text', token)]
+    usual = start_of(tokenizer)
+    if token == usual.token and not usual.in_place_of_bos:
+        ways.insert(1, Way('text'))             # the server itself puts the usual start token first
+    for way in ways:
         try:
             reply = client.ask(_echo_body(client, [prompt], way), final=(400, 422, 500, 501))
         except ProviderError as e:
@@ -697,6 +702,13 @@ class Plan(NamedTuple):
     tokens: int # of their prompts, and one generated token for each
 
 
+@dataclass
+class _Planning:
+    "What is counted during `ServedScorer.plan`, by the model and by its copies with another start token."
+    plan: Plan = Plan(0, 0, 0, 0)
+    seen: set = field(default_factory=set) # hashes of the texts that are counted
+
+
 _SAME_MODEL = .1 # nats: between two runs of one model on different machines
 
 
@@ -714,6 +726,7 @@ class ServedScorer(CausalScorer):
                  progress:bool=False, # show a progress bar with the rate and the time left
                  dry_run:bool=False, # do not contact the server: only `plan` works
                  tolerance:float=TOLERANCE, # nats that the two values of a probe may differ
+                 bos:str|None='auto', # the token before a text, as for CausalScorer
                  ask_again:bool=False, # ask for every score again, and replace the stored one
                  **options, # of ServedClient: tokens, timeout, batch, retries, workers, per_minute, backoff
                 ):
@@ -727,16 +740,18 @@ class ServedScorer(CausalScorer):
         self.name = served.model
         self.kind = 'causal'
         self.tokenizer = found.tokenizer
+        self.bos = self._checked_bos(bos)
         self.budget = self.client.tokens
         self.most_reads = 10**9                 # a long text is one item
         self.dry_run = dry_run
-        self._plan: Plan | None = None
-        self._planned: set = set()
+        self._planning: _Planning | None = None
         self._warned = False
         tolerance = check_number(tolerance, 'tolerance', least=0, most=1)
         self.probe: Any = None                  # a Probe; None for a dry run
         facts = ServerFacts(None, None, None, ())
+        self._probe_start = ''                  # the token before the texts of the probe
         if not dry_run:
+            self._probe_start = self._start_of_probe()
             passed = self._passed(found.checksum, tolerance)
             facts = passed.facts
             self.probe = passed.probe
@@ -745,20 +760,22 @@ class ServedScorer(CausalScorer):
             self._recognise()
             self._warn()
 
-    def _start_id(self):
-        token = self._usual_start()
+    def _start_of_probe(self):
+        "The token before the texts of the probe: that of the scores, or the usual one if they have none."
+        token = start_of(self.tokenizer).token if self.bos is None else self.start()
         if token is None:
-            raise ValueError(f'the tokenizer of {self.name} has no BOS token, so a server gives no value for the first token of a text')
-        return self.tokenizer.convert_tokens_to_ids(token)
+            raise ValueError(f'the tokenizer of {self.name} has no BOS, end-of-text or padding token, so a server gives no value for the first '
+                             'token of a text')
+        return token
 
     def _passed(self, checksum, tolerance):
         "What the server tells of itself and what the probe finds: a short one for a server that has passed it before, as the store knows."
         client = self.client
-        start = self._start_id()
+        start = self.tokenizer.convert_tokens_to_ids(self._probe_start)
         facts = server_facts(client)
         if self.store is None:
             return Passed(facts, probe_server(client, self.tokenizer, start, facts, tolerance))
-        key = store_key(passed=client.describe(), server=client.served.server, tokenizer=checksum)
+        key = store_key(passed=client.describe(), server=client.served.server, tokenizer=checksum, **self._unusual_start())
         stored = self.store.get([key])
         earlier = passed_from_bytes(stored[key]) if key in stored else None
         try:
@@ -774,6 +791,10 @@ class ServedScorer(CausalScorer):
             return earlier
         self.store.put({key: passed_to_bytes(passed)}, 'probes of servers', replace=True)
         return passed
+
+    def _unusual_start(self):
+        "The token before the texts of the probe, if it is not the usual one: the values of the probe depend on it."
+        return {} if self._probe_start == start_of(self.tokenizer).token else {'start': self._probe_start}
 
     def _make_checkpoint(self, found, facts):
         served = self.client.served
@@ -796,7 +817,7 @@ class ServedScorer(CausalScorer):
         "ValueError if the store has scores of another model under this name."
         if self.store is None:
             return
-        key = store_key(probe_of=self.checkpoint.fingerprint)
+        key = store_key(probe_of=self.checkpoint.fingerprint, **self._unusual_start())
         values = np.array(self.probe.values)
         stored = self.store.get([key])
         if key not in stored or self.stored_answers.ask_again:
@@ -851,7 +872,7 @@ class ServedScorer(CausalScorer):
             different, _ = unique([ids for ids, _ in items])
             values = self._read_store(self.stored_answers.usable(different))
             todo = [ids for ids in different if ids not in values]
-            if self._plan is not None:
+            if self._planning is not None:
                 self._count(different, todo)
                 return [np.full(len(ids) - first, -1.) - .01 * (sum(ids) % 89) for ids, first in items]
             if self.dry_run:
@@ -915,10 +936,9 @@ class ServedScorer(CausalScorer):
         "The text of a prompt, if the server takes texts. ValueError if its tokens are not those of the text."
         if way.name == 'ids':
             return ''
-        start = self._start_id()
-        if ids[0] != start:
-            raise ValueError(f'{self.client!r} puts its start token in front of every text, so it cannot score a text without it, or '
-                             'after another token: leave bos out')
+        if ids[0] != self.tokenizer.convert_tokens_to_ids(self._probe_start):
+            raise ValueError(f'{self.client!r} takes texts, and {self._probe_start} comes before each of them, so it cannot score a text without '
+                             'this token, or after another one: leave bos out')
         text = self.tokenizer.decode(ids[1:], clean_up_tokenization_spaces=False)
         if self.tokenizer(text, add_special_tokens=False)['input_ids'] != list(ids[1:]):
             raise ValueError(f'{shown(text, 60)} cannot be sent to {self.client!r}, which takes texts: its tokens do not come back from '
@@ -940,30 +960,30 @@ class ServedScorer(CausalScorer):
             )->Plan:
         "Count the texts, requests and tokens that a measure would send. Nothing is sent, and the result is thrown away."
         with self.checkpoint.lock:
-            self._plan = Plan(0, 0, 0, 0)
-            self._planned = set()
+            planning = _Planning()
+            self._planning = planning
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter('ignore')
                     measure(self)
-                return self._plan
+                return planning.plan
             finally:
-                self._plan = None
-                self._planned = set()
+                self._planning = None
 
     def _count(self, different, todo):
         "Add the texts of one call to the plan."
+        planning: Any = self._planning
         new = []
         for ids in different:
             code = hash(ids)                    # a million texts are planned with little memory
-            if code not in self._planned:
-                self._planned.add(code)
+            if code not in planning.seen:
+                planning.seen.add(code)
                 new.append(ids)
         missing = set(todo)
         to_send = [Prompt(ids, '') for ids in new if ids in missing]
         way = self.probe.way if self.probe else Way('ids')
-        so_far = self._plan or Plan(0, 0, 0, 0)
-        self._plan = Plan(texts=so_far.texts + len(new),
+        so_far = planning.plan
+        planning.plan = Plan(texts=so_far.texts + len(new),
                           stored=so_far.stored + len(new) - len(to_send),
                           requests=so_far.requests + len(_batches(to_send, self.client, way)),
                           tokens=so_far.tokens + sum(len(prompt.ids) + 1 for prompt in to_send))

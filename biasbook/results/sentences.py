@@ -660,6 +660,7 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'pairs are taken as independent': 'no column says which pairs belong together, so the interval and p take the pairs as independent',
     'unknown tokens': '{sentences} with tokens that the model does not know',
     'no pairs of this direction': 'no pairs of direction {direction}',
+    'no BOS token': 'the tokenizer has no BOS token, so its {what} {token} comes before each text',
     'LMS': 'LMS {lms:.1f}',
     'LMS and ICAT': 'LMS {lms:.1f}, ICAT {icat:.1f}',
     'accuracy of answers': 'accuracy {accuracy:.1f} %',

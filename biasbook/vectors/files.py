@@ -32,7 +32,7 @@ import numpy as np
 from threadpoolctl import threadpool_info
 
 from ..core.checks import check_path, check_whole, listed, plural, shown
-from ..core.inputs import parse_json
+from ..core.inputs import GGUF_ADVICE, parse_json
 from ..core.registry import cache_dir
 from ..core.store import content_checksum
 from .opening import errors_in_file, file_label, open_packed, refuse_growth, split_member
@@ -133,6 +133,7 @@ _REFUSED = {                                                   # how a file begi
              'KeyedVectors.load(path).save_word2vec_format("vectors.bin", binary=True)',
     b'\x93NUMPY': 'is an .npy: a matrix without words; load_vectors(path, vocabulary=...) reads it',
     b'\xba\x16\x4f\x2f': "is fastText's own .bin; use the .vec file that comes with it",
+    b'GGUF': GGUF_ADVICE,
     b'\xff\xfe': 'is UTF-16 from byte 0 on; convert it to UTF-8',
     b'\xfe\xff': 'is UTF-16 from byte 0 on; convert it to UTF-8'}
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from ..core.given import hint
 from ..core.checks import (MissingWords, WrongKind, check_choice, check_list, check_pairs, check_path,
                                   check_whole, format_count, listed, plural, shown)
 from ..core.inputs import writable
@@ -610,9 +611,9 @@ def as_vectors(
     if isinstance(x, tuple) and len(x) == 2:
         words, vectors = x
         return WordVectors(words, vectors, name)
-    hint = '; the vectors of this model are in model.wv: pass that' if hasattr(x, 'wv') else ''
+    advice = '; the vectors of this model are in model.wv: pass that' if hasattr(x, 'wv') else hint(x, 'vectors')
     raise TypeError('vectors may be WordVectors, a dict word -> vector, a tuple (words, matrix), '
-                    f'KeyedVectors, a path or a registered name, but not {type(x).__name__}{hint}')
+                    f'KeyedVectors, a path or a registered name, but not {type(x).__name__}{advice}')
 
 # %% ../../nbs/vectors/01_wordvectors.ipynb #14a3ac7f
 def _stacked(vectors):
@@ -620,7 +621,7 @@ def _stacked(vectors):
     rows = {word: np.asarray(row) for word, row in vectors.items()}
     not_rows = [repr(word) for word, row in rows.items() if not row.ndim or row.shape[-1] != row.size]
     if not_rows:
-        raise ValueError(f'each vector must be a list of numbers, but these are not: {listed(not_rows)}')
+        raise ValueError(f'each vector must be a list of numbers, but these are not: {listed(not_rows)}; the word vectors come first')
     if not rows:
         return np.empty((0, 0))
     first, first_row = next(iter(rows.items()))
