@@ -811,11 +811,13 @@ def load_checkpoint(name_or_path, # a folder, also of a LoRA adapter, a GGUF fil
     from_file = {'gguf_file': parts.gguf.name} if parts.gguf else {}
     if not parts.gguf:
         model_files(found.folder, name, found.revision)     # ValueError if a file is missing
-    has_own_tokenizer = parts.adapter and tokenizer_files(parts.adapter)
+    tokenizer_folder = found.folder
+    if parts.adapter and tokenizer_files(parts.adapter):
+        tokenizer_folder = parts.adapter
     with quiet_transformers():
         config = load_config(found.folder, name, **from_file)
         kind_found = model_kind(config, kind, name)
-        tokenizer = load_tokenizer(parts.adapter if has_own_tokenizer else found.folder, name, **from_file)
+        tokenizer = load_tokenizer(tokenizer_folder, name, **from_file)
         model = _load_weights(found.folder, name, kind_found, dtype, placement, **from_file)
         if parts.adapter:
             model = _with_adapter(model, parts.adapter, name)
