@@ -613,24 +613,22 @@ def _decoded(block, is_binary):
     return _Decoded(Block([block.places[i] for i in kept], words, block.rows[kept]), left_out)
 
 
-def _decoded_blocks(path, file, blocks, is_binary):
+def _decoded_blocks(path, file, blocks, is_binary, all_left_out):
     "The `_RawBlock`s as `Block`s, with decoded words. The file is closed after the last one. A warning says how many words were left out."
-    n_rows = n_left_out = 0
-    first_left_out = ''
+    n_rows = 0
     with file, errors_in_file(path):
         for raw_block in blocks:
             block, left_out = _decoded(raw_block, is_binary)
-            if left_out and not n_left_out:
-                first_left_out = left_out[0]
-            n_left_out += len(left_out)
+            all_left_out += left_out
             n_rows += len(raw_block.words)
             yield block
+        n_left_out = len(all_left_out)
         if n_left_out > n_rows / 2:
-            raise ValueError(f'{first_left_out}, and so in {n_left_out} of {plural(n_rows, "word")}: convert the file to UTF-8')
+            raise ValueError(f'{all_left_out[0]}, and so in {n_left_out} of {plural(n_rows, "word")}: convert the file to UTF-8')
     if n_left_out:
         verb = 'is' if n_left_out == 1 else 'are'
         warnings.warn(f'{file_label(path)}: {plural(n_left_out, "word")} {verb} not UTF-8 and left out, '
-                      f'the first one because {first_left_out}', stacklevel=2)
+                      f'the first one because {all_left_out[0]}', stacklevel=2)
 
 
 # %% ../../nbs/vectors/00a_files.ipynb #9d474972
@@ -640,6 +638,7 @@ class BlockStream(NamedTuple):
     unit: str # the unit of the places: "line" or "byte"
     dim: int # how many numbers a row has
     blocks: Iterator # of `Block`s
+    left_out: list # grows while the blocks are read: a text for each word that is not UTF-8
 
 
 def read_blocks(
@@ -662,8 +661,9 @@ def read_blocks(
     else:
         unit = 'line'
         blocks = _text_blocks(opened, want, limit)
-    decoded_blocks = _decoded_blocks(path, opened.file, blocks, is_binary=unit == 'byte')
-    return BlockStream(layout.format, unit, layout.dim, decoded_blocks)
+    left_out: list = []
+    decoded_blocks = _decoded_blocks(path, opened.file, blocks, unit == 'byte', left_out)
+    return BlockStream(layout.format, unit, layout.dim, decoded_blocks, left_out)
 
 # %% ../../nbs/vectors/00a_files.ipynb #06be00df
 class Row(NamedTuple):
@@ -763,7 +763,10 @@ def read_all_rows(
         return f'{stream.unit} {place_of_row[i]}'
     vectors = np.frombuffer(numbers, '<f4').reshape(-1, stream.dim)
     largest = _TOO_LARGE if stream.format == 'word2vec binary' else np.inf
-    return FileContent(found, vectors, _name_of_rows(path), {'format': stream.format}, place, largest)
+    meta: dict = {'format': stream.format}
+    if stream.left_out:
+        meta['not_utf8'] = len(stream.left_out)
+    return FileContent(found, vectors, _name_of_rows(path), meta, place, largest)
 
 # %% ../../nbs/vectors/00a_files.ipynb #5708a35f
 def matrix_format(path):

@@ -553,7 +553,7 @@ def load_vectors(
 
     A word2vec text has the line "n d" above that, as in "2 2"; a word2vec binary has the same header, and for each word its bytes,
     a space and 4·d bytes (float32). Words in a binary that are not UTF-8, because they were cut inside a character, are left out with a
-    warning. In a text, a tab may follow the word. An .npz has the arrays words and vectors. An .npy or .safetensors has the (n, d) matrix, with
+    warning, and meta["not_utf8"] counts them. In a text, a tab may follow the word. An .npz has the arrays words and vectors. An .npy or .safetensors has the (n, d) matrix, with
     the words in a file beside it: one word a line, a JSON list, or a JSON object of words to rows. Text and binary files may be
     packed (.gz, .zip and others). Pickles, such as gensim's .kv and .model, are not opened.
 
@@ -586,7 +586,7 @@ def load_vectors(
                               _place=content.place, _largest=content.largest, _is_checked=content.is_checked)
     if wanted:
         vectors.meta['missing'] = vectors.missing(wanted)
-    is_whole_text = not wanted and not limit and 'text' in meta['format']
+    is_whole_text = not wanted and not limit and 'text' in meta['format'] and 'not_utf8' not in meta      # a cached file would not warn
     is_from_cache = content.is_checked
     is_large = content.vectors.nbytes >= CACHE_FROM
     if entry and is_whole_text and is_large and not is_from_cache:
