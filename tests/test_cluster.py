@@ -93,9 +93,10 @@ def done(scheduler, tmp_path_factory):
     "The folder of the audits, and what each command wrote."
     folder = tmp_path_factory.mktemp('audits')
     audit = ('audit', *SUBJECTS, *TESTS)
-    commands = {'here': ('here', (*audit, '--quiet')), 'one thread': ('here', PAIRS),
-                'two threads': ('here', (*PAIRS, '--threads=2')), 'two threads again': ('here', (*PAIRS, '--threads=2')),
-                'cluster': ('cluster', (*audit, '--cluster', scheduler)), 'after the cluster': ('cluster', audit),
+    commands = {'here': ('here', (*audit, '--quiet')), 'one thread': ('here', (*PAIRS, '--out=one')),
+                'two threads': ('here', (*PAIRS, '--threads=2', '--out=two')),
+                'two threads again': ('here', (*PAIRS, '--threads=2', '--out=again')),
+                'cluster': ('cluster', (*audit, '--cluster', scheduler)), 'after the cluster': ('cluster', (*audit, '--overwrite')),
                 **{address: ('wrong', ('audit', 'googlenews-mini', '--cluster', address)) for address in (*WRONG, SILENT)}}
     return folder, dict(zip(commands, run_in_one_process(list(commands.values()), folder)))
 

@@ -1,5 +1,6 @@
 """What can be checked of the site without Quarto: nbdev's processed pages, every link in them, every figure's alt text."""
 import ast
+import builtins
 import importlib
 import json
 import os
@@ -169,21 +170,61 @@ def test_cell_options_are_yaml():
                 assert key != 'fig-alt' or isinstance(value, str), f'{page}: {option}'
 
 
+def statements(cell):
+    return ast.parse(re.sub(r'^[%!].*', '', source(cell), flags=re.M)).body
+
+
+def is_import(statement):
+    return isinstance(statement, ast.Import | ast.ImportFrom)
+
+
 def runs_for_the_site(cell):
-    "Does nbdev run this cell when it prepares the site? It does if imports and other code are mixed in it, and no flag is there."
-    text = source(cell)
-    if cell['cell_type'] != 'code' or {*TEST_FLAGS, 'eval', 'export', 'exports', 'exporti'} & cell_flags(text).keys():
+    "Does nbdev run this cell when it prepares the site? It does if the cell is exported or has imports, and no flag."
+    flags = cell_flags(source(cell)).keys() if cell['cell_type'] == 'code' else {'eval'}
+    if {*TEST_FLAGS, 'eval'} & flags:
         return False
-    python = re.sub(r'^[%!].*', '', text, flags=re.M)
-    are_imports = [isinstance(statement, ast.Import | ast.ImportFrom) for statement in ast.parse(python).body]
-    return any(are_imports) and not all(are_imports)
+    return bool({'export', 'exports', 'exporti'} & flags) or any(map(is_import, statements(cell)))
 
 
-def test_cells_that_mix_imports_with_code_need_no_file_and_no_network():
-    "Such a cell runs wherever the site is prepared: put its imports into a cell of their own, or give it the flag of what it needs."
+def is_mixed(cell):
+    "Are imports and other code mixed in a cell that is not exported?"
+    exported = {'export', 'exports', 'exporti'} & cell_flags(source(cell)).keys()
+    are_imports = list(map(is_import, statements(cell)))
+    return not exported and any(are_imports) and not all(are_imports)
+
+
+def bound_names(nodes):
+    "The names that code binds, wherever it does."
+    names = set()
+    for node in (inner for outer in nodes for inner in ast.walk(outer)):
+        if isinstance(node, ast.alias):
+            names.add((node.asname or node.name).partition('.')[0])
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            names.add(node.name)
+    return names
+
+
+def test_cells_that_mix_imports_with_code_run_where_the_site_is_prepared():
+    """Only exported cells and those with imports run there, with no file and no network: put the imports of a cell that needs more
+    into a cell of their own, or give it the flag of what it needs."""
     registered = {name.partition('/')[0] for name in registry_entries() if '/' in name}
     elsewhere = re.compile(rf"\b(fetch|urlopen|snapshot_download)\(|'(hf:|openai:|https?://|({'|'.join(sorted(registered))})/)")
-    wrong = [f'{page}: {source(cell)[:80]!r}' for page in pages() for cell in cells(root / 'nbs' / page) if runs_for_the_site(cell) and elsewhere.search(source(cell))]
+    wrong = []
+    for page in pages():
+        known = {*dir(builtins), 'show_doc', 'get_ipython'}
+        for cell in filter(runs_for_the_site, cells(root / 'nbs' / page)):
+            known |= bound_names(statements(cell))
+            if not is_mixed(cell):
+                continue
+            used = {node.id for statement in statements(cell) for node in ast.walk(statement) if isinstance(node, ast.Name)}
+            if elsewhere.search(source(cell)) or used - known:
+                wrong.append(f'{page}: {source(cell)[:80]!r} needs {sorted(used - known) or "a file or a network"}')
     assert wrong == []
 
 

@@ -150,7 +150,7 @@ _PHRASES = { # a phrase of a message for Python, as a regular expression -> the 
         'name a token of its vocabulary with --bos TOKEN, or leave the first token unscored with --bos none',
     r'bos may be "auto", a token, or None': '--bos may be auto, a token, or none',
     r'leave bos out': 'leave --bos out',
-    r"or pass columns=\('…', '…'\), in a study file columns: \[…, …\]": 'or give --columns, in a study file columns: […, …]',
+    r'with columns=\((.+?), (.+?)\), in a study file': r'with --columns \1 \2, in a study file',
     r', or give cache=False': '',
     r'give vocabulary=, a list of its words or a file of them \(one a line, or \.json\), or put one beside it':
         'put a list of its words beside it (one a line, or .json)'}

@@ -182,11 +182,13 @@ def crows_pairs_change(before, # a Result of crows_pairs
                       )->Estimate: # value: after minus before, percentage points
     "The change of the metric between two models, paired by sentence pair (McNemar 1947, doi:10.1007/BF02295996)."
     clusters = _clusters_of(before.details, before.meta)
-    signs = [r.details['winner'].map(_SIGN) for r in (before, after)]
-    found = paired_preferences(*signs, clusters=clusters.labels, ties='anti', confidence_level=before.confidence_level)
+    first, second = (r.details['winner'].map(_SIGN) for r in (before, after))
+    found = paired_preferences(first, second, clusters=clusters.labels, ties='anti', confidence_level=before.confidence_level)
     change = name_units(found.difference_of_ratios, clusters.names)
-    interval = change.interval and replace(change.interval, low=100 * change.interval.low, high=100 * change.interval.high)
-    return replace(change, name='paired change', value=100 * change.value, unit='%', interval=interval)
+    interval = change.interval
+    if interval is not None:
+        interval = replace(interval, low=100 * interval.low, high=100 * interval.high)
+    return replace(change, name='paired change', value=100 * change.value, unit='%', interval=interval)       # type: ignore[operator]
 
 # %% ../../nbs/03a_crows_pairs.ipynb #c32f2dae
 def _placebo(model, table, scoring, winners):

@@ -175,7 +175,7 @@ class Embedder:
     def _difference(self, stored):
         "Ask for the vectors of some texts again. Says which one differs from the stored one; '' if none does."
         texts = list(stored)
-        vectors = {}
+        vectors: dict = {}
 
         def keep(batch, reply):
             vectors.update(zip([texts[i] for i in batch], reply.vectors))

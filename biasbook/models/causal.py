@@ -261,7 +261,7 @@ class CausalScorer(Scorer):
         return self._terms(rows, firsts)
 
     def start(self,
-              bos='auto', # a token by name; None for no token; "auto": as the model was opened, which is `start_of` by default
+              bos='auto', # a token by name; None for no token; "auto": as the model was opened, by default the tokenizer's own start token
              )->str|None: # None for no token
         "The token before a text. ValueError for a tokenizer without such a token, or for a token that it does not know."
         if bos != 'auto':

@@ -396,7 +396,7 @@ SAME_PROBABILITY = .1 # the largest difference of a token's probability between 
 
 def _different_tokens(before, now):
     "Which first token has another probability than before, in words; '' if none has."
-    probabilities = [{}, {}]
+    probabilities: list[dict] = [{}, {}]
     for tokens, found in zip((before, now), probabilities):
         for token in tokens or ():
             found[token.text] = found.get(token.text, 0.) + math.exp(token.logprob)

@@ -817,7 +817,7 @@ def load_checkpoint(name_or_path, # a folder, also of a LoRA adapter, a GGUF fil
     with quiet_transformers():
         config = load_config(found.folder, name, **from_file)
         kind_found = model_kind(config, kind, name)
-        tokenizer = load_tokenizer(tokenizer_folder, name, **from_file)
+        tokenizer = load_tokenizer(Path(tokenizer_folder), name, **from_file)
         model = _load_weights(found.folder, name, kind_found, dtype, placement, **from_file)
         if parts.adapter:
             model = _with_adapter(model, parts.adapter, name)

@@ -779,9 +779,9 @@ class ServedScorer(CausalScorer):
         stored = self.store.get([key])
         earlier = passed_from_bytes(stored[key]) if key in stored else None
         try:
-            is_same = earlier is not None and earlier.facts == facts and earlier.probe.difference <= tolerance
-            if is_same and repeat_probe(client, self.tokenizer, start, earlier.probe, tolerance):
-                return earlier
+            if earlier is not None and earlier.facts == facts and earlier.probe.difference <= tolerance:
+                if repeat_probe(client, self.tokenizer, start, earlier.probe, tolerance):
+                    return earlier
             passed = Passed(facts, probe_server(client, self.tokenizer, start, facts, tolerance))
         except ProviderError as e:
             answers_nothing = e.status is None or e.status >= 500
@@ -914,7 +914,7 @@ class ServedScorer(CausalScorer):
     def _difference(self, stored):
         "Ask for the values of some texts again. Says which one differs from the stored one; '' if none does."
         texts = list(stored)
-        values = {}
+        values: dict = {}
 
         def keep(numbers, rows):
             values.update(zip([texts[i] for i in numbers], rows))

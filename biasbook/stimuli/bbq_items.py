@@ -83,7 +83,7 @@ _FIELD_NAMES = {                              # the names of BBQ -> the names in
     'stereotyped_groups': ('known_stereotyped_groups', 'bias_targeted_groups'),
     'target_loc': ('biased',),
     'ans0': ('choice_0',), 'ans1': ('choice_1',), 'ans2': ('choice_2',)}
-_FIELD_VALUES = {
+_FIELD_VALUES: dict = {
     'question_polarity': {'negative': 'neg', 'non_negative': 'nonneg', 'non-negative': 'nonneg', 'nonnegative': 'nonneg'},
     'context_condition': {'ambiguous': 'ambig', 'ambiguous_context': 'ambig', 'disambiguated': 'disambig', 'disambiguous': 'disambig',
                           'disambiguated_context': 'disambig', 'disambiguous_context': 'disambig'},

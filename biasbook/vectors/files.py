@@ -167,8 +167,8 @@ def _has_tabs(first_row):
     n_numbers = _count_numbers(fields)
     if not n_numbers:
         return False
-    word_with_its_end = re.match(rb'([^ \t]*[ \t]){%d}' % (len(fields) - n_numbers), first_row)[0]
-    return word_with_its_end.endswith(b'\t')
+    word_with_its_end = re.match(rb'([^ \t]*[ \t]){%d}' % (len(fields) - n_numbers), first_row)
+    return word_with_its_end is not None and word_with_its_end[0].endswith(b'\t')
 
 
 def _lines_behind_header(file, dim):

@@ -89,8 +89,8 @@ def _with_tag(word):
 
 def _without_tag(word):
     "The word without a part of speech behind it."
-    bare, joint, tag = re.fullmatch(r'(.*?)(?:([_|/#.])([^_|/#.]+))?', word, re.S).groups()
-    return {bare} if joint and tag in _TAGS else set()
+    found = re.fullmatch(r'(.*?)[_|/#.]([^_|/#.]+)', word, re.S)
+    return {found[1]} if found and found[2] in _TAGS else set()
 
 
 def _with_prefix(word):
