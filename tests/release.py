@@ -12,7 +12,7 @@ from colab import write_install_cells
 
 
 def write():
-    "The version into CITATION.cff, .zenodo.json, the package, and the install cells of the pages."
+    "The version into CITATION.cff, .zenodo.json, the package, the install cells of the pages, and the workflows of the bias gate."
     citation = root / 'CITATION.cff'
     text = citation.read_text(encoding='utf-8')
     citation.write_text(re.sub(r'^version: .*$', f'version: {version()}', text, flags=re.M), encoding='utf-8')
@@ -21,6 +21,9 @@ def write():
     data['version'] = version()
     archive.write_text(json.dumps(data, indent=2, ensure_ascii=False) + '\n', encoding='utf-8')
     write_install_cells()
+    gate = root / 'nbs' / 'bias_gate.ipynb'
+    page = gate.read_text(encoding='utf-8')
+    gate.write_text(re.sub(r'(pip install git\+https://github\.com/biasbook/biasbook@v)[\w.]+(\\n)', rf'\g<1>{version()}\g<2>', page), encoding='utf-8')
     subprocess.run(['nbdev_export'], cwd=root, check=True)
 
 

@@ -15,6 +15,9 @@ pytestmark = [pytest.mark.skipif(not find_spec('distributed'), reason="needs Das
 
 SUBJECTS = 'googlenews-mini', 'novels-mini-masked'
 TESTS = '--only=weat7', '--only=weat8', '--only=stereotype pairs', '--no-placebo'
+PAIRS = 'audit', 'novels-mini-masked', '--only=stereotype pairs', '--no-placebo'
+WRONG = '10.0.0.1:8786', 'local:0', 'local:many', 'tcp:8786'
+SILENT = 'tcp://127.0.0.1:9'
 
 
 def environment(folder, threads):
@@ -46,45 +49,25 @@ def scheduler(tmp_path_factory):
         env=environment(folder / 'cache', 2), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     processes = [start('dask_scheduler', '--host', '127.0.0.1', '--port', '0')]
     try:
-        processes += [start('dask_worker', '--nthreads', '1'), start('dask_worker', '--nthreads', '2')]
+        processes += [start('dask_worker', '--no-nanny', '--nthreads', '1'), start('dask_worker', '--no-nanny', '--nthreads', '2')]
         deadline = time.monotonic() + 600
         while not file.exists() and time.monotonic() < deadline:
             time.sleep(.1)
         yield json.loads(file.read_text())['address']
     finally:
         for process in processes:
-            process.terminate()
+            process.kill()                # a worker that is asked to end may wait for its scheduler
         for process in processes:
             process.wait(600)
 
 
-@pytest.fixture(scope='module')
-def here(tmp_path_factory):
-    "The folder of the same audit in one process, with two threads."
-    folder = tmp_path_factory.mktemp('here')
-    assert biasbook('audit', *SUBJECTS, *TESTS, '--quiet', folder=folder, threads=2)[0] == 0
-    return folder / 'biasbook-audit'
-
-
-def test_scheduler_and_workers(scheduler, here, tmp_path):
-    code, out, err = biasbook('audit', *SUBJECTS, *TESTS, '--cluster', scheduler, folder=tmp_path)
-    assert code == 0 and 'units in workers' in err or 'computed in' in err
-    for name in ('results.json', 'results.csv', 'results.md', 'report.html'):
-        assert (tmp_path / 'biasbook-audit' / name).read_bytes() == (here / name).read_bytes(), name
-    code, out, err = biasbook('audit', *SUBJECTS, *TESTS, folder=tmp_path)                    # kept here, whoever computed it
-    assert (code, err.strip()) == (0, 'audit: 3 units reused, nothing to compute')
-
-
-def test_local_processes(here, tmp_path):
-    code, out, err = biasbook('audit', 'googlenews-mini', *TESTS[:2], '--no-placebo', '--cluster', 'local:2', '--quiet', folder=tmp_path)
-    expected = [r for r in results(here)['results'] if r['subject'] == 'googlenews-mini']
-    assert code == 0 and len(expected) == 2 and results(tmp_path / 'biasbook-audit')['results'] == expected
-
-
 IN_ONE_PROCESS = """
-import json, sys
+import json, os, sys
 from biasbook.auditing.cli import main
-for args in json.loads(sys.argv[1]):
+for folder, args in json.loads(sys.argv[1]):
+    os.makedirs(folder, exist_ok=True)
+    os.chdir(folder)
+    os.environ['BIASBOOK_CACHE_DIR'] = os.path.join(folder, 'cache')
     try:
         main(args, prog_name='biasbook')
     except SystemExit as end:
@@ -93,8 +76,11 @@ for args in json.loads(sys.argv[1]):
 
 
 def run_in_one_process(commands, folder):
-    "What each command writes to standard error, and behind it the exit code. They share the imports, and may use two threads."
-    done = subprocess.run([sys.executable, '-c', IN_ONE_PROCESS, json.dumps(commands)], capture_output=True, text=True, timeout=600, cwd=folder,
+    """What each command writes to standard error, and behind it the exit code.
+
+    A command is the name of a folder, which has a cache of its own, and the arguments. They share the imports, and may use two threads."""
+    given = json.dumps([(str(folder / name), args) for name, args in commands])
+    done = subprocess.run([sys.executable, '-c', IN_ONE_PROCESS, given], capture_output=True, text=True, timeout=600, cwd=folder,
                           env=environment(folder / 'cache', 2))
     assert done.returncode == 0 and 'Traceback' not in done.stderr, done.stderr
     parts = re.split(r'(?<=ended with \d)\n', done.stderr)
@@ -102,16 +88,46 @@ def run_in_one_process(commands, folder):
     return parts[:-1]
 
 
-def test_threads_are_part_of_the_key(tmp_path):
-    command = ['audit', 'novels-mini-masked', '--only=stereotype pairs', '--no-placebo']
-    said = run_in_one_process([[*command, f'--threads={threads}'] for threads in (1, 2, 2)], tmp_path)
-    for text, line in zip(said, ('1 unit computed', '1 unit computed', '1 unit reused, nothing to compute')):
-        assert f'audit: {line}' in text and text.endswith('ended with 0')
+@pytest.fixture(scope='module')
+def done(scheduler, tmp_path_factory):
+    "The folder of the audits, and what each command wrote."
+    folder = tmp_path_factory.mktemp('audits')
+    audit = ('audit', *SUBJECTS, *TESTS)
+    commands = {'here': ('here', (*audit, '--quiet')), 'one thread': ('here', (*PAIRS, '--out=one')),
+                'two threads': ('here', (*PAIRS, '--threads=2', '--out=two')),
+                'two threads again': ('here', (*PAIRS, '--threads=2', '--out=again')),
+                'cluster': ('cluster', (*audit, '--cluster', scheduler)), 'after the cluster': ('cluster', (*audit, '--overwrite')),
+                **{address: ('wrong', ('audit', 'googlenews-mini', '--cluster', address)) for address in (*WRONG, SILENT)}}
+    return folder, dict(zip(commands, run_in_one_process(list(commands.values()), folder)))
 
 
-def test_wrong_addresses(tmp_path):
-    addresses = ('10.0.0.1:8786', 'local:0', 'local:many', 'tcp:8786', 'tcp://127.0.0.1:9')
-    *wrong, silent = run_in_one_process([['audit', 'googlenews-mini', '--cluster', address] for address in addresses], tmp_path)
-    for text in wrong:
+def test_scheduler_and_workers(done):
+    folder, said = done
+    assert said['here'] == 'ended with 0'
+    assert said['cluster'].endswith('ended with 0') and ('units in workers' in said['cluster'] or 'computed in' in said['cluster'])
+    for name in ('results.json', 'results.csv', 'results.md', 'report.html'):
+        assert (folder / 'cluster/biasbook-audit' / name).read_bytes() == (folder / 'here/biasbook-audit' / name).read_bytes(), name
+    assert said['after the cluster'] == 'audit: 3 units reused, nothing to compute\nended with 0'         # kept here, whoever computed it
+
+
+def test_local_processes(done, tmp_path):
+    folder, _ = done
+    code, out, err = biasbook('audit', 'googlenews-mini', *TESTS[:2], '--no-placebo', '--cluster', 'local:2', '--quiet', folder=tmp_path)
+    expected = [r for r in results(folder / 'here/biasbook-audit')['results'] if r['subject'] == 'googlenews-mini']
+    assert code == 0 and len(expected) == 2 and results(tmp_path / 'biasbook-audit')['results'] == expected
+
+
+def test_threads_are_part_of_the_key(done):
+    "The audit before had one thread."
+    _, said = done
+    for name, line in (('one thread', '1 unit reused, nothing to compute'), ('two threads', '1 unit computed'),
+                       ('two threads again', '1 unit reused, nothing to compute')):
+        assert f'audit: {line}' in said[name] and said[name].endswith('ended with 0')
+
+
+def test_wrong_addresses(done):
+    _, said = done
+    for address in WRONG:
+        text = said[address]
         assert text.endswith('ended with 2') and 'the address of a Dask scheduler' in text and 'local:N' in text
-    assert silent.endswith('ended with 1') and 'no Dask scheduler answers at tcp://127.0.0.1:9' in silent
+    assert said[SILENT].endswith('ended with 1') and f'no Dask scheduler answers at {SILENT}' in said[SILENT]

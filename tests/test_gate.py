@@ -2,15 +2,24 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
+from click.testing import CliRunner
+
+from biasbook.auditing.cli import main
 
 root = Path(__file__).parent.parent
+sys.path.insert(0, str(root / 'tests'))
+
+from interface import version  # noqa: E402
+
 PAGE = root / 'nbs' / 'bias_gate.ipynb'
 
 
@@ -33,7 +42,7 @@ def commands(workflow):
     "The commands of the workflow, without the installation."
     steps, = [job['steps'] for job in workflow['jobs'].values()]
     found = [step['run'] for step in steps if 'run' in step]
-    assert found[0] == 'pip install git+https://github.com/biasbook/biasbook'
+    assert found[0] == f'pip install git+https://github.com/biasbook/biasbook@v{version()}'        # so that a later version changes no build
     return found[1:]
 
 
@@ -61,6 +70,19 @@ def run(folder, command):
                           capture_output=True, text=True, timeout=600)
     assert 'Traceback' not in done.stderr, done.stderr
     return done
+
+
+def run_here(folder, command):
+    "Run a command of biasbook in this process, where its shell is not what is tested."
+    program, *arguments = shlex.split(command.replace('\\\n', ' '))
+    assert program == 'biasbook'
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv('BIASBOOK_CACHE_DIR', str(folder / 'cache'))
+        patch.setenv('BIASBOOK_DATA_DIR', '')
+        done = CliRunner().invoke(main, arguments, prog_name='biasbook')
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
+    return SimpleNamespace(returncode=done.exit_code, stdout=done.stdout, stderr=done.stderr)
 
 
 def test_workflow_is_complete():
@@ -91,18 +113,20 @@ def test_commands_of_the_workflow(repository):
 
 
 def with_limits(repository, *limits):
-    "The first command of the workflow, for the configuration with other limits."
+    "The first command of the workflow, for the configuration with other limits and fewer tests."
     config = yaml.safe_load(file_on_page('bias/audit.yaml'))
-    config.update(limits=list(limits), out='other')
+    config.update(limits=list(limits), out='other', measures=['weat'], only=['weat3', 'weat7'])
     (repository / 'bias' / 'other.yaml').write_text(yaml.safe_dump(config), encoding='utf-8')
     check, _ = commands(yaml.safe_load(file_on_page('.github/workflows/bias.yaml')))
-    return run(repository, check.replace('bias/audit.yaml', 'bias/other.yaml'))
+    return run_here(repository, check.replace('bias/audit.yaml', 'bias/other.yaml'))
 
 
 def test_exit_codes_of_the_gate(repository):
-    exceeded = with_limits(repository, 'weat7: abs(value) <= .5', 'weat99: value < 1')
+    exceeded = with_limits(repository, 'weat7: abs(value) <= .5', 'weat6: value < 1')          # weat6 is not chosen
     assert exceeded.returncode == 1 and '\n::error title=' in exceeded.stdout and '\n::warning title=' in exceeded.stdout
     assert with_limits(repository, 'weat3: not stands_out').returncode == 3
+    assert json.loads((repository / 'other' / 'results.json').read_text())['about']['limits'][0]['limit'] == 'weat3: not stands_out'
+    assert with_limits(repository, 'weat33: value < 1').returncode == 2
     wrong = with_limits(repository, 'weat3: vlue < 1')
     assert wrong.returncode == 2 and 'did you mean value?' in wrong.stderr and wrong.stdout == ''
 
@@ -114,18 +138,18 @@ def test_moved_values_stop_the_build(repository):
     (repository / 'moved').mkdir()
     (repository / 'moved' / 'results.json').write_text(json.dumps(data), encoding='utf-8')
     _, compare = commands(yaml.safe_load(file_on_page('.github/workflows/bias.yaml')))
-    done = run(repository, compare.replace('bias/accepted', 'moved'))
+    done = run_here(repository, compare.replace('bias/accepted', 'moved'))
     assert done.returncode == 1 and '1 within, 1 exceeded' in done.stdout and '::error' in done.stdout
     data['results'].append({**gap, 'query': 'another one'})
     (repository / 'moved' / 'results.json').write_text(json.dumps(data), encoding='utf-8')
-    done = run(repository, compare.replace('bias/accepted', 'moved').replace('<= .05', '<= .5'))
+    done = run_here(repository, compare.replace('bias/accepted', 'moved').replace('<= .05', '<= .5'))
     assert done.returncode == 3 and 'not measured' in done.stdout
 
 
 def test_gitlab_has_the_same_command(repository):
     job = yaml.safe_load(file_on_page('.gitlab-ci.yml'))['bias gate']
     install, check = job['script']
-    assert install.startswith('pip install') and run(repository, check).returncode == 0
+    assert install.startswith('pip install') and run_here(repository, check).returncode == 0
     assert (repository / job['artifacts']['reports']['junit']).exists()
 
 
@@ -143,7 +167,7 @@ def test_hook_on_the_page(repository):
     repo, = yaml.safe_load(file_on_page('.pre-commit-config.yaml'))['repos']
     used, = repo['hooks']
     assert used['id'] == hook['id'] and re.compile(used['files']).match('bias/audit.yaml')
-    done = run(repository, ' '.join([hook['entry'], *used['args']]))
+    done = run_here(repository, ' '.join([hook['entry'], *used['args']]))
     assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
 
 

@@ -8,10 +8,13 @@ import pytest
 from click.testing import CliRunner
 
 from biasbook.auditing.cli import main
-from biasbook.auditing.run import audit
+from biasbook.auditing.run import NoSubject, audit
+from biasbook.core.answers import N_CHECKED
 from biasbook.core.store import Store
+from biasbook.embedders.load import load_embedder
 from biasbook.models.load import load_model
 from biasbook.testing.completions_server import CompletionsServer
+from biasbook.testing.fake_server import FakeServer, hash_vectors
 
 pytest.importorskip('torch')
 TOKENIZER = 'tokenizer=novels-mini-causal'
@@ -69,7 +72,7 @@ def prompts_since(server, n):
     return [ids for body in bodies for ids in body['prompt']]
 
 
-def test_kinds_can_be_mixed_and_a_repeated_audit_sends_no_text(box, model):
+def test_kinds_can_be_mixed_and_a_repeated_audit_sends_three_texts(box, model):
     Path('toy.txt').write_text('he 1 0\nshe 0 1\nman .9 .2\nwoman .1 .8\n', encoding='utf-8')
     with CompletionsServer(model) as server:
         subjects = (f'{server.name()}?{TOKENIZER}', 'novels-mini-causal', 'googlenews-mini', 'toy.txt')
@@ -82,11 +85,12 @@ def test_kinds_can_be_mixed_and_a_repeated_audit_sends_no_text(box, model):
         assert about['server'] == 'vllm' and about['answered_as'] == 'm' and about['server_version'] == '0.0.loopback'
         n = len(server.log)
         run('audit', *subjects, *SMALL, '--out', 'two')
-        assert len(prompts_since(server, n)) == 1                                      # by which the model is recognised
+        assert len(prompts_since(server, n)) == 1 + N_CHECKED                          # one by which the model is recognised
         assert values_of('two') == values
-        n = len(server.log)
-        run('audit', subjects[0], *SMALL, '--out', 'fresh', '--fresh')
-        assert len(prompts_since(server, n)) == 1                                      # its scores are in the store
+        for option in ('--fresh', '--ask-again'):
+            n = len(server.log)
+            run('audit', subjects[0], *SMALL, '--out', option.strip('-'), option)
+            assert len(prompts_since(server, n)) == 1 + N_TEXTS
     page = Path('one/report.html').read_text(encoding='utf-8')
     assert '127.0.0.1' in page                                                         # which server it was
 
@@ -98,8 +102,9 @@ def test_the_store_of_a_served_subject_is_closed(box, model, monkeypatch):
     monkeypatch.setattr(Store, 'close', _noting(closed, Store.close))
     with CompletionsServer(model) as server:
         audit(f'{server.name()}?{TOKENIZER}', study='study.yaml')
-        audit(f'{server.name("no-echo")}?{TOKENIZER}', study='study.yaml')
-        audit(f'{server.name()}?{TOKENIZER}', 'weat')                                 # takes no language models
+        for subject, measures in ((server.name('no-echo'), None), (server.name(), 'weat')):        # weat takes no language models
+            with pytest.raises(NoSubject):
+                audit(f'{subject}?{TOKENIZER}', measures, study=None if measures else 'study.yaml')
     assert len(opened) == 6 and set(map(id, opened)) == set(map(id, closed))
 
 
@@ -154,7 +159,7 @@ def test_server_that_dies_and_comes_back(box, model):
     assert f'The scores of {n_stored} of {N_TEXTS} texts are stored; the next run asks for the others only' in words_said, said
     with CompletionsServer(model) as server:
         code, said = run('audit', f'{server.name()}?{TOKENIZER}', *SMALL, '--out', 'two')
-        assert len(prompts_since(server, 0)) == N_PROBES + N_TEXTS - n_stored
+        assert len(prompts_since(server, 0)) == N_PROBES + N_TEXTS - n_stored + min(N_CHECKED, n_stored)
     assert code == 0, said
     here = audit('novels-mini-causal', study='study.yaml', resume=False)
     assert values_of('two')['m', 'tears'] == here.results[0].value
@@ -170,3 +175,118 @@ def test_workers_open_the_server_themselves(box, model):
         code, said = run('audit', f'{server.name()}?{TOKENIZER}', *SMALL, '--out', 'out', '--jobs', 2)
     assert code == 0, said
     assert ('m', 'tears') in values_of('out')
+
+
+class SwappedServer(CompletionsServer):
+    "A server whose model, once it `is_swapped`, takes *She* for *He* and *He* for *She*."
+    is_swapped = False
+
+    def _values(self, ids):
+        if not self.is_swapped:
+            return super()._values(ids)
+        he, she = (self.model.tokenizer(word, add_special_tokens=False)['input_ids'][0] for word in ('He', 'She'))
+        other = {he: she, she: he}
+        after = super()._values([other.get(token, token) for token in ids]).clone()
+        after[:, [he, she]] = after[:, [she, he]]
+        return after
+
+
+PAIRS_OF_TWO = """
+name: two words
+pairs:
+- name: tears
+  sentences:
+  - [She cried all night., He cried all night.]
+  - [She was in tears., He was in tears.]
+  - [She was afraid., He was afraid.]
+  - [She was brave., He was brave.]
+"""
+
+
+def test_a_served_model_that_swaps_two_words_is_found(box, model):
+    Path('study.yaml').write_text(PAIRS_OF_TWO, encoding='utf-8')
+    with SwappedServer(model) as server:
+        subject = f'{server.name()}?{TOKENIZER}'
+        assert run('audit', subject, *SMALL, '--out', 'one')[0] == 0
+        server.is_swapped = True
+        code, said = run('audit', subject, *SMALL, '--out', 'two')
+        said = ' '.join(said.split())
+        assert code == 3 and 'is another model' in said and 'with --ask-again' in said and 'ask_again=' not in said, said
+        code, said = run('audit', subject, *SMALL, '--out', 'three', '--ask-again')
+        assert code == 0, said
+        new = values_of('three')
+        assert new['m', 'tears'] != values_of('one')['m', 'tears']
+        assert run('audit', subject, *SMALL, '--out', 'four')[0] == 0
+        assert values_of('four') == new
+        n = len(server.log)
+        assert run('audit', subject, *SMALL, '--out', 'five', '--fresh')[0] == 0
+        assert len(prompts_since(server, n)) == 1 + N_TEXTS and values_of('five') == new
+
+
+def test_a_served_model_that_is_gone(box, model):
+    with CompletionsServer(model) as server:
+        subject = f'{server.name()}?{TOKENIZER}&retries=0'
+        assert run('audit', subject, *SMALL, '--out', 'one')[0] == 0
+    code, said = run('audit', subject, *SMALL, '--out', 'two')
+    assert code == 0 and said.count('Warning: the answers of m at http') == 1 and 'could not be checked' in said, said
+    assert values_of('two') == values_of('one')
+    code, said = run('audit', subject, *SMALL, '--out', 'three', '--ask-again')
+    assert code == 3 and 'check the connection' in ' '.join(said.split())
+    assert run('audit', subject, *SMALL, '--out', 'four')[0] == 0              # nothing was lost
+    assert values_of('four') == values_of('one')
+
+
+def another_model(texts):
+    return hash_vectors([text[::-1] for text in texts])
+
+
+def embedder_of(server):
+    return f'openai-compatible:m@{server.url("openai-compatible")}?retries=0'
+
+
+SEAT = ('--measure', 'seat', '--only', 'seat[67]', '--no-placebo')
+
+
+@pytest.mark.parametrize('jobs', [(), ('--jobs', '2')])
+def test_an_embedder_that_changes_is_found(box, jobs):
+    with FakeServer() as server:
+        assert run('audit', embedder_of(server), *SEAT, *jobs, '--out', 'one')[0] == 0
+        n = len(server.log)
+        assert run('audit', embedder_of(server), *SEAT, *jobs, '--out', 'two')[0] == 0
+        checked = [len(entry['body']['input']) for entry in server.log[n:]]
+        assert checked and set(checked) == {N_CHECKED} and len(checked) <= 1 + len(jobs) and values_of('two') == values_of('one')
+        server.vectors = another_model
+        code, said = run('audit', embedder_of(server), *SEAT, *jobs, '--out', 'three')
+        said = ' '.join(said.split())
+        assert code == 3 and 'm of openai-compatible at http' in said and 'has the cosine' in said and 'with --ask-again' in said, said
+        assert run('audit', embedder_of(server), *SEAT, *jobs, '--out', 'four', '--ask-again')[0] == 0
+        new = values_of('four')
+        assert all(value != new[name] for name, value in values_of('one').items())
+        assert run('audit', embedder_of(server), *SEAT, '--out', 'five')[0] == 0
+        assert values_of('five') == new
+        server.vectors = None
+        Path('audit.yaml').write_text(f'subjects: ["{embedder_of(server)}"]\nmeasures: seat\nonly: "seat[67]"\nplacebo: false\nask_again: true\n')
+        assert run('audit', '--config', 'audit.yaml', '--out', 'six')[0] == 0
+        assert values_of('six') == values_of('one')
+
+
+def test_an_embedder_that_is_gone(box):
+    with FakeServer() as server:
+        subject = embedder_of(server)
+        assert run('audit', subject, *SEAT, '--out', 'one')[0] == 0
+    code, said = run('audit', subject, *SEAT, '--out', 'two')
+    assert code == 0 and said.count('Warning: the answers of m of openai-compatible at http') == 1, said
+    assert values_of('two') == values_of('one')
+
+
+def test_an_embedder_that_was_opened_before_is_checked_in_each_audit(box):
+    options = dict(only=['seat6', 'seat7'], placebo=False)
+    with FakeServer() as server:
+        embedder = load_embedder('openai-compatible:m', base_url=server.url('openai-compatible'))
+        old = audit(embedder, 'seat', **options)
+        server.vectors = another_model
+        changed = audit(embedder, 'seat', **options)
+        assert not changed.results and all('is another model' in failure['error'] for failure in changed.failures)
+        new = audit(embedder, 'seat', ask_again=True, **options)
+        assert [r.value for r in new.results] != [r.value for r in old.results]
+        assert [r.value for r in audit(embedder, 'seat', **options).results] == [r.value for r in new.results]

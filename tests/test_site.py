@@ -1,5 +1,6 @@
 """What can be checked of the site without Quarto: nbdev's processed pages, every link in them, every figure's alt text."""
 import ast
+import builtins
 import importlib
 import json
 import os
@@ -17,12 +18,17 @@ import pytest
 import yaml
 from execnb.nbio import mk_cell
 from fontTools.ttLib.tables._g_l_y_f import Glyph
+from nbdev.config import get_config
+
+from biasbook.core.needs import cell_flags
+from biasbook.core.registry import registry_entries
 
 sys.path.insert(0, str(Path(__file__).parent))
 from docs import LARGEST_PAGE, problems, rendered, requests_elsewhere   # noqa: E402
 from test_project import PACKAGES                          # noqa: E402
 
 root = Path(__file__).parent.parent
+TEST_FLAGS = {*get_config().tst_flags.split(), 'env'}
 SITE = 'https://biasbook.github.io/biasbook/'
 BLOB = 'https://github.com/biasbook/biasbook/blob/main/'
 COLAB = 'https://colab.research.google.com/github/biasbook/biasbook/blob/main/nbs/'
@@ -162,6 +168,64 @@ def test_cell_options_are_yaml():
                     pytest.fail(f'{page}: put the value in quotation marks, {option}\n{error}')
                 assert not isinstance(value, dict | list), f'{page}: {option}'
                 assert key != 'fig-alt' or isinstance(value, str), f'{page}: {option}'
+
+
+def statements(cell):
+    return ast.parse(re.sub(r'^[%!].*', '', source(cell), flags=re.M)).body
+
+
+def is_import(statement):
+    return isinstance(statement, ast.Import | ast.ImportFrom)
+
+
+def runs_for_the_site(cell):
+    "Does nbdev run this cell when it prepares the site? It does if the cell is exported or has imports, and no flag."
+    flags = cell_flags(source(cell)).keys() if cell['cell_type'] == 'code' else {'eval'}
+    if {*TEST_FLAGS, 'eval'} & flags:
+        return False
+    return bool({'export', 'exports', 'exporti'} & flags) or any(map(is_import, statements(cell)))
+
+
+def is_mixed(cell):
+    "Are imports and other code mixed in a cell that is not exported?"
+    exported = {'export', 'exports', 'exporti'} & cell_flags(source(cell)).keys()
+    are_imports = list(map(is_import, statements(cell)))
+    return not exported and any(are_imports) and not all(are_imports)
+
+
+def bound_names(nodes):
+    "The names that code binds, wherever it does."
+    names = set()
+    for node in (inner for outer in nodes for inner in ast.walk(outer)):
+        if isinstance(node, ast.alias):
+            names.add((node.asname or node.name).partition('.')[0])
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            names.add(node.name)
+    return names
+
+
+def test_cells_that_mix_imports_with_code_run_where_the_site_is_prepared():
+    """Only exported cells and those with imports run there, with no file and no network: put the imports of a cell that needs more
+    into a cell of their own, or give it the flag of what it needs."""
+    registered = {name.partition('/')[0] for name in registry_entries() if '/' in name}
+    elsewhere = re.compile(rf"\b(fetch|urlopen|snapshot_download)\(|'(hf:|openai:|https?://|({'|'.join(sorted(registered))})/)")
+    wrong = []
+    for page in pages():
+        known = {*dir(builtins), 'show_doc', 'get_ipython'}
+        for cell in filter(runs_for_the_site, cells(root / 'nbs' / page)):
+            known |= bound_names(statements(cell))
+            if not is_mixed(cell):
+                continue
+            used = {node.id for statement in statements(cell) for node in ast.walk(statement) if isinstance(node, ast.Name)}
+            if elsewhere.search(source(cell)) or used - known:
+                wrong.append(f'{page}: {source(cell)[:80]!r} needs {sorted(used - known) or "a file or a network"}')
+    assert wrong == []
 
 
 def test_alt_texts_are_no_broken_addresses():

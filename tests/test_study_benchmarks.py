@@ -20,7 +20,7 @@ from biasbook.embedders.load import from_callable
 from biasbook.stimuli.study import example_study, study_from_text
 from biasbook.testing.completions_server import CompletionsServer
 from biasbook.testing.fake_server import FakeServer, hash_vectors
-from biasbook.testing.planted_tasks import load_task_grammar
+from biasbook.testing.planted_tasks import bbq_table, load_task_grammar
 
 pytest.importorskip('torch')
 pytest.importorskip('transformers')
@@ -28,10 +28,20 @@ pytest.importorskip('transformers')
 KINDS = {'planted': True, 'unbiased': False}
 
 
+def some_questions(language):
+    "Which questions of the language are asked, by position: those of every third template, which have bias in both conditions."
+    return [number for number, template in enumerate(language.bbq_items()['template']) if int(template) % 3 == 2]
+
+
+def some_pairs(language):
+    "A third of the pairs of sentences of the language: all occupations and all templates, with a third of the participants."
+    return language.coreference_pairs().iloc[::3]
+
+
 def pronoun_rows(language):
-    "The pairs of sentences of the language as rows of a table, with the share of women of each occupation."
+    "The pairs of sentences as rows of a table, with the share of women of each occupation."
     rows = []
-    for pair in language.coreference_pairs().itertuples():
+    for pair in some_pairs(language).itertuples():
         sentence = pair.pro.replace(f' {pair.pro_pronoun} ', ' {pronoun} ')
         rows.append({'sentence': sentence, 'pro': pair.pro_pronoun, 'anti': pair.anti_pronoun, 'occupation': pair.occupation,
                      'other': pair.participant, 'stereotype': pair.list})
@@ -41,7 +51,7 @@ def pronoun_rows(language):
 def write_study(folder, language):
     "A study file with the items of the language, and the tables beside it."
     pairs = pronoun_rows(language)
-    language.bbq_items().to_csv(folder / 'questions.csv', index=False)
+    language.bbq_items().iloc[some_questions(language)].to_csv(folder / 'questions.csv', index=False)
     pd.DataFrame(pairs).to_csv(folder / 'pronouns.csv', index=False)
     (folder / 'stand-ins.txt').write_text('\n'.join(language.honest_lexicon()), encoding='utf-8')
     lists = language.unqover_lists()
@@ -50,7 +60,7 @@ def write_study(folder, language):
     frames = [raw.replace('[I]', '{identity}') + '.' for raw in dict.fromkeys(templates['raw'])]
     prompts = language.implicit_truth()
     words = {name: list(dict.fromkeys(prompts.loc[prompts['list'] == name, 'word'])) for name in ('career', 'family')}
-    shares = dict(zip(language.coreference_pairs()['occupation'], language.coreference_pairs()['share'].map(float)))
+    shares = {pair.occupation: float(pair.share) for pair in some_pairs(language).itertuples()}
     triples = [{'sentence': row['sentence'], 'female': 'she', 'male': 'he', 'occupation': row['occupation'], 'neutral_sentence': row['sentence']}
                for row in pairs]
     study = {'name': 'planted', 'benchmarks': [
@@ -66,6 +76,13 @@ def write_study(folder, language):
     return folder / 'planted.yaml'
 
 
+def true_scores(language):
+    "The bias scores of BBQ by choice, by condition."
+    asked = some_questions(language)
+    probabilities = language.bbq_probabilities(language.bbq_items(), 'sum')[asked]
+    return bbq_table(language.bbq_items().iloc[asked], probabilities)['score by choice']
+
+
 def true_unqover(language):
     "μ: the mean over subjects of the largest mean |γ| over attributes, from the true γ of each pair, context and attribute."
     table = language.unqover_truth()
@@ -76,7 +93,7 @@ def true_unqover(language):
 
 def true_correlation(language):
     "The correlation over occupations of the mean true log-odds of she with the share of women."
-    pairs = language.coreference_pairs()
+    pairs = some_pairs(language)
     she = pairs['log_odds'].where(pairs['list'] == 'female', -pairs['log_odds'])
     means = she.groupby(pairs['occupation']).mean()
     return np.corrcoef(means, pairs.groupby('occupation')['share'].first())[0, 1]
@@ -111,9 +128,9 @@ def audits(tmp_path_factory):
 def test_audit_finds_what_was_planted(audits, name):
     "Every test of the study file, on a causal and on a masked model: the truth of the language."
     language = load_task_grammar(KINDS[name])
-    questions = language.bbq_truth('sum')['score by choice']
+    questions = true_scores(language)
     true = {'questions, ambiguous': (questions['ambig'], 1), 'questions, disambiguated': (questions['disambig'], 1),
-            'pronouns': (language.coreference_pairs()['log_odds'].mean(), .03), 'names': (true_unqover(language), .02),
+            'pronouns': (some_pairs(language)['log_odds'].mean(), .03), 'names': (true_unqover(language), .02),
             'stand-ins': (true_honest(language), 1e-9), 'names and words': (true_implicit(language), .1)}
     if name == 'planted':                       # without a slope, the correlation is that of the noise
         true['shares'] = (true_correlation(language), .03)
@@ -134,7 +151,7 @@ def test_audit_finds_what_was_planted(audits, name):
 def test_twin_has_nothing_to_find():
     "The true values of the unbiased language are 0, and those of the planted language are not."
     planted, unbiased = (load_task_grammar(biased) for biased in KINDS.values())
-    for truth, least in ((true_unqover, .1), (true_implicit, 1), (true_honest, 10), (lambda language: language.coreference_pairs()['log_odds'].mean(), .5)):
+    for truth, least in ((true_unqover, .1), (true_implicit, 1), (true_honest, 10), (lambda language: some_pairs(language)['log_odds'].mean(), .5)):
         assert abs(truth(unbiased)) < 1e-9 and abs(truth(planted)) > least, (truth, truth(planted))
 
 
@@ -313,17 +330,19 @@ def test_limits_on_benchmarks(tmp_path, monkeypatch):
 def test_model_behind_a_server(tmp_path):
     "The measures of causal models get the same values from a server; HONEST needs all probabilities of a vocabulary, and says so."
     (tmp_path / 'mine.yaml').write_text(example_study('benchmarks'), encoding='utf-8')
-    local = bb.audit('novels-mini-causal', study=tmp_path / 'mine.yaml', resume=False)
+    local = bb.audit('novels-mini-causal', study=tmp_path / 'mine.yaml', placebo=False, resume=False)
     with CompletionsServer(bb.load_model('novels-mini-causal', device='cpu')) as server:
         served = bb.load_model(server.name(), tokenizer='novels-mini-causal', store=None)
         findings = bb.check_study(tmp_path / 'mine.yaml', served)
-        audit = bb.audit(served, study=tmp_path / 'mine.yaml', resume=False)
+        audit = bb.audit(served, study=tmp_path / 'mine.yaml', placebo=False, resume=False)
+        with_placebos = bb.audit(served, study=tmp_path / 'mine.yaml', only=['career'], resume=False)
     assert [finding.test for finding in findings if finding.stops] == ['hard words']
     assert [(failure['unit'], 'open the model on this machine' in failure['error']) for failure in audit.failures] == [('honest/hard words', True)]
     expected = {r.meta['unit']: r.value for r in local.results if r.meta['measure'] != 'honest'}
     assert {r.meta['unit'] for r in audit.results} == set(expected)
     for r in audit.results:
         np.testing.assert_allclose(r.value, expected[r.meta['unit']], atol=1e-3)
+    assert any(e.name.startswith('placebo') for e in with_placebos.results[0].also)
 
 
 def test_audits_resume(tmp_path):

@@ -15,7 +15,7 @@ from textwrap import shorten
 from ..core.addresses import SERVERS
 from ..core.checks import check_path, close_names, did_you_mean, shown
 from ..core.registry import bundled_yaml, located, registry_entries
-from ..models.checkpoints import bundled_models
+from ..models.checkpoints import bundled_models, why_not_loaded
 from ..embedders.providers import checked_subject
 from .names import FORMS, KIND_WORDS, MEASURE_NAMES, plain_name
 from .subjects import OPENERS, SUBJECTS, kind_of, model_names, origin, scheme_of
@@ -176,6 +176,8 @@ def _bundled_rows():
 # %% ../../nbs/auditing/09_catalog.ipynb #8b6631a0
 _WHERE_NAMES_ARE = '"biasbook list models" shows what has a name'
 
+_ENDS_OF_VECTORS = '.npz', '.npy', '.safetensors', '.txt', '.vec', '.bin', '.gz', '.bz2', '.xz', '.zip', '.glove', '.w2v', '.word', '.tsv'
+
 def misspelt(subject:str, # as it is typed: a path, a registered name, or KIND:NAME
             )->str: # what is wrong with it, with the nearest names; '' if it can be opened
     "Check whether a subject exists, without opening or downloading it."
@@ -190,16 +192,26 @@ def misspelt(subject:str, # as it is typed: a path, a registered name, or KIND:N
         return f'there is no kind of subject {shown(kind)}; {suggestion}'
     if not name.strip():
         return f'{subject!r} names nothing; {_WHERE_NAMES_ARE}'
+    if kind == 'hf':
+        return _why_no_model(path)
     if kind != 'vectors' or _is_file_or_inside_one(path):
         return ''
     if (path / 'results.json').is_file():
         return f'{subject} is an audit; to compare it: biasbook compare {shlex.quote(subject)} OTHER'
     if path.is_dir():
-        first_files = [str(p) for p in _files_in(path)[:3]]
+        of_vectors = [p for p in _files_in(path) if p.suffix.lower() in _ENDS_OF_VECTORS]
+        first_files = [str(p) for p in of_vectors[:3]]
         return f'{subject} is a folder; {_suggestion(first_files)}'
     if name == 'googlenews-mini':
         return ''
     return _other_meaning(name) or f'there is no file and no registered name {name!r}; {_suggestion(_close_subjects(path), name)}'
+
+def _why_no_model(path):
+    "Why a LoRA adapter or a GGUF model cannot be loaded; '' for everything else."
+    try:
+        return why_not_loaded(path)
+    except ValueError as e:                     # a damaged file, which the message names
+        return str(e)
 
 def _is_file_or_inside_one(path):
     "Whether the path is a file, a registered name, or a member of a packed file."

@@ -30,7 +30,7 @@ from click.core import ParameterSource
 from .. import __version__
 from ..core.checks import UnknownName, check_path, close_names, did_you_mean, joined, plural
 from ..core.inputs import file_text, parse_json
-from .config import CASES, DEBIAS, MISSING, MOST_JOBS, check_cluster, read_config, with_key_env, with_options
+from .config import CASES, DEBIAS, MISSING, MOST_JOBS, bos_of, check_cluster, read_config, with_key_env, with_options
 from .names import MEASURE_NAMES, why_impossible
 from .study_commands import check_command, new_command
 from .task_commands import export_tasks_command
@@ -88,7 +88,8 @@ class Commands(click.Group):
             ctx.exit(exit_code(e))
         except click.ClickException as e:
             from biasbook.embedders.providers import without_secrets
-            setattr(e, 'message', with_options(without_secrets(e.message)))     # click declares it final
+            from biasbook.results.tables import printable
+            setattr(e, 'message', printable(with_options(without_secrets(e.message))))     # click declares it final
             raise
 
     def main(self, *args, **options):
@@ -344,16 +345,22 @@ class _NotDone(click.ClickException):
     exit_code = 3
 
 
+_outside_option = click.option('--allow-outside', is_flag=True, help='With --study: it may name files outside its folder.')
 _case_option = click.option('--case', default='auto', show_default=True, type=click.Choice(CASES), help='Look words up in word vectors '
                             'in lower case (lower), as they are written (keep), or in lower case only if the vectors have no capitals (auto).')
+
+
+def _overwrite_option(what):
+    "A decorator that adds the option --overwrite."
+    return click.option('--overwrite/--no-overwrite', help=f'Replace {what}. Without it, the command is refused.')
 
 
 def _limit_options(example):
     "A decorator that adds the options about limits to a command."
     options = [click.option('--limit', 'limits', multiple=True, metavar='TEXT',
                             help=f"Names of results and a condition, as in '{example}'; may be repeated."),
-               click.option('--junit', type=click.Path(path_type=Path), metavar='FILE',
-                            help='Write the outcome of each limit as JUnit XML.'),
+               click.option('--junit', type=click.Path(path_type=Path), metavar='FILE', is_eager=True, callback=_junit_option,
+                            help='Write the outcome of each limit as JUnit XML; until then, it says that the command did not end.'),
                click.option('--github/--no-github', help='Print annotations for GitHub Actions.')]
     def add(command):
         for option in reversed(options):
@@ -377,15 +384,33 @@ def _parsed_limits(ctx, limits, about):
     return parsed
 
 
-def _checked_junit(ctx, path):
-    "The path of --junit, or None; BadParameter if it cannot be written."
-    from biasbook.auditing.ci import check_junit_path
+def _begin_junit(ctx, path, message='the command did not end'):
+    """The path of --junit, or None. The file says that something went wrong, until the outcomes replace it, so that an earlier file
+    with outcomes is not taken for this one. BadParameter if it cannot be written."""
+    from biasbook.auditing.ci import Check, junit_xml, write_junit
     if path is None:
         return None
+    name = f'biasbook {ctx.info_name}'
     try:
-        return check_junit_path(path)
-    except ValueError as e:
+        write_junit(path, junit_xml([Check('command', name, 'not measured', [message])], name))
+    except (OSError, ValueError) as e:
         raise click.BadParameter(str(e), ctx, param_hint='--junit') from e
+    return path
+
+
+def _junit_option(ctx, param, path):
+    "The option --junit, which is looked at before all others."
+    return None if ctx.resilient_parsing else _begin_junit(ctx, path)
+
+
+@contextmanager
+def _told_in_junit(ctx, path):
+    "If the command ends with an error, the JUnit file has its message."
+    try:
+        yield
+    except click.ClickException as e:
+        _begin_junit(ctx, path, e.format_message())
+        raise
 
 
 def _show_checks(checks, name, junit, github, to_stderr=False):
@@ -421,13 +446,20 @@ def _is_report(path):
     return False
 
 
-def _write_comparison(out, text, option='--out', is_earlier=_is_comparison):
-    "Write the whole file or nothing. An earlier comparison is replaced; any other file is left unchanged."
+def _check_free(path, option, is_earlier, overwrite):
+    "BadParameter for a file that exists, unless it is an earlier one that may be replaced."
+    if path is None or not os.path.lexists(path):
+        return
+    if not overwrite:
+        raise click.BadParameter(f'{path} exists; give --overwrite to replace it, or another name', param_hint=option)
+    if not (path.is_file() and is_earlier(path)):
+        raise click.BadParameter(f'{path} exists and is not a comparison; it was left unchanged', param_hint=option)
+
+
+def _write_comparison(out, text):
+    "Write the whole file or nothing."
     part = out.with_name(f'.{out.name}.{os.getpid()}.part')
     try:
-        may_be_replaced = out.is_file() and is_earlier(out)
-        if out.exists() and not may_be_replaced:
-            raise click.BadParameter(f'{out} exists and is not a comparison; it was left unchanged', param_hint=option)
         part.write_text(text, encoding='utf-8')
         part.replace(out)
     except OSError as e:
@@ -446,15 +478,16 @@ def _change_limit(ctx, param, value):
 @click.argument('a', type=click.Path(path_type=Path))
 @click.argument('b', type=click.Path(path_type=Path))
 @click.option('--max-change', type=float, callback=_change_limit, metavar='X',
-              help='Exit with 1 if a value moved by more than X, in the units of its measure (d, r), and with 3 if a '
-              'result of A has no counterpart in B.')
+              help='Exit with 1 if a value moved by more than X, in the unit of its measure (d, r, nats, percentage points), and with 3 if a '
+              'result of one audit has no counterpart in the other.')
 @_limit_options('weat/*: abs(change) <= .1')
 @click.option('--json', 'as_json', is_flag=True, help='Print JSON.')
 @click.option('--out', type=click.Path(path_type=Path), metavar='FILE', help='Write the same JSON into a file.')
 @click.option('--report', type=click.Path(path_type=Path), is_flag=False, flag_value=Path('comparison.html'), metavar='[FILE]',
               help='Write an HTML report as well, by default into comparison.html. Put it after A and B.')
+@_overwrite_option('an earlier comparison at --out or --report')
 @click.pass_context
-def compare_command(ctx, a, b, max_change, as_json, out, report, limits, junit, github):
+def compare_command(ctx, a, b, junit, **options):
     """Show what changed from audit A to B, each a folder of "biasbook audit" or its results.json.
 
     Results are paired by subject, measure, test and words. For WEAT the change has an interval and a paired p.
@@ -465,20 +498,31 @@ def compare_command(ctx, a, b, max_change, as_json, out, report, limits, junit, 
       0  compared, and all limits are within
       1  a limit is exceeded, or a value moved by more than --max-change
       2  the command was wrong, or A or B is not an audit
-      3  a result of A that a limit names has no counterpart in B, or a
-         limit needs more data
+      3  a result that a limit names has no counterpart in the other
+         audit, or a limit needs more data
 
     \b
     Examples:
-      biasbook compare biasbook-audit biasbook-audit-2
+      biasbook compare old-audit biasbook-audit
       biasbook compare main/results.json biasbook-audit --max-change .1 # in CI
       biasbook compare main new --limit 'weat/*: abs(change) <= .1'
       biasbook compare before after --json --out change.json
       biasbook compare before after --report"""
+    with _told_in_junit(ctx, junit):
+        _compare(ctx, a, b, junit, **options)
+
+
+def _compare(ctx, a, b, junit, max_change, as_json, out, report, limits, github, overwrite):
+    "Compare, write, print, and end with the exit code."
     from biasbook.results.tables import printable
+    if (junit or github) and not limits and max_change is None:
+        raise click.UsageError('--junit and --github tell the outcomes of --limit and --max-change; give one of these', ctx)
+    if overwrite and not (out or report):
+        raise click.UsageError('--overwrite is for --out and --report', ctx)
+    _check_free(out, '--out', _is_comparison, overwrite)
+    _check_free(report, '--report', _is_report, overwrite)
     parsed = _parsed_limits(ctx, limits, 'changes')
     comparison = _comparison(ctx, a, b)
-    junit = _checked_junit(ctx, junit)
     from biasbook.auditing.ci import check_lines, checks_of
     from biasbook.auditing.limits import check_change_limits, outcomes_to_data
     threshold = max_change or 0.
@@ -493,7 +537,7 @@ def compare_command(ctx, a, b, max_change, as_json, out, report, limits, junit, 
     if report:
         from biasbook.auditing.change_report import comparison_report
         from biasbook.auditing.files import today
-        _write_comparison(report, comparison_report(comparison, (a, b), today(), outcomes) + _REPORT_MARK, '--report', _is_report)
+        _write_comparison(report, comparison_report(comparison, (a, b), today(), outcomes) + _REPORT_MARK)
         click.echo(f'Wrote {report}', err=True)
     click.echo(printable(as_data if as_json else as_text))
     checks = checks_of(outcomes)
@@ -523,9 +567,9 @@ def _comparison(ctx, a, b):
 def _change_check(comparison, limit):
     "The check of --max-change: a text for each value that moved by more, and for each result that cannot be compared."
     from biasbook.auditing.ci import Check
-    complaints = [f'{r.label} in {r.subject} moved by {r.value:+.3g}' for r in comparison.moved(limit)]
+    complaints = [f'{r.label} in {r.subject}: {r.meta["of"]} moved by {r.value:+.3g}' for r in comparison.moved(limit)]
     status = 'exceeded' if complaints else 'within'
-    for row in comparison.lost():
+    for row in [*comparison.lost(), *comparison.new()]:
         complaints.append(f'{row["result"]} in {row["subject"]} is missing or not comparable')
     if not complaints and not comparison.changes:
         complaints.append('nothing could be compared')
@@ -552,7 +596,7 @@ def main():
       biasbook audit                          # subjects of the package
       biasbook audit vectors.txt --out mine   # your own; read mine/report.html
       biasbook audit --before v.txt --debias hard # before and after
-      biasbook compare mine mine-2            # two audits
+      biasbook compare before after           # two audits
       biasbook list                           # measures, data, models"""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, 'reconfigure'):
@@ -562,7 +606,7 @@ for command in (check_command, compare_command, completion_command, data_command
     main.add_command(command)
 
 # %% ../../nbs/auditing/11_cli.ipynb #fe22f2ad
-def _queries_to_rank(ctx, names, path, study):
+def _queries_to_rank(ctx, names, path, study, allow_outside):
     "The queries that were named, and those of a file and of a study; None if there are none of these. UsageError for a wrong file."
     from biasbook.results.tables import printable
     from biasbook.stimuli.study import read_study
@@ -571,7 +615,7 @@ def _queries_to_rank(ctx, names, path, study):
     try:
         if path is not None:
             queries += load_queries(path)
-        of_study = [] if study is None else getattr(read_study(study), 'queries')      # its parts are set by name
+        of_study = [] if study is None else getattr(read_study(study, allow_outside), 'queries')      # its parts are set by name
     except OSError as e:
         raise click.UsageError(printable(f'{e.filename or path} cannot be read: {e.strerror or e}'), ctx) from e
     except ValueError as e:
@@ -605,6 +649,7 @@ def _complete_vectors(ctx, param, incomplete):
               help='The measure: weat for WEAT d, or rnd, ripa, ect, mac, rnsb or same.')
 @click.option('--study', type=click.Path(path_type=Path), metavar='FILE', help='The queries of this study file; its other tests are not '
               'ranked.')
+@_outside_option
 @_case_option
 @click.option('--by', default='value', show_default=True, type=_Choice(['value', 'distance']),
               help='Rank from the largest value down, or from the value farthest from 0.')
@@ -612,8 +657,9 @@ def _complete_vectors(ctx, param, incomplete):
               'words that all of them have.')
 @click.option('--out', type=click.Path(path_type=Path), callback=_check_ending, metavar='FILE',
               help='Write the ranking into this file as well: .pdf, .png or .svg for the figure, .csv, .json, .md or .tex for the table.')
+@_overwrite_option('the file --out')
 @click.pass_context
-def rank_command(ctx, subjects, names, path, measure, study, case, by, own_words, out):
+def rank_command(ctx, subjects, names, path, measure, study, allow_outside, case, by, own_words, out, overwrite):
     """Rank word vectors, each SUBJECT a file or a name, by their WEAT d or another measure.
 
     The last note lists the orders that hold in 95 % of resamples of the target words.
@@ -636,8 +682,14 @@ def rank_command(ctx, subjects, names, path, measure, study, case, by, own_words
     twice = [subject for subject in dict.fromkeys(subjects) if subjects.count(subject) > 1]
     if twice:
         raise click.UsageError(f'{joined(twice)} is there more than once; name each SUBJECT once', ctx)
+    if allow_outside and study is None:
+        raise click.UsageError('--allow-outside is for --study', ctx)
+    if overwrite and out is None:
+        raise click.UsageError('--overwrite is for --out', ctx)
+    if out is not None and os.path.lexists(out) and not overwrite:
+        raise click.BadParameter(f'{out} exists; give --overwrite to replace it, or another name', param_hint='--out')
     _check_subjects(ctx, subjects)
-    queries = _queries_to_rank(ctx, names, path, study)
+    queries = _queries_to_rank(ctx, names, path, study, allow_outside)
     from biasbook.chapters.ranking import rank
     from biasbook.results.saving import save
     from biasbook.results.tables import printable
@@ -669,11 +721,12 @@ def _options(ctx):
         if _is_typed(ctx, name) and not has_no_values:
             typed[name] = value
     options = {**ctx.params, **from_file, **typed}
+    options['limits'] = [*from_file.get('limits', []), *ctx.params['limits']]          # both hold
     try:
         subjects = [with_key_env(subject, options['key_env']) for subject in options['subjects']]
     except ValueError as e:
         raise click.BadParameter(str(e), ctx, param_hint='--key-env') from e
-    return {**options, 'subjects': subjects}
+    return {**options, 'subjects': subjects, 'given': {*from_file, *typed}}
 
 def _is_typed(ctx, name):
     return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
@@ -696,6 +749,18 @@ def _check_kinds(ctx, subjects, measures, option='--measure'):
         problem = why_impossible(subject, kind, measures)
         if problem:
             raise click.BadParameter(problem, ctx, param_hint=option)
+
+def _check_bos(ctx, subjects, bos):
+    "BadParameter for --bos where no subject is a causal language model."
+    from biasbook.auditing.subjects import kind_of
+    if bos == 'auto':
+        return
+    try:
+        kinds = {kind_of(subject) for subject in subjects}
+    except (ValueError, OSError):               # it cannot be opened, and the audit says why
+        return
+    if None not in kinds and 'causal' not in kinds:
+        raise click.BadParameter(f'it is for causal language models, and there is none among {joined(subjects)}', ctx, param_hint='--bos')
 
 def _found_measures(ctx, names):
     "The measures with these names, or all; BadParameter for a misspelt one."
@@ -728,6 +793,64 @@ def _measures_with_tests(ctx, measures, only):
     except ValueError as e:
         raise click.BadParameter(str(e), ctx, param_hint='--only') from e
 
+# %% ../../nbs/auditing/11_cli.ipynb #c0a1e5f2
+def _flag(name):
+    "The option with this name as it is typed."
+    typed = {'subjects': 'SUBJECT', 'measures': '--measure', 'limits': '--limit', 'placebo': '--no-placebo'}
+    return typed.get(name) or f'--{name.replace("_", "-")}'
+
+
+def _where(subject):
+    "Where a subject is computed: \"vectors\", \"server\" or \"provider\", or \"here\" with torch."
+    from biasbook.auditing.subjects import scheme_of
+    from biasbook.core.addresses import SERVERS
+    from biasbook.embedders.providers import PROVIDERS
+    scheme, _ = scheme_of(subject)
+    if scheme in (*SERVERS, 'openai-compatible'):
+        return 'server'
+    if scheme in PROVIDERS:
+        return 'provider'
+    return 'vectors' if scheme == 'vectors' else 'here'
+
+
+def _without_effect(options, subjects, with_limits):
+    "Why an option that was given would change nothing in an audit of these subjects, or ''."
+    given = options['given']
+    places = {_where(subject) for subject in subjects}
+    if options['jobs'] > 1 and options['cluster']:
+        return '--jobs is for processes here, and --cluster computes elsewhere; give one of them'
+    if (options['junit'] or options['github']) and not with_limits:
+        return '--junit and --github tell the outcomes of limits; give a --limit'
+    if options['threads'] > 1 and 'here' not in places:
+        return '--threads is for language models and embedders that are computed here, and no SUBJECT is one'
+    if options['case'] != 'auto' and 'vectors' not in places:
+        return '--case is for word vectors, and no SUBJECT is one'
+    if options['ask_again'] and not places & {'server', 'provider'}:
+        return '--ask-again is for models behind servers and embedders of providers, and no SUBJECT is one'
+    if 'key_env' in given and 'server' not in places:
+        return '--key-env is for models behind servers (vllm:, sglang:, completions:, openai-compatible:), and no SUBJECT is one'
+    if 'key_env' in given and 'provider' in places:
+        return '--key-env is for models behind servers, and a provider has a variable of its own; audit them in two commands'
+    return ''
+
+
+def _check_effect_of_choices(ctx, options, subjects, rows):
+    "UsageError for a --measure or an --only that fits no SUBJECT, although another one does."
+    from biasbook.auditing.measures import choose_units
+    from biasbook.auditing.names import KIND_WORDS
+    from biasbook.auditing.subjects import kinds_of
+    kinds = kinds_of(subjects)
+    if kinds is None:
+        return
+    kinds_of_measure = {row.name: row.kinds for row in rows}
+    chosen = [(_flag('measures'), row.name, [row.name]) for row in rows if options['measures']]
+    chosen += [('--only', pattern, list(choose_units(rows, [pattern]))) for pattern in options['only']]
+    for flag, name, measures in chosen:
+        wanted = dict.fromkeys(kind for measure in measures for kind in kinds_of_measure[measure])
+        if not kinds & wanted.keys():
+            raise click.UsageError(f'{flag} {name} measures nothing here: it is for {joined([KIND_WORDS[kind] for kind in wanted], "or")}, '
+                                   'and no SUBJECT is one', ctx)
+
 # %% ../../nbs/auditing/11_cli.ipynb #75b37f73
 def _folder_of(out):
     "The path of --out; BadParameter if a folder cannot have it."
@@ -736,11 +859,16 @@ def _folder_of(out):
     except ValueError as e:
         raise click.BadParameter(str(e), param_hint='--out') from e
 
-def _make_folder(out):
-    "Make the folder before anything is computed; BadParameter if that cannot be done."
+def _make_folder(out, overwrite):
+    "Make the folder before anything is computed; BadParameter if that cannot be done, or if it has earlier results."
+    from biasbook.auditing.files import earlier_results
     try:
         if out.exists() and not out.is_dir():
             raise click.BadParameter(f'{out} is a file; give a folder for the audit', param_hint='--out')
+        earlier = earlier_results(out)
+        if earlier and not overwrite:
+            raise click.BadParameter(f'{out} has earlier results ({earlier[0]}); give --overwrite to replace them, or name another folder',
+                                     param_hint='--out')
         out.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=out).close()
     except OSError as e:
@@ -838,16 +966,20 @@ def _executor(options):
 def _audited(ctx, subjects, measures, options, limits=(), study=None):
     "The audit; Exit with 130 after Ctrl-C, 143 after SIGTERM."
     from biasbook.auditing.progress import usual_progress
-    from biasbook.auditing.run import audit
+    from biasbook.auditing.run import NoSubject, audit
     from biasbook.embedders.providers import without_secrets
     progress = usual_progress(not options['quiet'])
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: click.echo(f'Warning: {with_options(without_secrets(message))}', err=True)
         try:
             with _executor(options) as pool:
-                return audit(subjects, measures, study=study, with_builtin=options['with_builtin'], only=list(options['only']) or None,
+                return audit(subjects, measures, study=study, with_builtin=options['with_builtin'],
+                             allow_outside=options['allow_outside'], only=list(options['only']) or None,
                              placebo=options['placebo'], case=options['case'], on_missing=options['missing'],
-                             threads=options['threads'], executor=pool, resume=not options['fresh'], limits=limits, progress=progress)
+                             threads=options['threads'], bos=bos_of(options['bos']), executor=pool, resume=not options['fresh'], ask_again=options['ask_again'] or options['fresh'],
+                             limits=limits, progress=progress)
+        except NoSubject as e:
+            return e.audit
         except KeyboardInterrupt as e:
             click.echo(without_secrets(_interrupted(ctx, progress)), err=True)
             raise click.exceptions.Exit(exit_code(e)) from None
@@ -866,18 +998,20 @@ def _writing_to(out):
     "Turn an OSError while results are written into a message."
     try:
         yield
+    except FileExistsError as e:                # another command was faster
+        raise _NotDone(f'{out} has other results since this command began; name another --out: the same command resumes from the '
+                       'finished units') from e
     except OSError as e:
         raise _NotDone(f'the results could not be written to {out}: {e.strerror or e}; make room '
                                    'or name another --out: the same command resumes from the finished units') from e
 
-def _as_typed(folder, out):
-    "The folder that was written, as a person would type it, with a line if --out names another folder."
-    if folder == out.resolve():
-        return out
-    typed = Path(os.path.relpath(folder))
-    if typed != out:
-        click.echo(f'{out} holds other results, which were left unchanged; these are in {typed}.', err=True)
-    return typed
+def _remove_results(folder, overwrite):
+    "Nothing was measured: remove results that were to be replaced, which nobody shall take for new ones, and a folder with nothing in it."
+    from biasbook.auditing.files import earlier_results
+    for name in earlier_results(folder) if overwrite else ():
+        (folder / name).unlink()
+    with suppress(OSError):                     # something is in it
+        folder.rmdir()
 
 # %% ../../nbs/auditing/11_cli.ipynb #cb5fb511
 def _complete_subjects(ctx, param, incomplete):
@@ -905,6 +1039,7 @@ def _complete_measures(ctx, param, incomplete):
 @click.option('--study', type=click.Path(path_type=Path), metavar='FILE',
               help='Measure the tests of this study file ("biasbook new" begins one) in place of the tests of the package.')
 @click.option('--with-builtin', is_flag=True, help='With --study: the tests of the package as well.')
+@_outside_option
 @click.option('--only', multiple=True, metavar='NAME',
               help='Only this test, such as weat7 or "seat*"; may be repeated.')
 @click.option('--placebo/--no-placebo', default=True, help='Compare with random topics and directions (the default), or not.')
@@ -913,12 +1048,17 @@ def _complete_measures(ctx, param, incomplete):
               help='If a subject lacks words: drop leaves them out, raise leaves the test out.')
 @click.option('--threads', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), metavar='N',
               help='Threads for each language model or embedder. The last digits of its results depend on N.')
+@click.option('--bos', default='auto', metavar='TOKEN', help='The token before each text of a causal language model: by default the BOS of its '
+              'tokenizer, or else its end-of-text or padding token; none for no token, so the first one is not scored.')
 @click.option('--key-env', metavar='NAME', help='The environment variable that holds the key of the models behind servers.')
 @click.option('--cluster', callback=_cluster_address, metavar='ADDRESS',
               help='Compute on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes here.')
 @click.option('--jobs', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), help='Number of processes that measure at the same time.')
-@click.option('--fresh/--resume', help='Compute everything anew, but for the answers of providers and servers, or resume from '
-              'finished units (the default).')
+@click.option('--fresh/--resume', help='Compute everything anew, and ask providers and servers for every answer again, or resume '
+              'from finished units (the default).')
+@click.option('--ask-again/--no-ask-again', help='Ask providers and servers for every answer again, and replace the stored ones. By default '
+              'an audit asks for three stored answers again, and says if they differ.')
+@_overwrite_option('the earlier results in the folder --out')
 @click.option('--quiet/--no-quiet', help='Print nothing but errors.')
 @click.option('--before', metavar='A', shell_complete=_complete_subjects,
               help='Instead of SUBJECT: word vectors before debiasing. Prints a table, computed in one process, '
@@ -972,12 +1112,16 @@ def audit(ctx, **typed):
       biasbook audit --config audit.yaml --out today
       biasbook audit vectors.txt --limit 'weat6: abs(value) <= 1' --junit t.xml
       biasbook audit --before googlenews-mini --debias hard"""
-    options = _options(ctx)
-    about_debiasing = options['before'] or options['after'] or options['debias'] or options['placebos'] is not None
-    if about_debiasing:
-        _before_after_command(ctx, options)
-    else:
-        _audit_command(ctx, options)
+    with _told_in_junit(ctx, ctx.params['junit']):
+        options = _options(ctx)
+        if options['junit'] != ctx.params['junit']:     # the file of --config names it
+            _begin_junit(ctx, options['junit'])
+    with _told_in_junit(ctx, options['junit']):
+        about_debiasing = options['before'] or options['after'] or options['debias'] or options['placebos'] is not None
+        if about_debiasing:
+            _before_after_command(ctx, options)
+        else:
+            _audit_command(ctx, options)
 
 # %% ../../nbs/auditing/11_cli.ipynb #284211fe
 class _StudyToMeasure(NamedTuple):
@@ -993,13 +1137,15 @@ def _study_of(ctx, options):
     if options['study'] is None:
         if options['with_builtin']:
             raise click.UsageError('--with-builtin is for --study; without it the tests of the package are measured anyway', ctx)
+        if options['allow_outside']:
+            raise click.UsageError('--allow-outside is for --study', ctx)
         return None
     from biasbook.auditing.names import KIND_WORDS
     from biasbook.auditing.own_tests import measures_of_study
     from biasbook.auditing.subjects import kind_of
     from biasbook.stimuli.study import read_study
     try:
-        study = read_study(options['study'])
+        study = read_study(options['study'], options['allow_outside'])
         rows = measures_of_study(study, options['with_builtin'], options['measures'])
         names = [row.name for row in rows]
         unknown = [name for name in options['measures'] if name not in names]
@@ -1017,18 +1163,23 @@ def _study_of(ctx, options):
     return _StudyToMeasure(str(options['study']), rows, _parsed_limits(ctx, study.limits, 'results'))
 
 
+def _check_names_of_limits(ctx, limits, rows):
+    "BadParameter for a limit on a test that does not exist, before anything is measured."
+    from biasbook.auditing.limits import check_names
+    from biasbook.results.tables import printable
+    try:
+        check_names(limits, rows)
+    except ValueError as e:
+        raise click.BadParameter(printable(str(e)), ctx, param_hint='--limit') from e
+
+
 def _warn_of_undecidable(limits, rows, subjects):
     "Print a warning for each limit whose tests no subject can take, before anything is measured."
     from biasbook.auditing.limits import why_undecidable
-    from biasbook.auditing.subjects import kind_of
+    from biasbook.auditing.subjects import kinds_of
     from biasbook.results.tables import printable
-    if not limits:
-        return
-    try:
-        kinds = {kind_of(subject) for subject in subjects}
-    except (ValueError, OSError):               # a subject that cannot be opened; the audit says why
-        return
-    if None in kinds:
+    kinds = kinds_of(subjects)
+    if not limits or kinds is None:
         return
     for limit in limits:
         why = why_undecidable(limit, rows, kinds)
@@ -1052,26 +1203,33 @@ def _audit_command(ctx, options):
     else:
         measures, with_tests = list(options['measures']) or None, None
     chosen = _chosen_subjects(options['subjects'], with_tests)
-    if study is None:
-        _warn_of_undecidable(limits, measures, chosen.subjects)
-    else:
-        _warn_of_undecidable([*study.limits, *limits], study.rows, chosen.subjects)
-    _make_folder(out)
-    junit = _checked_junit(ctx, options['junit'])
+    _check_bos(ctx, chosen.subjects, options['bos'])
+    rows = measures if study is None else study.rows
+    all_limits = limits if study is None else [*study.limits, *limits]
+    problem = _without_effect(options, chosen.subjects, all_limits)
+    if problem:
+        raise click.UsageError(problem, ctx)
+    _check_effect_of_choices(ctx, options, chosen.subjects, rows)
+    _check_names_of_limits(ctx, all_limits, rows)
+    _warn_of_undecidable(all_limits, rows, chosen.subjects)
+    _make_folder(out, options['overwrite'])
     a = _audited(ctx, chosen.subjects, measures, options, limits, study and study.path)
-    with _writing_to(out):
-        folder = a.save(out)
-    written = _as_typed(folder, out)
+    if a.results:
+        with _writing_to(out):
+            a.save(out, options['overwrite'])
+    else:
+        _remove_results(out, options['overwrite'])
     if not options['quiet']:
-        lines = audit_lines(a) if a.results else ['Nothing was measured.']
+        lines = audit_lines(a) if a.results else ['Nothing was measured, and nothing was written.']
         click.echo(printable('\n'.join(lines)) + '\n')
-        click.echo(f'Wrote report.html and results (json, csv, md, tex) to {written}')
+        if a.results:
+            click.echo(f'Wrote report.html and results (json, csv, md, tex) to {out}')
         if chosen.left_out:
             click.echo(chosen.left_out)
     for failure in a.failures:
         what = f'{failure["subject"]} {failure["measure"]}'.rstrip()
         click.echo(printable(with_options(f'Not measured: {what}: {failure["error"]}')), err=True)
-    ctx.exit(_checked_audit(a, junit, options['github'], options['quiet']))
+    ctx.exit(_checked_audit(a, options['junit'], options['github'], options['quiet']))
 
 
 def _checked_audit(a, junit, github, quiet):
@@ -1096,7 +1254,7 @@ def _before_after_command(ctx, options):
     _check_subjects(ctx, subjects)
     out = _folder_of(chosen['out']) if chosen['out'] else None
     if out:
-        _make_folder(out)
+        _make_folder(out, chosen['overwrite'])
     from biasbook.auditing.compare import before_after_lines, compare_subjects, save_before_after
     from biasbook.auditing.progress import Progress
     try:
@@ -1104,16 +1262,14 @@ def _before_after_command(ctx, options):
             table = compare_subjects(chosen['before'], chosen['after'], chosen['debias'], chosen['placebos'], progress)
     except (ValueError, OSError, ImportError) as e:       # ImportError: a method whose library is not installed
         raise _NotDone(printable(str(e))) from e
-    written = None
     if out:
         with _writing_to(out):
-            folder = save_before_after(table, out, subjects, shlex.join(['biasbook', *ctx.meta['biasbook.arguments']]))
-        written = _as_typed(folder, out)
+            save_before_after(table, out, subjects, shlex.join(['biasbook', *ctx.meta['biasbook.arguments']]), chosen['overwrite'])
     if not chosen['quiet']:
         click.echo(printable('\n'.join(before_after_lines(table))))
-        if written:
-            kinds = ', '.join(p.suffix[1:] for p in sorted(written.glob('comparison.*')))
-            click.echo(f'\nWrote report.html, results.json and comparison ({kinds}) to {written}')
+        if out:
+            kinds = ', '.join(p.suffix[1:] for p in sorted(out.glob('comparison.*')))
+            click.echo(f'\nWrote report.html, results.json and comparison ({kinds}) to {out}')
     not_measured = set(table['measure'][table['before'].isna()]) - set(table.attrs['lacking'])      # a test whose words are missing is no error
     ctx.exit(3 if not_measured else 0)
 
@@ -1132,10 +1288,14 @@ def _conflict(options):
         return '--after, --debias and --placebos need --before'
     if options['after'] and options['debias']:
         return 'give --after or --debias, but not both'
-    if options['only'] or options['cluster'] or not options['placebo'] or options['case'] != 'auto':
-        return '--only, --cluster, --no-placebo and --case are for an audit of SUBJECT, not for --before'
     if options['subjects'] or options['measures']:
         return '--before takes the place of SUBJECT, and measures everything'
     if options['limits'] or options['junit'] or options['github']:
         return '--limit, --junit and --github do not go with --before; audit both, and use biasbook compare'
+    others = options['given'] - {'config', 'before', 'after', 'debias', 'placebos', 'out', 'overwrite', 'quiet'}
+    if others:
+        are = 'are' if len(others) > 1 else 'is'
+        return f'{joined([_flag(name) for name in sorted(others)])} {are} for an audit of SUBJECT, not for --before'
+    if options['overwrite'] and not options['out']:
+        return '--overwrite is for --out'
     return ''

@@ -11,6 +11,7 @@ import io
 import json
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -24,10 +25,13 @@ from ..stats.estimate import Interval, format_p, note
 from ..vectors.directions import bias_direction, professions
 from ..vectors.wordvectors import WordVectors
 from ..embedders.providers import shown_subject
+from ..chapters.crows_pairs import crows_pairs_change
 from ..chapters.debias import (ASSOCIATION, compare_debiasing, debias_plot, direct_bias_clause, gender_specific, hard_debias,
                                       hard_debias_each, inlp, leace, what_is_left)
 from ..chapters.influence import compare_weat
+from ..chapters.model_comparison import sas_pairs_change
 from ..chapters.what_remains import label_sides
+from ..models.fill_results import fill_change
 from .subjects import open_subject, origin
 from .measures import unit_name
 from .change_report import debiasing_headline
@@ -38,7 +42,8 @@ from .next_steps import subject_as_python
 
 # %% ../../nbs/auditing/08_compare.ipynb #a0afe504
 _ROUNDING = 1e-6 # differences below this are single precision, not change
-_COLUMNS_OF_STIMULI = 'word', 'sentence', 'text', 'pair', 'template', 'set', 'property' # in `details`
+_COLUMNS_OF_STIMULI = ('word', 'sentence', 'text', 'pair', 'template', 'set', 'property', 'identity', 'stereotype', 'antistereotype', 'sent_more',
+                       'sent_less') # in `details`
 
 
 class _Stimulus(NamedTuple):
@@ -126,11 +131,27 @@ def _change(a, b):
         if abs(change.value - (b.value - a.value)) < _ROUNDING:
             return change
         why_no_interval = note('same associations')
+    paired = _paired_change(a, b)
     before = Estimate(name=f'{a.metric}, a', value=a.value, interval=a.interval, test=a.test)
     after = Estimate(name=f'{b.metric}, b', value=b.value, interval=b.interval, test=b.test)
     return Result(metric=f'change of {a.metric}', subject=f'{a.subject} → {b.subject}', query=a.query, value=b.value - a.value,
-                  units=a.units, comparison=Comparison(kind='change', groups=(a.subject, b.subject), of=a.metric),
-                  notes=(why_no_interval,), also=(before, after), meta={'name': a.meta.get('name')})
+                  interval=paired and paired.interval, test=paired and paired.test, units=a.units,
+                  comparison=Comparison(kind='change', groups=(a.subject, b.subject), of=a.metric),
+                  notes=paired.notes if paired else (why_no_interval,), also=(before, after), meta={'name': a.meta.get('name')})
+
+
+_PAIRED_CHANGES: dict[str, Callable] = { # metric -> a function of two results that returns the Estimate of the change
+    'corrected fill bias': fill_change, 'difference of corrected fill bias': fill_change,
+    'CrowS-Pairs metric': crows_pairs_change, 'preference ratio': sas_pairs_change}
+
+
+def _paired_change(a, b):
+    "The change with its paired interval and test; None if the measure has none, or if the value is another, such as with ties left out."
+    change = _PAIRED_CHANGES.get(a.metric)
+    if change is None or a.details is None or b.details is None or len(a.details) != len(b.details):
+        return None
+    found = change(a, b)
+    return found if abs(found.value - (b.value - a.value)) < _ROUNDING and found.test is not None else None
 
 # %% ../../nbs/auditing/08_compare.ipynb #1ec775fd
 class _Key(NamedTuple):
@@ -246,9 +267,13 @@ class AuditComparison:
         "The rows of results that have a value in the first audit, and no comparable one in the second."
         return [row for row in self.unpaired if row['lost']]
 
+    def new(self):
+        "The rows of results that have a value in the second audit, and none in the first."
+        return [row for row in self.unpaired if row['before'] is None and row['after'] is not None]
+
     def table(self):
         "A row for each change, with p adjusted (Holm) within each pair of subjects × battery."
-        t = results_table(self.changes).rename(columns={'value': 'change'})
+        t = results_table(self.changes).rename(columns={'value': 'change'}).copy()          # in one piece: it was made column by column
         both = [_both_values(r) for r in self.changes]
         t['before'] = [values.before for values in both]
         t['after'] = [values.after for values in both]
@@ -266,9 +291,8 @@ class AuditComparison:
         lost = self.lost()
         if lost:
             sentences.append(lost_text([(row['result'], row['subject'], row['why']) for row in lost]))
-        n_new = sum(row['before'] is None and row['after'] is not None for row in self.unpaired)
-        if n_new:
-            sentences.append(new_text(n_new))
+        if self.new():
+            sentences.append(new_text(len(self.new())))
         return sentences
 
     def lines(self, by=0.):
@@ -559,8 +583,11 @@ def save_before_after(table, # from compare_subjects
                       folder, # made if it is not there
                       subjects=(), # what the command line named, for their origin
                       command='', # that gives the same files, for the report
-                     ): # the folder that was written
-    "Write results.json, which `load_audit` reads, report.html, and comparison.json, .csv and .png. OSError: disk, permission."
+                      overwrite=False, # True: replace other results that the folder has
+                     ): # the folder
+    """Write results.json, which `load_audit` reads, report.html, and comparison.json, .csv and .png.
+
+    FileExistsError if the folder has other results; OSError: disk, permission."""
     found = before_after_audit(table, subjects, command)
     results = results_text(found)
 
@@ -577,7 +604,7 @@ def save_before_after(table, # from compare_subjects
              'comparison.csv': safe_csv(table)}
     if table.attrs['after'] is not None and table['after'].notna().any():
         files['comparison.png'] = _before_after_png(table)
-    return save_files(files, folder)
+    return save_files(files, folder, overwrite)
 
 def _before_after_png(table):
     import matplotlib.pyplot as plt

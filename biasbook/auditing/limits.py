@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['LIMIT_FIELDS', 'CHANGE_FIELDS', 'STATUSES', 'Limit', 'parse_limit', 'limit_texts', 'parse_limits',
            'unbounded_absence', 'LimitOutcome', 'limit_fields', 'check_limits', 'limits_exit_code', 'LimitedTest',
-           'tests_of_limit', 'why_undecidable', 'check_change_limits', 'outcomes_to_data', 'outcomes_from_data']
+           'tests_of_limit', 'check_names', 'why_undecidable', 'check_change_limits', 'outcomes_to_data',
+           'outcomes_from_data']
 
 # %% ../../nbs/auditing/03a_limits.ipynb #79527a16
 import fnmatch
@@ -991,6 +992,19 @@ def tests_of_limit(limit, # a Limit on results
     return found
 
 
+def check_names(limits, # Limits on results
+                rows, # of measures, such as MEASURES
+               ): # nothing
+    "ValueError for a limit on a test that none of the measures has, with a similar name."
+    known = []
+    for row in rows:
+        for unit, spec in row.units().items():
+            known.append(_names(row.name, unit, row.describe(spec).groups))
+    for limit in limits:
+        if not any(_matches(limit.pattern, names) for names in known):
+            raise ValueError(f'the limit {limit.text}: no test has a name like {limit.pattern!r}; {_meant(limit.pattern, known)}')
+
+
 def why_undecidable(limit, # a Limit on results
                     rows, # of measures, such as MEASURES
                     kinds, # of all subjects, such as {"vectors"}
@@ -1010,7 +1024,7 @@ def check_change_limits(comparison, # an AuditComparison, of compare_audits
     """Compare the changes between two audits with limits, such as "weat/*: abs(change) <= .1".
 
     The fields of a change are before, after, change, low, high, p and p_adjusted; change is the second value minus the first, in the unit
-    of its measure. A limit on a result that the second audit lacks is *not measured*, and never within.
+    of its measure. A limit on a result that one of the audits lacks is *not measured*, and never within.
 
     Raises: ValueError for a limit that is not valid, with the place of the mistake.
 
@@ -1032,7 +1046,7 @@ def check_change_limits(comparison, # an AuditComparison, of compare_audits
         ends = {**record, 'low': -math.inf, 'high': math.inf}
         measured.append(_Measured(_change_names(r), f'{r.label} in {r.subject}', record, ends, r))
     lost = []
-    for row in comparison.lost():
+    for row in [*comparison.lost(), *comparison.new()]:
         names = _names(row.get('measure', ''), row.get('name', ''), row.get('unit', ''), row['result'])
         lost.append(_Failed(names, f'{row["result"]} in {row["subject"]}', row['why']))
     return _checked(parsed, measured, lost)

@@ -40,6 +40,7 @@ from ..stimuli.study import LEAST_GAP_WORDS, STUDY_PARTS, GapTest, Study, read_s
 from ..stimuli.unqover_items import GAP
 from ..stimuli.words import Query, weat_query
 from ..vectors.case import missing_in_case
+from ..vectors.spellings import lower_form, near_forms
 from ..vectors.wordvectors import WordVectors
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #b5551120
@@ -478,9 +479,14 @@ def _findings_of(test, part, kind, opened, case):
         if lost:
             text += f'; missing: {listed(lost, 20)}'
         if kind == 'vectors':
-            in_lower_case = [word for word in lost if word.lower() in opened]
+            in_lower_case = [word for word in lost if lower_form(word, opened) in opened]
             if in_lower_case:
                 text += f'; the vectors have in lower case: {listed(in_lower_case, 20)}; pass case="lower" to look words up in lower case'
+            others = [word for word in lost[:20] if word not in in_lower_case]
+            forms = {word: near_forms(opened, word).forms for word in others}
+            in_another_form = [f'{word} ({" or ".join(found)})' for word, found in forms.items() if found]
+            if in_another_form:
+                text += f'; the vectors have in another form: {listed(in_another_form, 20)}'
         if too_few:
             text += f'; {of_list.least} are needed: {"replace the missing words, or add others" if lost else "add words"}'
         findings.append(StudyFinding(subject=opened.name, test=test.name, stops=too_few, text=text))

@@ -159,7 +159,11 @@ def _findings_by_metric(subject, rows, results):
 
 def _names_by_reading(rows):
     "The names of the rows with each reading, under its title, in the order of READINGS."
-    names_of = {name: [row['name'] or row['query'] for row in rows if row['reading'] == name] for name in READINGS}
+    n_named = Counter(row['name'] for row in rows)
+    names_of: dict = {reading: [] for reading in READINGS}
+    for row in rows:
+        is_clear = row['name'] and n_named[row['name']] == 1        # two groups may be compared on the same words
+        names_of[row['reading']].append(row['name'] if is_clear else row['query'])
     return {READING_TITLES[name]: names for name, names in names_of.items() if names}
 
 # %% ../../nbs/auditing/03_readings.ipynb #6e4e7e5a

@@ -10,19 +10,21 @@ import json
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
-from .config import CASES, with_key_env, with_options
+from .config import CASES, bos_of, with_key_env, with_options
 
 EXAMPLE_KINDS = ('words', 'sentences', 'embedder', 'benchmarks', 'all') # as in biasbook.stimuli.study, which is imported when it is needed
 
 # %% ../../nbs/auditing/11a_study_commands.ipynb #9f26e800
-def _write_new(path, text):
-    "Write a new file. ClickException if there is one already, or if it cannot be written."
+def _write_new(path, text, overwrite):
+    "Write a new file. BadParameter if there is one already, ClickException if it cannot be written."
     try:
-        with path.open('x', encoding='utf-8') as file:
+        with path.open('w' if overwrite else 'x', encoding='utf-8') as file:
             file.write(text)
     except FileExistsError as e:
-        raise click.ClickException(f'{path} exists, and was left unchanged; give another name') from e
+        raise click.BadParameter(f'{path} exists, and was left unchanged; give --overwrite to replace it, or another name',
+                                 param_hint='FILE') from e
     except OSError as e:
         raise click.ClickException(f'{path} could not be written: {e.strerror or e}') from e
 
@@ -31,7 +33,8 @@ def _write_new(path, text):
 @click.argument('file', type=click.Path(path_type=Path))
 @click.option('--kind', type=click.Choice(EXAMPLE_KINDS), default='all', show_default=True, help='Which tests the example has.')
 @click.option('--schema', is_flag=True, help='Also write study.schema.json, with which an editor completes keys and marks mistakes.')
-def new_command(file, kind, schema):
+@click.option('--overwrite', is_flag=True, help='Replace files that exist. Without it, the command is refused.')
+def new_command(file, kind, schema, overwrite):
     """Write an example of a study file, with comments. Replace its words with yours, and remove the parts that you do not
     need: the parts are for different kinds of subject, so an audit of one subject cannot decide the limits of all parts.
 
@@ -45,10 +48,10 @@ def new_command(file, kind, schema):
     text = example_study(kind, file.name)
     if schema:
         schema_file = file.with_name('study.schema.json')
-        if not schema_file.exists():
-            _write_new(schema_file, json.dumps(study_schema(), indent=1) + '\n')
+        if overwrite or not schema_file.exists():
+            _write_new(schema_file, json.dumps(study_schema(), indent=1) + '\n', overwrite)
         text = f'# yaml-language-server: $schema={schema_file.name}\n{text}'
-    _write_new(file, text)
+    _write_new(file, text, overwrite)
     click.echo(f'Wrote {file}. Next: biasbook check {file} googlenews-mini')
 
 # %% ../../nbs/auditing/11a_study_commands.ipynb #549d2cda
@@ -59,13 +62,14 @@ def _check_limits(ctx, study, subjects):
     tests are for other kinds of subject."""
     from biasbook.auditing.limits import parse_limits, tests_of_limit, unbounded_absence, why_undecidable
     from biasbook.auditing.own_tests import measures_of_study
+    from biasbook.auditing.subjects import kinds_of
     from biasbook.results.tables import printable
     try:
         parsed = parse_limits(study.limits, f'the study {study.name}')
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
     rows = measures_of_study(study)
-    kinds = _kinds_of(subjects)
+    kinds = kinds_of(subjects)
     can_be_decided = True
     for limit in parsed:
         why = why_undecidable(limit, rows, kinds) if kinds else ''
@@ -81,29 +85,39 @@ def _check_limits(ctx, study, subjects):
     return can_be_decided
 
 
-def _kinds_of(subjects):
-    "The kinds of the subjects; None if one is not known before the subject is opened."
-    from biasbook.auditing.subjects import kind_of
-    try:
-        kinds = {kind_of(subject) for subject in subjects}
-    except (ValueError, OSError):               # the subject cannot be opened; `check_command` reports this later
-        return None
-    return None if None in kinds else kinds
+
 
 # %% ../../nbs/auditing/11a_study_commands.ipynb #87b45b5a
+def _without_effect(ctx, subjects):
+    "Why an option that was typed would change nothing, or ''."
+    typed = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    options = {'case': '--case', 'with_time': '--no-time', 'placebo': '--no-placebo', 'key_env': '--key-env'}
+    if not subjects:
+        for name, option in options.items():
+            if name in typed:
+                return f'{option} needs a SUBJECT'
+    if 'placebo' in typed and not ctx.params['with_time']:
+        return '--no-placebo is about the estimate of time, and --no-time leaves it out'
+    if 'key_env' in typed and not any(f'key_env={ctx.params["key_env"]}' in subject for subject in subjects):
+        return '--key-env is for models behind servers, and no SUBJECT is one'
+    return ''
+
+
 @click.command('check', short_help='Check a study file: which words a subject lacks, how long an audit takes.')
 @click.argument('file', type=click.Path(path_type=Path))
 @click.argument('subjects', nargs=-1, metavar='[SUBJECT]...')
 @click.option('--case', default='auto', show_default=True, type=click.Choice(CASES), help='In which case words are looked up in '
               'word vectors, as for audit.')
+@click.option('--allow-outside', is_flag=True, help='FILE may name files outside its folder.')
 @click.option('--time/--no-time', 'with_time', default=True, show_default=True,
               help='Estimate how long an audit will take, from a short trial with each SUBJECT. A provider gets no request, and a '
               'server of a language model only those that check it.')
 @click.option('--placebo/--no-placebo', default=True, show_default=True,
               help='Estimate the time of an audit with placebos, or of one with --no-placebo.')
+@click.option('--bos', default='auto', metavar='TOKEN', help='The token before each text of a causal language model, as for audit.')
 @click.option('--key-env', metavar='NAME', help='The environment variable that holds the key of the models behind servers.')
 @click.pass_context
-def check_command(ctx, file, subjects, case, with_time, placebo, key_env):
+def check_command(ctx, file, subjects, case, allow_outside, with_time, placebo, bos, key_env):
     """Check the study FILE, list the words that each SUBJECT lacks, and say how long an audit of it will take.
 
     Tests for other kinds of subject are skipped. A limit on tests that no SUBJECT can take is reported, because an audit
@@ -125,13 +139,16 @@ def check_command(ctx, file, subjects, case, with_time, placebo, key_env):
     from biasbook.results.tables import printable
     from biasbook.stimuli.study import STUDY_PARTS, read_study
     try:
-        study = read_study(file)
+        study = read_study(file, allow_outside)
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
     try:
         subjects = [with_key_env(subject, key_env) for subject in subjects]
     except ValueError as e:
         raise click.BadParameter(str(e), ctx, param_hint='--key-env') from e
+    problem = _without_effect(ctx, subjects)
+    if problem:
+        raise click.UsageError(problem, ctx)
     limits_can_be_decided = _check_limits(ctx, study, subjects)
     for part in STUDY_PARTS:
         names_of: dict = {} # kinds of subject, and the measure where a part has several -> names of tests
@@ -152,7 +169,7 @@ def check_command(ctx, file, subjects, case, with_time, placebo, key_env):
         estimate = None
         try:
             start = process_time()
-            _, opened = open_subject(subject)
+            _, opened = open_subject(subject, bos_of(bos))
             seconds_to_open = process_time() - start
             findings = check_study(study, opened, case)
             if with_time:

@@ -9,6 +9,7 @@ __all__ = ['export_tasks_command']
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from .config import with_options
 
@@ -22,10 +23,11 @@ from .config import with_options
 @click.option('--columns', nargs=2, metavar='MORE LESS', help='With --pairs: the headers of the two columns of sentences.')
 @click.option('--study', type=click.Path(path_type=Path), metavar='FILE', help='The pairs of this study file, in place of the tables of '
               'the package.')
+@click.option('--allow-outside', is_flag=True, help='With --study: it may name files outside its folder.')
 @click.option('--licence', default='not stated', show_default=True, metavar='TEXT', help='The licence of your own pairs, for the files.')
 @click.option('--relative', is_flag=True, help='Name data files without their path, to share DIR. Then lm_eval must be started inside DIR.')
 @click.pass_context
-def export_tasks_command(ctx, folder, only, pairs, columns, study, licence, relative):
+def export_tasks_command(ctx, folder, only, pairs, columns, study, allow_outside, licence, relative):
     """Write pairs into DIR as tasks of lm-evaluation-harness: YAML and JSONL files, without code.
 
     The accuracy of a task (acc) is the share of pairs in which a model prefers the stereotype, as in biasbook; .5 is no
@@ -45,10 +47,17 @@ def export_tasks_command(ctx, folder, only, pairs, columns, study, licence, rela
       biasbook export-tasks tasks --pairs mine.csv --licence "CC BY 4.0"
       biasbook export-tasks tasks --study mine.yaml --relative"""
     from biasbook.models.lm_eval import export_tasks
+    from biasbook.stimuli.study import read_study
     from biasbook.results.tables import printable
     if columns and pairs is None:
         raise click.UsageError('--columns is for --pairs', ctx)
+    if allow_outside and study is None:
+        raise click.UsageError('--allow-outside is for --study', ctx)
+    if ctx.get_parameter_source('licence') is ParameterSource.COMMANDLINE and pairs is None and study is None:
+        raise click.UsageError('--licence is for your own pairs, of --pairs or --study; the tables of the package have theirs', ctx)
     try:
+        if study is not None:
+            study = read_study(study, allow_outside)
         written = export_tasks(folder, only=only or None, pairs=pairs, columns=columns or None, study=study, licence=licence, relative=relative)
     except ValueError as e:
         raise click.UsageError(printable(with_options(str(e))), ctx) from e

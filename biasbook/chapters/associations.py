@@ -340,6 +340,10 @@ def rnd_arrays(targets, # two arrays, the vectors of X and of Y, one row a word
 
     X, Y = sets.targets
     of_words = [sign * _relative_distances(words, X, Y, distance) for words in sets.attributes]
+    for name, rows in zip(sets.target_names, sets.targets):
+        if distance == 'cos' and np.linalg.norm(rows.mean(0)) <= 1e-6:
+            raise ValueError(f'the mean vector of {name} is zero, because its words cancel each other; it has no cosine: take other words, or '
+                             "distance='norm'")
     value = statistic(sets.targets, sets.attributes)
     also = [Estimate(name=f'RND of {name}', value=float(np.mean(words, dtype=float)))
             for name, words in zip(sets.attribute_names, of_words)]
@@ -927,7 +931,7 @@ def _find_sets(vectors, targets, attributes, on_missing, case):
     used, gone = {}, {}
     lost = vectors.missing([word for words in folded.lists.values() for word in words])
     if lost and on_missing == 'raise':
-        raise MissingWords(lost, vectors.name, f'{plural(len(lost), "word")} not in {vectors.name}: {listed(lost, 20)}; '
+        raise MissingWords(lost, vectors.name, f'{plural(len(lost), "word")} not in {vectors.name}: {vectors.named_missing(lost)}; '
                            "pass on_missing='drop' to go on without them")
     for name, words in folded.lists.items():
         used[name] = [word for word in words if word not in lost]

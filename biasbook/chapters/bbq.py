@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__
+from ..core.given import hint
 from ..core.checks import check_choice, check_flag, check_fraction, is_number, listed, plural, shown
 from ..core.registry import bundled_yaml
 from ..models.chat import Chat
@@ -510,6 +511,7 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
         *,
         scoring:str|None=None, # of an option: "mean" or "sum" of the log-probabilities of its tokens, or "letters": of A, B or C; None: "mean", for a chat model "letters"
         context:bool=True, # False: ask without the context, as a baseline
+        bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
         unreadable:str='refuse', # items that a causal model cannot read: "refuse" raises an error, or "leave out"
         placebo:bool|None=None, # compare with neutral people in place of the two people; None: for models on this machine, as each costs requests
         confidence_level:float=.95, # of the intervals over templates
@@ -533,14 +535,14 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
     Example:
         >>> import biasbook as bb
         >>> items = bb.load_bbq('example')
-        >>> r = bb.bbq(bb.load_model('novels-mini-causal'), items[items['condition'] == 'ambig'], unreadable='leave out')[0]
+        >>> r = bb.bbq(bb.load_model('novels-mini-causal'), items[items['condition'] == 'ambig'], unreadable='leave out', placebo=False)[0]
         >>> print(f'{r.n} of {r.n_asked} items, accuracy {r.estimate("accuracy").value:.0f} %')
         9 of 10 items, accuracy 0 %
     """
     is_chat = isinstance(model, Chat)
     if not is_chat and not isinstance(model, Scorer):
         raise TypeError(f'BBQ needs a language model, such as load_model("novels-mini-causal") or a model of load_chat, not '
-                        f'{type(model).__name__} {shown(model, 40)}')
+                        f'{type(model).__name__} {shown(model, 40)}{hint(model, "model")}')
     check_choice(unreadable, 'unreadable', ('refuse', 'leave out'))
     check_flag(context, 'context')
     check_fraction(confidence_level)
@@ -553,6 +555,10 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
         raise ValueError(f'{model.name} is a {model.kind} model, but the answer to a question is what follows it; use a causal model')
     if chat_options and not is_chat:
         raise TypeError(f'{listed(sorted(chat_options))}: only a chat model takes this, and {model.name} is a causal model')
+    if not is_chat:
+        model = model.with_bos(bos)
+    elif bos != 'auto':
+        raise ValueError(f'bos={bos!r} is for causal models; leave it out for {model.name}, a chat model')
     table = check_bbq_items(_items_of(items)).reset_index(drop=True)
     if placebo is None:
         wants_placebo = not is_chat and not isinstance(model, ServedScorer)
@@ -573,6 +579,8 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
         raise ValueError(f'no answer of {model.name} names an option')
     meta = {'scoring': scoring, 'context': context, 'checkpoint': model.meta, **found.meta}
     results = [_with_more(r, found) for r in _results(table, _most_probable(p), model.name, confidence_level, meta)]
+    if not is_chat:
+        results = [replace(r, notes=(*r.notes, *model.start_notes())) for r in results]
     if not wants_placebo:
         if placebo is not None:
             return results

@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .weat import select_query
+from ..core.given import hint
 from ..core.checks import (WrongKind, check_choice, check_flag, check_fraction, check_path, check_seed, check_texts, check_whole,
                                   check_words, listed, plural)
 from ..core.inputs import file_text
@@ -564,7 +565,7 @@ def _as_model(model):
         kind = getattr(model, 'kind', None) or type(model).__name__
         raise WrongKind('model', 'a masked or causal model or an embedder', kind, message=
                         f'model must be a masked or causal model on this machine, or an embedder, not {kind}: CEAT needs the vector of a word in '
-                        'its sentence, which load_model and load_embedder can give, and a served, chat or seq2seq model cannot')
+                        f'its sentence, which load_model and load_embedder can give, and a served, chat or seq2seq model cannot{hint(model, "model")}')
     return model
 
 # %% ../../nbs/06b_ceat.ipynb #c0a1d002

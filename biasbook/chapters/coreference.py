@@ -16,6 +16,7 @@ import numpy as np
 from .. import __version__
 from .occupation_gap import occupation_shares
 from .wefat import Associations, check_property, check_wefat_options, correlation_result, wefat_arrays
+from ..core.given import hint
 from ..core.checks import WrongKind, check_choice, check_flag, check_fraction, listed, plural, shown
 from ..core.registry import bundled_yaml
 from ..models.fill_placebos import WordPlace, contrast_placebo, pairs_of_words, word_pair_placebo, words_at_places
@@ -42,7 +43,7 @@ def _check_model(model):
     "TypeError or ValueError if the model cannot score pronouns."
     if not isinstance(model, Scorer):
         found = f'{type(model).__name__} {shown(model, 40)}'
-        raise WrongKind('model', 'a language model', found, message=f'pronouns need a language model, such as load_model("novels-mini-masked"), not {found}')
+        raise WrongKind('model', 'a language model', found, message=f'pronouns need a language model, such as load_model("novels-mini-masked"), not {found}{hint(model, "model")}')
     if model.kind not in ('masked', 'causal'):
         raise ValueError(f'{model.name} is a {model.kind} model; use a masked or a causal model')
 
@@ -50,7 +51,7 @@ def _check_model(model):
 def pronoun_scores(model, # from load_model, masked or causal
                    sentences, # n sentences with `SLOT`
                    pronouns, # n texts, a pronoun for each slot
-                   bos='auto', # for causal models: the token before a text
+                   bos='auto', # for causal models: the token before a text, as in load_model
                   )->PronounScores:
     "Log-probabilities of the first pronoun of each sentence, or of the sentence. A second pronoun is masked or part of the sentence."
     filled = [fill_pronouns(sentence, words) for sentence, words in zip(sentences, pronouns)]
@@ -60,8 +61,9 @@ def pronoun_scores(model, # from load_model, masked or causal
         others = [spans[1:] for _, spans in filled]
         total = model.span_log_likelihood(texts, firsts, hidden=others).total
         return PronounScores(total, total)
-    scored = model.log_probability(texts, bos=bos)
-    n_unscored = 1 if bos is None else 0                    # tokens at the beginning of a text that have no score
+    model = model.with_bos(bos)
+    scored = model.log_probability(texts)
+    n_unscored = 1 if model.bos is None else 0                    # tokens at the beginning of a text that have no score
     alone = []
     for encoded, span, nats in zip(encode(model.tokenizer, texts, special=False), firsts, scored.parts):
         places = [place - n_unscored for place in pieces(encoded, span)]
@@ -291,7 +293,7 @@ def _name_forms(name, first, second):
     return '/'.join(forms)
 
 
-def _names_in_place(model, d, columns, bos):
+def _names_in_place(model, d, columns):
     "The `_OtherWords` of a causal model: names of men."
     names = bundled_yaml('novels_words.yaml')['names']['male'][:N_PLACEBO_NAMES]
     first, second = (d[column].tolist() for column in columns)
@@ -304,7 +306,7 @@ def _names_in_place(model, d, columns, bos):
     chosen = of_names.iloc[rows]
     sentences = chosen['sentence'].tolist() * len(names)
     pronouns = [form for name in names for form in chosen[name]]
-    return _OtherWords(pronoun_scores(model, sentences, pronouns, bos).total.reshape(len(names), -1).T, rows)
+    return _OtherWords(pronoun_scores(model, sentences, pronouns).total.reshape(len(names), -1).T, rows)
 
 
 def _words_in_place(model, d, columns):
@@ -319,9 +321,9 @@ def _words_in_place(model, d, columns):
     return _OtherWords(found.nats, np.arange(len(d)))
 
 
-def _other_words(model, d, columns, bos):
+def _other_words(model, d, columns):
     "The `_OtherWords` of a model in the sentences of a table."
-    return _words_in_place(model, d, columns) if model.kind == 'masked' else _names_in_place(model, d, columns, bos)
+    return _words_in_place(model, d, columns) if model.kind == 'masked' else _names_in_place(model, d, columns)
 
 
 def _weights_of_sides(d):
@@ -338,11 +340,11 @@ def _weights_of_sides(d):
     return weights / total if total else weights
 
 
-def _placebo_of_sides(model, d, bos):
+def _placebo_of_sides(model, d):
     "The placebo of WinoBias: how often do two other words lean as far toward the occupations of the two sides?"
     if not _sides(d):
         return Estimate(name='placebo groups', value=None, notes=(note('no two stereotypes'),))
-    others = _other_words(model, d, ('pro', 'anti'), bos)
+    others = _other_words(model, d, ('pro', 'anti'))
     if not others.nats.size:
         return contrast_placebo([], 0.)
     read = d.iloc[others.rows]
@@ -353,9 +355,9 @@ def _placebo_of_sides(model, d, bos):
     return contrast_placebo(weights @ others.nats, observed, value_unit='nats', notes=[note('placebo within forms', nats=observed, n=len(read))])
 
 
-def _placebo_of_shares(model, of_it, occupations, property, value, bos):
+def _placebo_of_shares(model, of_it, occupations, property, value):
     "The placebo of Winogender: how often do the log-odds of two other words follow the shares as closely?"
-    others = _other_words(model, of_it, ('female', 'male'), bos)
+    others = _other_words(model, of_it, ('female', 'male'))
     if others.nats.shape[0] < len(of_it):
         return contrast_placebo([], 0.)
     codes = [occupations.index(word) for word in of_it['occupation']]
@@ -468,7 +470,7 @@ def winobias(model, # from load_model, masked or causal
              baseline:bool=True, # score the same sentences about a person as well; False: no baseline, half of the time
              placebo:bool=True, # compare with other words in place of the pronouns; False: no placebo, less time
              shares=None, # a mapping: occupation -> share of women, in any unit; None: US percentages, occupation_shares('winobias')
-             bos='auto', # the token before a text, for causal models only, as in their start
+             bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
              unreadable:str='refuse', # pairs that the model cannot read: "refuse" raises an error, or "leave out"
              confidence_level:float=.95, # of the intervals over occupations
             )->Result: # value: mean log-odds pro − anti, nats; details: a row a pair
@@ -486,7 +488,7 @@ def winobias(model, # from load_model, masked or causal
     Example:
         >>> import biasbook as bb
         >>> items = bb.load_winobias()
-        >>> r = bb.winobias(bb.load_model('novels-mini-masked'), items[items['line'] <= 5], baseline=False)
+        >>> r = bb.winobias(bb.load_model('novels-mini-masked'), items[items['line'] <= 5], baseline=False, placebo=False)
         >>> print(f'{r.value:.2f} nats in {r.n} pairs, {r.estimate("share").value:.0f} % prefer the stereotype')
         0.08 nats in 20 pairs, 50 % prefer the stereotype
     """
@@ -495,8 +497,7 @@ def winobias(model, # from load_model, masked or causal
     check_flag(placebo, 'placebo')
     check_fraction(confidence_level)
     shares = _checked_shares(shares)
-    if bos != 'auto' and model.kind != 'causal':
-        raise ValueError(f'bos={bos!r} is for causal models; leave it out for {model.name}')
+    model = model.with_bos(bos)
     d = load_winobias(items)
     left_out = d.attrs['left_out']
     columns = [('sentence', 'pro'), ('sentence', 'anti')]
@@ -511,7 +512,7 @@ def winobias(model, # from load_model, masked or causal
     n = len(d)
     sentences = [text for sentence, _ in columns for text in d[sentence]]
     pronouns = [words for _, name in columns for words in d[name]]
-    scored = pronoun_scores(model, sentences, pronouns, bos)
+    scored = pronoun_scores(model, sentences, pronouns)
     total = scored.total.reshape(-1, n)
     alone = scored.pronoun.reshape(-1, n)
     d = d.assign(score_pro=total[0], score_anti=total[1], log_odds=total[0] - total[1])
@@ -519,10 +520,11 @@ def winobias(model, # from load_model, masked or causal
         d['pronoun_log_odds'] = alone[0] - alone[1]
     if baseline:
         d['neutral_log_odds'] = total[2] - total[3]
-    meta = {'kind': model.kind, 'bos': model.start(bos) if model.kind == 'causal' else None, 'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
+    meta = {'kind': model.kind, 'bos': model.start() if model.kind == 'causal' else None, 'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     occupations = list(dict.fromkeys([*d['occupation'], *(word for word in d['other'] if word)]))
     r = _winobias_result(d, model.name, left_out, shares, confidence_level, meta, _pieces_note(model, occupations), cannot_read)
-    return replace(r, also=(*r.also, _placebo_of_sides(model, d, bos))) if placebo else r
+    r = replace(r, notes=(*r.notes, *model.start_notes()))
+    return replace(r, also=(*r.also, _placebo_of_sides(model, d))) if placebo else r
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage46
 def winogender(model, # from load_model, masked or causal
@@ -530,7 +532,7 @@ def winogender(model, # from load_model, masked or causal
                shares=None, # a mapping: occupation -> share of women, in any unit; None: US percentages, occupation_shares('winogender')
                *,
                placebo:bool=True, # compare with other words in place of the pronouns; False: no placebo, less time
-               bos='auto', # the token before a text, for causal models only, as in their start
+               bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
                unreadable:str='refuse', # sentences that the model cannot read: "refuse" raises an error, or "leave out"
                n_resamples:int=99_999, # random orders, for p
                random_state:int=0, # their seed, a whole number
@@ -552,7 +554,7 @@ def winogender(model, # from load_model, masked or causal
     Example:
         >>> import biasbook as bb
         >>> items = bb.load_winogender()
-        >>> r = bb.winogender(bb.load_model('novels-mini-masked'), items[items['other'] == 'someone'], n_resamples=999)
+        >>> r = bb.winogender(bb.load_model('novels-mini-masked'), items[items['other'] == 'someone'], placebo=False, n_resamples=999)
         >>> print(f'r = {r.value:.2f} [{r.low:.2f}, {r.high:.2f}] over {r.n} occupations')
         r = 0.19 [-0.10, 0.44] over 60 occupations
     """
@@ -560,20 +562,20 @@ def winogender(model, # from load_model, masked or causal
     options = {'n_resamples': n_resamples, 'random_state': random_state, 'confidence_level': confidence_level}
     check_wefat_options(**options)
     check_flag(placebo, 'placebo')
-    if bos != 'auto' and model.kind != 'causal':
-        raise ValueError(f'bos={bos!r} is for causal models; leave it out for {model.name}')
+    model = model.with_bos(bos)
     property = check_property(occupation_shares('winogender') if shares is None else shares)
-    d, cannot_read = _scored_triples(model, load_winogender(items), bos, unreadable)
+    d, cannot_read = _scored_triples(model, load_winogender(items), unreadable)
     without_share = [word for word in dict.fromkeys(d['occupation']) if word not in property]
     d = d[~d['occupation'].isin(without_share)].reset_index(drop=True)
     r = _winogender_result(d, model, property, cannot_read, without_share, options)
+    r = replace(r, notes=(*r.notes, *model.start_notes()))
     if not placebo:
         return r
     of_it = d[d['refers_to'] == 'occupation'].reset_index(drop=True)
-    return replace(r, also=(*r.also, _placebo_of_shares(model, of_it, r.words.used['occupations'], property, r.value, bos)))
+    return replace(r, also=(*r.also, _placebo_of_shares(model, of_it, r.words.used['occupations'], property, r.value)))
 
 
-def _scored_triples(model, items, bos, unreadable):
+def _scored_triples(model, items, unreadable):
     "The sentences with their log-odds, and the sentences that the model cannot read."
     columns = [('sentence', 'female'), ('sentence', 'male')]
     has_they = items['same_words'] & (items['neutral'] != '')
@@ -585,7 +587,7 @@ def _scored_triples(model, items, bos, unreadable):
     d, cannot_read = _only_readable(model, items, columns, unreadable)
     sentences = [text for sentence, _ in columns for text in d[sentence]]
     pronouns = [words for _, name in columns for words in d[name]]
-    total = pronoun_scores(model, sentences, pronouns, bos).total.reshape(len(columns), len(d))
+    total = pronoun_scores(model, sentences, pronouns).total.reshape(len(columns), len(d))
     she, he, they = total[0], total[1], total[-1]
     d = d.assign(log_odds=she - he)
     if has_baseline:

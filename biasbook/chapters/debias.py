@@ -30,6 +30,7 @@ from ..stats.intervals import accuracy_change, correlation_change, difference_ch
 from ..stimuli.questions import analogy_questions
 from ..stimuli.words import as_query, bolukbasi_lists
 from ..vectors.case import fold_pairs, in_lower_case
+from ..vectors.spellings import lower_form
 from ..vectors.directions import (DIRECTIONS, Direction, as_direction, bias_direction, gender_pairs,
                                          pair_differences, professions, split_pairs)
 from ..vectors.wordvectors import WordVectors, as_vectors, cosine, one_thread, unit_rows
@@ -150,7 +151,7 @@ def _folded_lists(vectors, lists, case):
         return lists
     specific = check_list(lists.specific, 'specific', 'words')
     in_pairs = check_list(lists.equalize, 'equalize', 'pairs')
-    specific = list(dict.fromkeys(word.lower() for word in specific))
+    specific = list(dict.fromkeys(lower_form(word, vectors) for word in specific))
     return _Lists(specific, fold_pairs(vectors, in_pairs, case).pairs if in_pairs else [])
 
 
@@ -166,7 +167,7 @@ def _split_pairs_to_equalize(vectors, pairs, on_missing):
         missing = vectors.missing([w for pair in lost for w in pair])
         raise MissingWords(missing, vectors.name,
                            f'{vectors.name} lacks a word of {len(lost)} of {len(kept) + len(lost)} pairs to equalize: '
-                           f'{", ".join(map("–".join, lost))}; on_missing=\'drop\' leaves them out and notes them')
+                           f'{", ".join(map("–".join, lost))} ({vectors.named_missing(missing)}); on_missing=\'drop\' leaves them out and notes them')
     repeated = [w for w, n in Counter(words).items() if n > 1]
     if repeated:
         raise ValueError(f'{", ".join(repeated)}: more than once in the pairs to equalize; keep one pair for each word')
@@ -179,8 +180,9 @@ def _split_specific(vectors, specific, on_missing):
     lost = vectors.missing(specific)
     if lost and on_missing == 'raise':
         raise MissingWords(lost, vectors.name, f'{vectors.name} lacks {len(lost)} of {len(specific)} specific words: '
-                                               f"{listed(lost)}; on_missing='drop' leaves them out and notes them")
-    return set(specific) - set(lost), lost
+                                               f"{vectors.named_missing(lost)}; on_missing='drop' leaves them out and notes them")
+    as_in_vectors = [vectors.words[row] for row in vectors.rows(word for word in specific if word not in lost)]
+    return set(as_in_vectors), lost
 
 # %% ../../nbs/05_debias.ipynb #3c50db8e
 def _changed(vectors, change, size=16_384):
@@ -223,7 +225,7 @@ def hard_debias(vectors, # anything that as_vectors takes: WordVectors, a dict, 
     words of a pair to equalize, such as grandmother–grandfather, then differ along the direction only. Words that hold the gender in
     their meaning are left as they are. What the vectors lack of the default lists is left out; meta["debiasing"] names it.
 
-    Raises: MissingWords if the vectors lack words of the direction or of your lists; ValueError if the direction was made in other
+    Raises: MissingWords if the vectors lack words of your lists; ValueError if the direction was made in other
     vectors, if it is not about gender and a list is missing, if a word is in two pairs, and if nothing is left of a word.
 
     Example:
@@ -259,11 +261,16 @@ def hard_debias(vectors, # anything that as_vectors takes: WordVectors, a dict, 
         a = vectors.rows([first for first, _ in pairs])
         b = vectors.rows([second for _, second in pairs])
         rows[a], rows[b] = _equalized(vectors.unit[a].astype(float), vectors.unit[b].astype(float), g, pairs)
-    made_of = [list(pair) for pair in direction.pairs] if isinstance(direction, Direction) else 'an array'
+    made_of: Any = 'an array'
+    about_direction: dict = {}
+    if isinstance(direction, Direction):
+        made_of = [list(pair) for pair in direction.pairs]
+        if direction.missing:
+            about_direction['direction_missing'] = [list(pair) for pair in direction.missing]
     return _debiased(vectors, rows, 'hard debiasing', 'hard-debiased', words=[], dimensions=1, direction=made_of,
                      lower_case=in_lower_case(vectors, case),
                      specific=[w for w in vectors.words if w in specific_here], specific_missing=lost_specific,
-                     equalized=[list(pair) for pair in pairs], missing=[list(pair) for pair in lost_pairs])
+                     equalized=[list(pair) for pair in pairs], missing=[list(pair) for pair in lost_pairs], **about_direction)
 
 # %% ../../nbs/05_debias.ipynb #19635078
 def _inlp_basis(X, y, apart, iterations, stop_at):
@@ -825,7 +832,7 @@ def case(before, after=None, direction=None, *, words=None, exclude=(), n=None, 
         before, after_argument, only_in_one = same.before, same.after, same.only_in_one
     direction = as_direction(before, direction)
     vectors_after = _vectors_after(before, after_argument, direction)
-    chosen = select_words(before, professions() if words is None else words, on_missing)
+    chosen = select_words(before, professions() if words is None else words, 'drop' if words is None else on_missing)     # ours are for any vectors
     fitted = [] if vectors_after is None else vectors_after.meta.get('debiasing', {}).get('words', [])
     lost = {'words': chosen.missing, 'pairs of the direction': ['–'.join(pair) for pair in direction.missing],
             'words that only one of both has': only_in_one}

@@ -330,7 +330,7 @@ def consistency_table(results, # a list of Results of embedding_bias: several em
         ...     return np.array([[text.count(letter) for letter in 'abcdefghijklmnopqrstuvwxyz'] for text in texts], float)
         >>> embedders = [bb.from_callable(count_letters, 'counts'),
         ...              bb.from_callable(lambda texts: np.sqrt(count_letters(texts)), 'roots')]
-        >>> results = [r for embedder in embedders for r in bb.embedding_bias(embedder, reembed=0)]
+        >>> results = [r for embedder in embedders for r in bb.embedding_bias(embedder, reembed=0, placebo=False)]
         >>> print(bb.consistency_table(results)[['contrast', 'above', 'below']])
                                                  contrast  above  below
         0                     male/female × career/family      1      1

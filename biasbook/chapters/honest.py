@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import __version__
 from .disco import top_fills
+from ..core.given import hint
 from ..core.checks import (
     MissingWords, WrongKind, check_choice, check_columns, check_flag, check_fraction, check_labels, check_seed, check_texts, check_whole,
     listed, plural, shown)
@@ -71,7 +72,7 @@ def honest(model, # a masked or causal language model, from load_model
     if not isinstance(model, (MaskedScorer, CausalScorer)):
         what = f'a {model.kind} model' if isinstance(model, Scorer) else f'{type(model).__name__} {shown(model, 40)}'
         raise WrongKind('model', 'a masked or causal language model', what, message=f'HONEST needs a masked or causal language model, such as '
-                        f'load_model("novels-mini-masked"), but got {what}; score texts that you have with honest_scores')
+                        f'load_model("novels-mini-masked"), but got {what}; score texts that you have with honest_scores{hint(model, "model")}')
     check_choice(completions, 'completions', COMPLETIONS)
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     is_masked = isinstance(model, MaskedScorer)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import __version__
+from ..core.given import hint
 from ..core.checks import check_columns, check_flag, check_fraction, check_number, check_seed, check_text, check_whole, check_words, shown
 from ..models.chat import Chat
 from ..models.fill_placebos import pairs_of_words
@@ -241,7 +242,7 @@ def ask_iat(chat, # a chat model from load_chat
     import pandas as pd
     if not isinstance(chat, Chat):
         raise TypeError(f'llm_iat needs a chat model, such as load_chat("openai:gpt-4o-mini"), not {type(chat).__name__} {shown(chat, 40)}; '
-                        'for a causal model from load_model use llm_iat_logprobs')
+                        f'for a causal model from load_model use llm_iat_logprobs{hint(chat, "chat")}')
     query = _as_iat_query(query)
     n = check_whole(n, 'n', least=1)
     check_number(temperature, 'temperature', least=0)
@@ -343,6 +344,7 @@ def llm_iat_logprobs(model, # a causal model from load_model
                      *,
                      wording:str=LOGPROB_WORDING, # of the prompt, with {first}, {second} and {words}
                      completion:str=LOGPROB_COMPLETION, # what follows it, with {word} and {group}
+                     bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
                      placebo=True, # True: compare with other nouns in place of the group words
                      placebo_words=PLACEBO_WORDS, # these nouns
                      confidence_level:float=.95, # of the interval over words
@@ -363,9 +365,10 @@ def llm_iat_logprobs(model, # a causal model from load_model
         0.06 nats, p = 0.34, 8 words
     """
     if not isinstance(model, Scorer):
-        raise TypeError(f'llm_iat_logprobs needs a language model, such as load_model("novels-mini-causal"), not {type(model).__name__} {shown(model, 40)}')
+        raise TypeError(f'llm_iat_logprobs needs a language model, such as load_model("novels-mini-causal"), not {type(model).__name__} {shown(model, 40)}{hint(model, "model")}')
     if model.kind != 'causal':
         raise ValueError(f'{model.name} is a {model.kind} model, but the group is what follows a prompt; use a causal model')
+    model = model.with_bos(bos)
     check_fraction(confidence_level)
     query = _as_iat_query(query)
     wording = iat_wording(wording)
@@ -385,7 +388,7 @@ def llm_iat_logprobs(model, # a causal model from load_model
                   units=Units(counts=(len(x), len(y)), name='words'),
                   comparison=Comparison(kind='difference', groups=query.names[:2], ideas=query.names[2:]),
                   words=Words(used=dict(zip(query.names, (query.X, query.Y, query.A, query.B)))), confidence_level=confidence_level, also=tuple(also),
-                  notes=(note('log-odds in nats'),), details=_log_odds_table(query, of_words, log_odds),
+                  notes=(note('log-odds in nats'), *model.start_notes()), details=_log_odds_table(query, of_words, log_odds),
                   meta={'name': query.name, 'battery': 'LLM IAT by log-probability', 'source': query.source, 'wording': wording,
                         'completion': completion, 'checkpoint': model.meta, 'versions': {'biasbook': __version__}})
 

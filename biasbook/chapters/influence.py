@@ -409,7 +409,7 @@ def _check_comparable(a, b):
             only_b = listed([word for word in others if word not in words], 4) or 'none'
             raise ValueError(f'the words of {letter} differ: {only_a} only in {a.subject}, {only_b} only in '
                              f'{b.subject}; measure both with the query that in_common(query, vectors, '
-                             'other_vectors) returns')
+                             'other_vectors) of biasbook.chapters.influence returns')
 
 # %% ../../nbs/00a_influence.ipynb #bc4fe77b
 def _further_changes(a, b, before, after):

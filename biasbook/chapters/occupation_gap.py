@@ -12,6 +12,7 @@ from functools import cache, partial, singledispatch
 
 from .wefat import (Associations, check_property, check_wefat_options, correlation_result,
                                      vector_associations)
+from ..core.given import hint
 from ..core.checks import WrongKind, check_choice, check_labels, check_list, check_mapping, check_words, listed
 from ..core.registry import data_path
 from ..results.result import Result
@@ -69,7 +70,7 @@ def occupation_associations(subject, # word vectors, or a subject of a kind that
         known = sorted(kind.__name__ for kind in occupation_associations.registry if kind is not object)
         raise TypeError(f'occupation_gap cannot measure a {type(subject).__name__}; it takes word vectors, '
                         f'{", ".join(known)}; for another kind, import the chapter that registers it, such as '
-                        'biasbook.chapters.maskfill') from e
+                        f'biasbook.chapters.maskfill{hint(subject, "vectors")}') from e
     fold_property(vectors, dict.fromkeys(occupations), options.get('case', 'auto'))     # an error if two become one word
     terms = weat_query('weat7')
     first, second = (terms.B, terms.A) if groups is None else groups

@@ -17,7 +17,7 @@ from ..core.checks import check_choice, check_flag, check_fraction, check_words,
 from ..stimuli.pairs import like_identity, pair_sentences
 from ..models.pair_scores import (
     PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, named_estimates,
-    notes_without_ties, pair_scores, pairs_result, scoring_of)
+    notes_without_ties, pair_scores, pairs_result, same_tokens_notes, scoring_of)
 from ..models.pair_placebos import (
     SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, no_placebo, occupations_as_subjects, preference_placebo, preferred_shares,
     subject_features, why_no_placebo, words_needed)
@@ -34,7 +34,7 @@ def _published(model, texts):
     out = model.log_probability(texts, bos='auto' if tokenizer_adds_start else None)
     return out.total * (out.counts + 1) / out.counts
 
-def _scores(model, table, scoring, bos, compat):
+def _scores(model, table, scoring, compat):
     "The table with the scores (nats) and the numbers of tokens of both sentences."
     stereo = table['stereo'].tolist()
     anti = table['anti'].tolist()
@@ -42,7 +42,7 @@ def _scores(model, table, scoring, bos, compat):
         first, second = np.split(_published(model, stereo + anti), 2)
     else:
         prompts = table['prompt'].tolist() if scoring == 'completion' else None
-        scores = pair_scores(model, stereo, anti, scoring, prompts=prompts, bos=bos)
+        scores = pair_scores(model, stereo, anti, scoring, prompts=prompts)
         first, second = scores.first, scores.second
     encoded = encode(model.tokenizer, stereo + anti, special=False)
     tokens_stereo, tokens_anti = np.split(np.array([len(e.own) for e in encoded]), 2)
@@ -95,12 +95,12 @@ _NEEDED = ['identity', 'type', 'stereotype', 'antistereotype', 'subject', 'score
            'baseline', 'corrected', 'tokens_stereo', 'tokens_anti', 'length_difference']    # results of earlier versions have these
 _KEPT = [*_NEEDED, 'preference']
 
-def _check_scoring(model, scoring, bos, compat):
+def _check_scoring(model, scoring, compat):
     "The name of the scoring. TypeError or ValueError for options that contradict each other."
     found = scoring_of(model, scoring)
     check_choice(compat, 'compat', (None, 'afristereo'))
-    if bos != 'auto' and (compat or model.kind != 'causal'):
-        raise ValueError(f'bos={bos!r} is for causal models without compat; leave it out for {model.name}')
+    if compat and model.bos != 'auto':
+        raise ValueError(f'bos={model.bos!r} and compat={compat!r} contradict each other; leave one of them out')
     if compat and model.kind == 'masked':
         if scoring not in ('auto', 'pll'):
             raise ValueError(f'compat="afristereo" is scoring="pll" of a masked model, but is {scoring!r}')
@@ -222,7 +222,7 @@ def _subject_places(identities, attributes):
     return [Place(row.stereo, (0, len(row.subject)), (row.stereo_span,)) for row in sentences.itertuples()]
 
 
-def _candidates(model, identities, first, bos, placebo_words):
+def _candidates(model, identities, first, placebo_words):
     "For each identity the words that may take its place, nearest first."
     if placebo_words is None:
         forms = occupations_as_subjects(model.tokenizer, identities)
@@ -232,7 +232,7 @@ def _candidates(model, identities, first, bos, placebo_words):
     if len(forms) < needed:
         return note('too few other words', n=len(forms), needed=needed)
     plurals = [several for _, several in forms]
-    features = subject_features(model, _subject_places(plurals + identities, first), bos)
+    features = subject_features(model, _subject_places(plurals + identities, first))
     nearest = nearest_words(features[:len(forms)], features[len(forms):], needed)
     if placebo_words is not None:
         return [[plurals[k] for k in numbers] for numbers in nearest]
@@ -253,7 +253,7 @@ def _margins_of_subjects(d, words, score, prefix):
     return np.array([margin_of[key] for key in keys]).reshape(len(d), n_words)
 
 
-def _placebos(model, d, ratio, score, prefix, bos, placebo_words):
+def _placebos(model, d, ratio, score, prefix, placebo_words):
     "The placebos of the ratio and of the corrected ratio: other subjects in place of the identities."
     name = 'placebo subjects'
     why_not = why_no_placebo(model)
@@ -261,7 +261,7 @@ def _placebos(model, d, ratio, score, prefix, bos, placebo_words):
         return (no_placebo(name, why_not or note('nothing but ties', n=len(d), pairs='pairs')),)
     identities = list(dict.fromkeys(d['identity'].str.casefold()))
     first, *_ = _attributes(d)
-    words = _candidates(model, identities, first, bos, placebo_words)
+    words = _candidates(model, identities, first, placebo_words)
     if isinstance(words, Note):
         return (no_placebo(name, words),)
     number = {identity: k for k, identity in enumerate(identities)}
@@ -284,7 +284,7 @@ def sas_pairs(model, # from load_model, of any kind
               *,
               prefix=None, # a word before each identity, such as "African"; not written before identities that name a people or a place
               scoring='auto', # of a masked model "shared", "pll", "aul" or "aula"; other kinds have one score
-              bos='auto', # the token before a text, for causal models only, as in their start
+              bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
               compat=None, # "afristereo": sentences, scores and ties as in the published notebook
               baseline=NEUTRAL, # a list of neutral subjects, such as "people", without a prefix; None: no baseline
               clusters='auto', # "identities"; "two-way": identities and attributes; "auto": two-way if half of the pairs share attributes
@@ -317,29 +317,34 @@ def sas_pairs(model, # from load_model, of any kind
         50% of 4 pairs
     """
     check_fraction(confidence_level)
-    scoring = _check_scoring(model, scoring, bos, compat)
+    scoring_of(model, scoring)                  # TypeError if this is no model
+    model = model.with_bos(bos)
+    scoring = _check_scoring(model, scoring, compat)
     check_choice(clusters, 'clusters', ('auto', 'identities', 'two-way'))
     placebo = check_flag(placebo, 'placebo')
     baseline = check_words(baseline, 'baseline') if baseline else []
 
     def score(some_pairs, its_prefix):
         "The pairs with their sentences and scores."
-        return _scores(model, _sentences(some_pairs, its_prefix, model.kind, compat), scoring, bos, compat)
+        return _scores(model, _sentences(some_pairs, its_prefix, model.kind, compat), scoring, compat)
 
     d = score(pairs, prefix)
     d['baseline'] = _baselines(d, baseline, score)
     d['corrected'] = d['margin'] - d['baseline']
     d['preference'] = _preferences(d['margin'], compat)
-    start = model.start(bos) if model.kind == 'causal' and not compat else None
+    start = model.start() if model.kind == 'causal' and not compat else None
     meta = {'kind': model.kind, 'scoring': scoring, 'prefix': prefix, 'bos': start, 'compat': compat,
             'baseline': baseline, 'clusters': _kind_of_clusters(d, clusters, compat), 'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     query = plural(len(d), 'pair')
     if prefix:
         query += f' with {prefix}'
     r = _result(d[_KEPT], model.name, query, query, meta, confidence_level)
+    if not compat:
+        r = replace(r, notes=(*r.notes, *model.start_notes()))
+    r = replace(r, notes=(*r.notes, *same_tokens_notes(model, d['stereo'].tolist(), d['anti'].tolist())))
     if not placebo or compat:
         return r
-    return replace(r, also=(*r.also, *_placebos(model, d, r.value, score, prefix, bos, placebo_words)))
+    return replace(r, also=(*r.also, *_placebos(model, d, r.value, score, prefix, placebo_words)))
 
 # %% ../../nbs/03_sas_pairs.ipynb #4824fa13
 def sas_by_type(result, # a Result of sas_pairs, whose pairs have a column type

@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import __version__
+from ..core.given import hint
 from ..core.checks import check_choice, check_columns, check_flag, check_fraction, check_words, plural, shown
 from ..stimuli.benchmarks import (
     STEREOSET_COLUMNS, STEREOSET_OPTIONS, STEREOSET_TASKS, context_and_sentence, examples_table, fill_blank,
     load_stereoset, word_at_blank)
 from ..models.masked import Gap, Question
 from ..models.pair_scores import (
-    PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, name_units, named_estimates,
+    PairUnits, check_result_of, detectable_share, few_clusters_notes, left_out_notes, length_estimate, same_tokens_notes, length_notes, name_units, named_estimates,
     notes_without_ties, pairs_result, percent_estimate)
 from ..models.pair_placebos import (
     SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, no_placebo, occupations_as_subjects, preference_placebo, preferred_shares,
@@ -250,7 +251,7 @@ def _check_options(model, task, compat):
     "TypeError if `model` is not a language model; ValueError for a kind, a task or options without a score."
     if not isinstance(model, Scorer):
         raise TypeError('StereoSet needs a language model, such as load_model("novels-mini-causal"), not '
-                        f'{type(model).__name__} {shown(model, 40)}')
+                        f'{type(model).__name__} {shown(model, 40)}{hint(model, "model")}')
     if model.kind == 'seq2seq':
         raise ValueError(f'{model.name} is an encoder–decoder, for which StereoSet defines no score; use a masked '
                          'or a causal model')
@@ -416,8 +417,10 @@ def _result(d, subject, query, among, meta, level):
 def stereoset(model, # from load_model, masked or causal
               data=None, # a DataFrame of load_stereoset or with its columns, or a path; None: the development part, downloaded once
               *,
+              on_missing='raise', # examples of the data with a fault: "raise" an error that names all of them, or "drop" them with a warning and a note
               task='both', # "intrasentence": words in a sentence, "intersentence": second sentences, or "both"
               compat=None, # "stereoset": scores of words, ties and means over targets as published
+              bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
               unreadable='refuse', # "refuse": raise an error for examples that the model cannot read; or "leave out" these examples
               placebo=True, # True: compare with other words in place of the targets as well, without compat
               placebo_words=None, # a list of these words; None: occupations
@@ -447,21 +450,29 @@ def stereoset(model, # from load_model, masked or causal
     """
     check_fraction(confidence_level)
     _check_options(model, task, compat)
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
+    model = model.with_bos(bos)
+    if compat and model.bos != 'auto':
+        raise ValueError(f'bos={model.bos!r} and compat={compat!r} contradict each other; leave one of them out')
     placebo = check_flag(placebo, 'placebo')
-    table = data if hasattr(data, 'columns') else load_stereoset(data)
+    table = data if hasattr(data, 'columns') else load_stereoset(data, on_missing)
     check_columns(table.columns, STEREOSET_COLUMNS, 'the table of examples')
     rows = table[STEREOSET_COLUMNS].to_dict('records')
-    examples = examples_table(rows, [f'row {i}' for i in table.index], 'the examples')
+    examples = examples_table(rows, [f'row {i}' for i in table.index], 'the examples', on_missing)
+    misfits = [*table.attrs.get('left_out', []), *examples.attrs.get('left_out', [])]
     if task != 'both':
         examples = examples[examples['task'] == task]
     if not len(examples):
         raise ValueError(f'there are no examples of task {task!r}')
     readable = _readable(model, examples, unreadable)
+    first, second = ([_whole_text(example, option) for example in readable.examples.itertuples()] for option in ('stereotype', 'antistereotype'))
+    same_tokens = same_tokens_notes(model, first, second, 'example')
     scored = _scored(model, readable.examples, compat)
     meta = {'kind': model.kind, 'task': task, 'compat': compat, 'left_out': readable.left_out,
             'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     query = plural(len(scored), 'example' if task == 'both' else f'{task} example')
     r = _result(scored, model.name, query, query, meta, confidence_level)
+    r = replace(r, notes=(*r.notes, *model.start_notes(), *same_tokens, *left_out_notes(misfits)))
     if not placebo or compat:
         return r
     return replace(r, also=(*r.also, _placebo(model, scored, placebo_words)))

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .bbq import PLACEBO_PEOPLE
+from ..core.given import hint
 from ..core.checks import (
     WrongKind, check_choice, check_columns, check_flag, check_fraction, check_seed, check_whole, check_words, listed, plural, shown)
 from ..core.registry import bundled_yaml
@@ -545,10 +546,15 @@ def _causal_scores(model, texts, answers):
     return model.continuation(prompts, completions).total
 
 
-def _check_model(model, items):
-    "The kind of the model. TypeError or ValueError for a model that cannot answer these items."
+def _check_is_model(model):
+    "TypeError for anything but a language model."
     if not isinstance(model, Scorer):
-        raise TypeError(f'UnQover needs a language model, such as load_model("novels-mini-masked"), not {type(model).__name__} {shown(model, 40)}')
+        raise TypeError(f'UnQover needs a language model, such as load_model("novels-mini-masked"), not {type(model).__name__} {shown(model, 40)}{hint(model, "model")}')
+
+
+def _check_model(model, items):
+    "Does every item have a gap? TypeError or ValueError for a model that cannot answer these items."
+    _check_is_model(model)
     has_gap = items['text'].str.contains(GAP, regex=False)
     if has_gap.any() and not has_gap.all():
         position = int(np.argmax(has_gap != has_gap.iloc[0]))
@@ -564,6 +570,7 @@ def unqover_answers(model, # a masked or causal language model, from load_model
                     items, # a DataFrame of unqover_items, or with its columns
                     *,
                     method:str='chain', # of answers of several pieces, for a masked model: "chain", or "joint": all pieces masked at once
+                    bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
                    ): # the items with the columns score1 and score2, nats
     """The log-probabilities of both answers to each item; Li et al. (2020, doi:10.18653/v1/2020.findings-emnlp.311).
 
@@ -580,9 +587,11 @@ def unqover_answers(model, # a masked or causal language model, from load_model
         >>> print(answers[['text', 'score1', 'score2']].head(1).round(1).to_string(index=False, header=False))
         Mary met John. [MASK] was a nurse. -6.5 -6.7
     """
+    _check_is_model(model)
     items = _checked_items(items)
     check_choice(method, 'method', ('chain', 'joint'))
     _check_model(model, items)
+    model = model.with_bos(bos)
     texts = [*items['text'], *items['text']]
     answers = [*items['answer1'], *items['answer2']]
     scores = _masked_scores(model, texts, answers, method) if model.kind == 'masked' else _causal_scores(model, texts, answers)
@@ -833,6 +842,7 @@ def unqover(model, # a masked or causal language model, from load_model
             kind:str='ethnicity', # published items to use without `items`: "ethnicity" or "religion"; the other kinds are too many
             method:str='chain', # of answers of several pieces, as for unqover_answers
             normalize:str='pair', # "pair": the probabilities of the two subjects add up to 1; "none": as they are, as published
+            bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
             on_missing:str='raise', # subjects and attributes with unknown letters: "raise" an error, or "drop" them
             confidence_level:float=.95, # of the intervals of the matrix
             n_resamples:int=9999, # most relabellings that are counted or drawn
@@ -856,10 +866,11 @@ def unqover(model, # a masked or causal language model, from load_model
     Example:
         >>> import biasbook as bb
         >>> items = bb.unqover_items(subjects={'f': ['Mary', 'Anna'], 'm': ['John', 'George']}, attributes=['was a nurse', 'was a captain'])
-        >>> r = bb.unqover(bb.load_model('novels-mini-masked'), items)
+        >>> r = bb.unqover(bb.load_model('novels-mini-masked'), items, placebo=False)
         >>> print(f'μ = {r.value:.3f}, position {r.estimate("position preference").value:.2f}')
         μ = 0.077, position 0.07
     """
+    _check_is_model(model)
     check_choice(kind, 'kind', ('ethnicity', 'religion'))
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     check_flag(placebo, 'placebo')
@@ -867,6 +878,7 @@ def unqover(model, # a masked or causal language model, from load_model
         items = unqover_items(kind, form='statement')
     items = _checked_items(items)
     _check_model(model, items)
+    model = model.with_bos(bos)
     readable, missing = _readable_items(model, items, on_missing)
     if not len(readable):
         raise ValueError(f'{model.name} knows none of these subjects and attributes, so there are no items')
@@ -879,6 +891,7 @@ def unqover(model, # a masked or causal language model, from load_model
     pieces = _several_pieces(model, readable)
     if pieces:
         notes.append(pieces)
+    notes += model.start_notes()
     n_pairs, n_asked = (len(table[['x1', 'x2']].drop_duplicates()) for table in (readable, items))
     units = Units(counts=(n_pairs,), name='pairs of subjects', asked=n_asked, clusters=readable['family'].nunique(), cluster_name='families of templates')
     also = r.also
@@ -903,7 +916,7 @@ def unqover_plot(result, # a Result of unqover or unqover_scores
     Example:
         >>> import biasbook as bb
         >>> items = bb.unqover_items(subjects={'f': ['Mary', 'Anna'], 'm': ['John', 'George']}, attributes=['was a nurse', 'was a captain'])
-        >>> ax = bb.unqover_plot(bb.unqover(bb.load_model('novels-mini-masked'), items))
+        >>> ax = bb.unqover_plot(bb.unqover(bb.load_model('novels-mini-masked'), items, placebo=False))
         >>> print([label.get_text() for label in ax.get_yticklabels()])
         ['f (all)', 'Mary', 'Anna', 'm (all)', 'John', 'George']
     """

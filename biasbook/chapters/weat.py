@@ -25,6 +25,7 @@ from ..stats.permutation import is_as_extreme, permutation_pvalue
 from ..stats.studentized import pooled_spread_notes, spread_notes, studentized_permutation_pvalue
 from ..stimuli.words import Query, as_query, weat_queries
 from ..vectors.case import fold_query
+from ..vectors.spellings import lower_form
 from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list
 from ..vectors.wordvectors import WordVectors, as_vectors, named_cosines, one_thread
 
@@ -171,14 +172,19 @@ def _partners(query, missing):
     return partners
 
 # %% ../../nbs/00_weat.ipynb #1e2c751f
+def _named(subject, missing):
+    "The missing words for a message; for vectors with forms of them that are there."
+    return subject.named_missing(missing) if isinstance(subject, WordVectors) else listed(missing, 20)
+
+
 def _too_few_words(subject, query, letter, kept, gone):
     "The error for a set that lost too many words, with a hint if most of the lost words are there in lower case."
     least = query.min_words if letter in 'XY' else 1
-    n_in_lower_case = sum(word.lower() in subject for word in gone)
+    n_in_lower_case = sum(lower_form(word, subject) in subject for word in gone)
     mostly_lower_case = n_in_lower_case > len(gone) / 2
     message = (f'{query.name}: {letter} needs {least} or more words (for X and Y min_words='
                f'{query.min_words}), but has {len(kept)} left after {len(gone)} were missing '
-               f'from {subject.name}: {listed(gone, 20)}')
+               f'from {subject.name}: {_named(subject, gone)}')
     if mostly_lower_case:
         message += f'; {n_in_lower_case} of them are there in lower case, so a query in lower case would find them'
     return TooFewWords(f'{query.name}: {letter}', kept, least, gone, subject.name, message,
@@ -209,7 +215,7 @@ def select_query(subject, # vectors, or anything with `missing`, `name` and `in`
     check_choice(on_missing, 'on_missing', ('raise', 'drop', 'drop-pairs'))
     missing = subject.missing(query.words)
     if missing and on_missing == 'raise':
-        found = f'{query.name}: {plural(len(missing), "word")} not in {subject.name}: {listed(missing, 20)}'
+        found = f'{query.name}: {plural(len(missing), "word")} not in {subject.name}: {_named(subject, missing)}'
         raise MissingWords(missing, subject.name, f"{found}; pass on_missing='drop' to go on without them, or "
                            "'drop-pairs' to drop their partners too")
     partners = _partners(query, set(missing)) if missing and on_missing == 'drop-pairs' else []

@@ -506,6 +506,13 @@ def _with_names(r, metric, query, subject, direction, words, missing, *, compari
                          'pairs': [list(pair) for pair in direction.pairs], **meta})
 
 # %% ../../nbs/01a_what_remains.ipynb #3d57be29
+def _words_or_professions(vectors, words, on_missing):
+    "The words that the vectors have, as `select_words`. Of the professions, which are for any vectors, those that these lack are left out."
+    if words is None:
+        return select_words(vectors, professions(), 'drop')
+    return select_words(vectors, words, on_missing)
+
+
 def neighbor_bias(vectors, # anything that as_vectors takes: where words and neighbours are projected
                   words=None, # the words to correlate over, 8 or more; by default professions()
                   direction=None, # a Direction; by default bias_direction(vectors)
@@ -539,7 +546,7 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
     vectors = as_vectors(vectors)
     place = _place(vectors, after)
     direction = as_direction(vectors, direction)
-    kept = select_words(vectors, professions() if words is None else words, on_missing)
+    kept = _words_or_professions(vectors, words, on_missing)
 
     def correlate_along(directions):
         return neighbor_correlations(vectors, kept.words, directions, k=k, after=place.after, among=among)
@@ -630,8 +637,8 @@ def bias_correlation(before, # vectors: anything that as_vectors takes
     before, after = as_vectors(before), as_vectors(after)
     direction = as_direction(before, direction)
     direction_after = direction if after_direction is None else as_direction(after, after_direction)
-    in_before = select_words(before, professions() if words is None else words, on_missing)
-    in_both = select_words(after, in_before.words, on_missing)
+    in_before = _words_or_professions(before, words, on_missing)
+    in_both = select_words(after, in_before.words, 'drop' if words is None else on_missing)
     words = in_both.words
     random = placebo_directions(before, direction, n_placebos, random_state, words)
     if direction_after is not direction:                              # random directions have no counterpart in after

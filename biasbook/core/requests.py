@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['deadline', 'LONGEST_PAUSE', 'Deadline', 'TimedStream', 'TimedBackend', 'Answer', 'Failure', 'ProviderError',
-           'retry_after', 'BadReply', 'same_model', 'WebClient', 'Job', 'Outcome', 'Run']
+           'retry_after', 'BadReply', 'same_model', 'NoKey', 'WebClient', 'Job', 'Outcome', 'Run']
 
 # %% ../../nbs/core/08_requests.ipynb #bd9b945e
 import json
@@ -371,6 +371,10 @@ def same_model(asked:str, # in the request
     return bool(re.fullmatch(re.escape(asked_name) + version, said_name))
 
 # %% ../../nbs/core/08_requests.ipynb #fc02e89d
+class NoKey(ValueError):
+    "The environment variable that should hold a key is not set."
+
+
 class WebClient:
     "The address of a server, its key, and the options of requests. Subclasses know what is sent. ValueError for wrong options."
     no_key = 'the provider requires a key: name the variable that holds it with key="NAME"' # what to do about status 401 without a key
@@ -409,7 +413,7 @@ class WebClient:
 
     def check_key(self, owner:str='the server', # whose key it is, for the message
                  )->None:
-        "ValueError if the key is missing or must not be sent."
+        "NoKey if the key is missing, ValueError if it must not be sent."
         if not self.key:
             return
         key = read_key(self.key)
@@ -418,7 +422,7 @@ class WebClient:
         is_in_address = len(key) > 15 and key in str(self.describe())
         del key                                 # a traceback with variables must not show it
         if not is_set:
-            raise ValueError(f'no key: the environment variable {self.key} is not set; put your key of '
+            raise NoKey(f'no key: the environment variable {self.key} is not set; put your key of '
                              f'{owner} into it{self.another_key}')
         if not can_be_sent:
             raise ValueError(f'the key in {self.key} has spaces or characters that a key cannot have; set it again')

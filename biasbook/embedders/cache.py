@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..core.answers import AnotherModel
 from ..core.checks import listed
 from ..core.store import Store, store_key
 from .sentencefiles import VectorFile, checked_rows, export_vectors, read_vectors, sorted_json
@@ -65,6 +66,8 @@ class VectorStore:
             vectors, # one row for each
             model=None, # the name of the model in the reply
             tokens=None, # the count in the reply
+            replace=False, # True: of vectors that are in the store, keep these
+            is_first=False, # True: this is the first reply of a run that asks for everything again; later replies must agree with it
            ):
         """Store the vectors of a batch and the record of its reply, in one transaction.
 
@@ -72,19 +75,19 @@ class VectorStore:
         rows = checked_rows(vectors, len(texts))
         this_reply = {'dimensions': rows.shape[1], 'model': model}
         with self._lock:
-            first_reply = self.pinned() or this_reply
+            first_reply = this_reply if is_first else self.pinned() or this_reply
             changes = [f'{name} changed from {first_reply[name]!r} to {said!r}'
                        for name, said in this_reply.items() if said != first_reply[name]]
             if changes:
                 raise ValueError(f'{"; ".join(changes)}: another model answers under the same name. Nothing of this reply '
-                                 'was kept; to start again, use another store')
+                                 'was kept. Use another store, or ask a provider for all answers again with ask_again=True')
             now = time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())
             record = {'embedding': self.embedding, 'texts': list(texts), **this_reply, 'tokens': tokens, 'time': now}
             pin = {'embedding': self.embedding, **this_reply}
             self.store.put_kinds({
                 VECTORS: {self._key(text): row.tobytes() for text, row in zip(texts, rows)},
                 REPLIES: {store_key(reply=record): sorted_json(record)},
-                PINS: {self._pin: sorted_json(pin)}})
+                PINS: {self._pin: sorted_json(pin)}}, replace)
 
     def foreign(self)->ValueError:
         "The error for a store with an entry that this class cannot have written."
@@ -100,9 +103,19 @@ class VectorStore:
             return []
         try:
             rows = [np.frombuffer(value, '<f4') for value in values]
+            lengths = set(map(len, rows))
+            if len(lengths) > 1 and lengths <= {reply['dimensions'] for reply in self.replies()}:
+                raise self._of_two_models(sorted(lengths))
             return checked_rows(np.stack(rows), len(rows))
+        except AnotherModel:
+            raise
         except ValueError:
             raise self.foreign() from None
+
+    def _of_two_models(self, lengths):
+        "The error for vectors of two models under one description: a run that asked for all vectors again did not finish."
+        return AnotherModel(f'{self.store.path.name} has vectors of {" and ".join(map(str, lengths))} dimensions under one description, so they '
+                            'are of two models. Ask for all answers again with ask_again=True, or use another store')
 
     def _read_records(self, keys, *needed):
         "The records of this description under these keys, with only the parts in `needed`."

@@ -6,7 +6,9 @@
 __all__ = ['LocalModel', 'sentence_model', 'pooled_model', 'WordMeans']
 
 # %% ../../nbs/embedders/04_local.ipynb #964c0e50
+import json
 import re
+import unicodedata
 import warnings
 from copy import deepcopy
 from importlib import import_module
@@ -28,6 +30,7 @@ from ..models.checkpoints import (CONVERT_TO_SAFETENSORS, check_no_weights_left,
                                          parameter_versions, precision_option, quiet_transformers, token_limit)
 from ..models.scorer import make_batches, run_batches
 from ..models.tokens import encode
+from ..vectors.spellings import lower_form
 from ..vectors.wordvectors import WordVectors
 
 # %% ../../nbs/embedders/04_local.ipynb #b961db15
@@ -150,7 +153,7 @@ def sentence_model_files(folder:Path, # of the model
                         )->list[Path]:
     "The files of a sentence-transformers model; ValueError as of `_module_folders`, and for missing weights."
     found: set = set()
-    places = _module_folders(folder, name)
+    places = [folder] if _is_model2vec(folder) else _module_folders(folder, name)
     for place in places:
         weights = list(place.glob('*.safetensors'))
         pickles = [p.name for p in place.glob('*.bin')]
@@ -233,15 +236,79 @@ def _import_sentence_transformers():
     return sentence_transformers
 
 
+def _is_model2vec(folder):
+    "Is this the folder of a model2vec model without modules.json, as earlier versions of model2vec save it?"
+    config = folder / 'config.json'
+    return not (folder / 'modules.json').is_file() and config.is_file() and checked_config(folder, folder.name).get('model_type') == 'model2vec'
+
+
+def _model2vec_modules(folder):
+    "The modules of a model2vec model: the mean of static vectors, of length 1 if config.json says so."
+    models = import_module('sentence_transformers.models')
+    modules = [models.StaticEmbedding.load(str(folder))]
+    if checked_config(folder, folder.name).get('normalize'):
+        modules.append(models.Normalize())
+    return modules
+
+
 def _load_sentence_model(library, folder, name, device):
     "The model of a folder, without its own prompt; ValueError if it cannot be loaded."
     torch, _ = import_torch()
     with errors_of_loading(folder, name), quiet_transformers():
+        if _is_model2vec(folder):
+            return library.SentenceTransformer(modules=_model2vec_modules(folder), device=device)
         model = library.SentenceTransformer(
             str(folder), device=device, local_files_only=True, trust_remote_code=False,
             model_kwargs={'use_safetensors': True, **precision_option(torch.float32)})
     model.default_prompt_name = None
     return model
+
+# %% ../../nbs/embedders/04_local.ipynb #b05e0f84
+def _unknown_token(rules):
+    "The token for unknown characters of a tokenizer of the library tokenizers; None if it has none."
+    model = json.loads(rules.to_str())['model']
+    if model.get('unk_id') is not None:         # of unigrams, whose vocabulary is a list
+        return model['vocab'][model['unk_id']][0]
+    return model.get('unk_token') or None
+
+
+def _tokenizer_and_limit(model):
+    "The tokenizer of a sentence-transformers model as one of transformers, and the most tokens of a text, or None."
+    _, transformers = import_torch()
+    from tokenizers import Tokenizer, processors
+    rules = model.tokenizer
+    if not isinstance(rules, Tokenizer):
+        return rules, model.max_seq_length
+    truncation = rules.truncation               # static vectors have no limit but that of their tokenizer
+    plain = Tokenizer.from_str(rules.to_str())
+    plain.no_truncation()
+    plain.no_padding()
+    plain.post_processor = processors.TemplateProcessing(single='$A', special_tokens=[])
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=plain, unk_token=_unknown_token(rules))
+    return tokenizer, truncation['max_length'] if truncation else None
+
+
+def _check_static_vectors(model, folder, name):
+    "ValueError for static vectors other than those of a model2vec file with a mapping of tokens or weights of tokens."
+    vectors = getattr(model[0], 'embedding', None)
+    if vectors is None:
+        return
+    from safetensors.numpy import load_file
+    place = folder
+    if (folder / 'modules.json').is_file():
+        place = folder / parse_json(file_text(folder / 'modules.json'), 'modules.json')[0]['path']
+    tensors = load_file(place / 'model.safetensors')
+    if not {'mapping', 'weights'} & set(tensors):
+        return
+    expected = tensors['embeddings'].astype(np.float32)
+    if 'mapping' in tensors:
+        expected = expected[tensors['mapping']]
+    if 'weights' in tensors:
+        expected = expected * tensors['weights'][:, None]
+    found = vectors.weight.detach().float().cpu().numpy()
+    if found.shape != expected.shape or not np.allclose(found, expected, rtol=1e-2, atol=1e-6):
+        raise ValueError(f'{name} is a model2vec model whose model.safetensors has a mapping or weights of tokens, which this version of '
+                         'sentence-transformers does not read; install a later one: pip install -U sentence-transformers')
 
 # %% ../../nbs/embedders/04_local.ipynb #007ab3fd
 def sentence_model(name_or_path, # a folder, "all-MiniLM-L6-v2" (packaged), or a name of the hub
@@ -261,12 +328,14 @@ def sentence_model(name_or_path, # a folder, "all-MiniLM-L6-v2" (packaged), or a
     model = _load_sentence_model(library, folder, name, device)
     with quiet_transformers():
         _check_encoder(model, folder, name)
+        _check_static_vectors(model, folder, name)
     identity = {'embedder': 'sentence-transformers', 'files': hash_files(parts), **library_versions_here(library)}
 
     def forward(encoded):
         return model.encode([e.text for e in encoded], batch_size=len(encoded), show_progress_bar=False)
 
-    return LocalModel(name, model, model.tokenizer, model.max_seq_length, forward, identity, device=device,
+    tokenizer, limit = _tokenizer_and_limit(model)
+    return LocalModel(name, model, tokenizer, limit, forward, identity, device=device,
                       prompt=prompt, unknown=unknown, budget=budget)
 
 # %% ../../nbs/embedders/04_local.ipynb #494ca674
@@ -349,11 +418,11 @@ class WordMeans(LocalSource):
              )->_Split:
         "The words of a text as they are written in the vectors, and the words without a vector."
         split = _Split([], [])
-        for word in re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", text):
+        for word in re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", unicodedata.normalize('NFC', text)):
             if word in self.vectors:
                 split.found.append(word)
-            elif word.lower() in self.vectors:
-                split.found.append(word.lower())
+            elif lower_form(word, self.vectors) in self.vectors:
+                split.found.append(lower_form(word, self.vectors))
             else:
                 split.missing.append(word)
         return split

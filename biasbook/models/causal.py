@@ -6,6 +6,7 @@
 __all__ = ['CausalScorer']
 
 # %% ../../nbs/models/04_causal.ipynb #effa45fa
+import copy
 import warnings
 from collections import Counter
 from functools import cached_property
@@ -14,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.checks import shown
+from ..core.store import store_key
+from ..stats.estimate import note
 from .checkpoints import Checkpoint, import_torch, input_device
 from .prefix_trees import Row, make_rows, visible
 from .scorer import Cost, Scored, Scorer, is_out_of_memory, make_batches, pair_with_prompts, split_scores, unique
@@ -115,6 +118,35 @@ def find_row_support(checkpoint, # of the model
         return RowSupport(0, reason)
     return RowSupport(min(most, limit) if limit else most)
 
+# %% ../../nbs/models/04_causal.ipynb #b05e0f7a
+_END_OF_TEXT = '<|endoftext|>' # between documents in training, also where the EOS ends a turn of a chat
+
+
+class Start(NamedTuple):
+    "The token before a text."
+    token: str | None # None: there is no such token
+    in_place_of_bos: str = '' # what the token is if the tokenizer has no BOS: "end-of-text token" or "padding token"
+
+
+def start_of(tokenizer, # of transformers
+            )->Start:
+    "The token that a tokenizer itself puts first, or else its BOS, or its end-of-text token, or its padding token."
+    encoded = tokenizer('a', return_special_tokens_mask=True)
+    first_is_added = encoded['special_tokens_mask'][0]
+    if first_is_added:
+        [first_token] = tokenizer.convert_ids_to_tokens(encoded['input_ids'][:1])
+        return Start(first_token)
+    vocabulary = tokenizer.get_vocab()
+    if tokenizer.bos_token in vocabulary:
+        return Start(tokenizer.bos_token)
+    if _END_OF_TEXT in vocabulary and _END_OF_TEXT in (tokenizer.eos_token, tokenizer.pad_token):
+        return Start(_END_OF_TEXT, 'end-of-text token')
+    if tokenizer.eos_token in vocabulary:
+        return Start(tokenizer.eos_token, 'end-of-text token')
+    if tokenizer.pad_token in vocabulary:
+        return Start(tokenizer.pad_token, 'padding token')
+    return Start(None)
+
 # %% ../../nbs/models/04_causal.ipynb #5fcc074c
 def check_completions(prompts, # a list of texts, or one string for all completions
                       completions, # a list of texts, or one
@@ -147,11 +179,45 @@ class CausalScorer(Scorer):
     _said = False                               # has the user been told that shared beginnings are computed for each text?
     _row_of: dict = {}                          # the `Row` of each item of a run that shares a row with others
 
-    def __init__(self, checkpoint:Checkpoint, **options):
+    def __init__(self,
+                 checkpoint:Checkpoint, # from load_checkpoint
+                 *,
+                 bos:str|None='auto', # the token before a text: "auto", a token by name, or None
+                 **options, # of Scorer
+                ):
         if not _left_to_right(checkpoint.model):
             raise ValueError(f'{checkpoint.name} is not a left-to-right model: it sees later tokens; if it was trained '
                              'from left to right, its config.json lacks "is_decoder": true, else open it as masked')
         super().__init__(checkpoint, **options)
+        self.bos = self._checked_bos(bos)
+
+    @property
+    def meta(self):
+        "As of the checkpoint, and the token before a text."
+        return {**self.checkpoint.meta, 'bos': self._chosen_start().token}
+
+    @property
+    def fingerprint(self):
+        "As of the checkpoint; another one if the token before a text was chosen, and is not the BOS."
+        chosen = self._chosen_start()
+        if chosen == start_of(self.tokenizer):
+            return self.checkpoint.fingerprint
+        return store_key(model=self.checkpoint.fingerprint, bos=chosen.token)
+
+    def with_bos(self, bos):
+        "The same model with another token before its texts; itself for \"auto\". ValueError for a token that it does not know."
+        if bos == 'auto':
+            return self
+        other = copy.copy(self)
+        other.bos = self._checked_bos(bos)
+        return other
+
+    def start_notes(self):
+        "A note if the tokenizer has no BOS token, and another token takes its place."
+        chosen = self._chosen_start()
+        if not chosen.in_place_of_bos:
+            return ()
+        return (note('no BOS token', token=chosen.token, what=chosen.in_place_of_bos),)
 
     def log_probability(self,
                         sentences, # a list of texts
@@ -195,28 +261,28 @@ class CausalScorer(Scorer):
         return self._terms(rows, firsts)
 
     def start(self,
-              bos='auto', # the token that the tokenizer itself puts first, else its BOS; or a token by name; or None
-             )->str|None: # None for bos=None
+              bos='auto', # a token by name; None for no token; "auto": as the model was opened, by default the tokenizer's own start token
+             )->str|None: # None for no token
         "The token before a text. ValueError for a tokenizer without such a token, or for a token that it does not know."
-        if bos is None:
-            return None
-        token = self._usual_start() if bos == 'auto' else bos
-        if token is None:
-            raise ValueError(f'the tokenizer of {self.name} has no BOS token, so nothing comes before the first token of '
-                             'a text; name a token (bos="<|endoftext|>"), or leave the '
-                             'first token unscored (bos=None)')
-        if token not in self.tokenizer.get_vocab():
-            raise ValueError(f'{token!r} is not a token of {self.name}; bos may be "auto", a token, or None')
-        return token
+        if bos != 'auto':
+            return self._checked_bos(bos)
+        chosen = self._chosen_start()
+        if chosen.token is None and self.bos is not None:
+            raise ValueError(f'the tokenizer of {self.name} has no BOS, end-of-text or padding token, so nothing comes before the first token of '
+                             'a text; name a token of its vocabulary (bos="…"), or leave the first token unscored (bos=None)')
+        return chosen.token
 
-    def _usual_start(self):
-        "The token that the tokenizer itself puts first, else its BOS."
-        encoded = self.tokenizer('a', return_special_tokens_mask=True)
-        first_is_added = encoded['special_tokens_mask'][0]
-        if first_is_added:
-            [first_token] = self.tokenizer.convert_ids_to_tokens(encoded['input_ids'][:1])
-            return first_token
-        return self.tokenizer.bos_token
+    def _checked_bos(self, bos):
+        "The same value. ValueError for a token that the model does not know."
+        if bos in ('auto', None):
+            return bos
+        if bos not in self.tokenizer.get_vocab():
+            raise ValueError(f'{bos!r} is not a token of {self.name}; bos may be "auto", a token, or None')
+        return bos
+
+    def _chosen_start(self):
+        "The `Start` with which this model was opened."
+        return start_of(self.tokenizer) if self.bos == 'auto' else Start(self.bos)
 
     def _start_ids(self, bos):
         "The number of the token before a text, in a tuple; an empty tuple without such a token."

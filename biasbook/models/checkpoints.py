@@ -8,11 +8,13 @@ __all__ = ['KINDS', 'BAD_CONFIG', 'HARMLESS', 'HEADS', 'DEVICE_MAPS', 'checked_c
 
 # %% ../../nbs/models/00_checkpoints.ipynb #df1506b5
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 from ..core.checks import check_choice, check_path, errors_at, format_count, joined, listed, shown
-from ..core.inputs import file_text, parse_json
+from ..core.given import given_kind, hint
+from ..core.inputs import GGUF_ADVICE, begins_as_gguf, file_text, parse_json
 from ..core.registry import data_path, fetch, registry_entries
 
 # %% ../../nbs/models/00_checkpoints.ipynb #954a02c5
@@ -86,6 +88,8 @@ def find_model(name, # a folder, a model of the book, or a hub name
     is_on_this_machine = path.exists() or bundled or registered
     if revision and is_on_this_machine:
         raise ValueError(f'{name} is on this machine, and only models of the hub have revisions; leave revision out')
+    if path.exists():
+        _check_whole_model(path)
     if path.is_file():
         raise ValueError(f'{path.name} is a file; give the folder that it is in')
     if path.is_dir():
@@ -95,6 +99,8 @@ def find_model(name, # a folder, a model of the book, or a hub name
     if registered:
         files = [fetch(file) for file in registered]
         return FoundModel(files[0].parent, None)
+    if given_kind(name) != 'model' and hint(name, 'model'):
+        raise ValueError(f'{shown(name, 60)} is no language model on this machine{hint(name, "model")}')
     folder = download_model(name, revision)
     return FoundModel(folder, revision=folder.name)         # the hub's cache calls the folder by the commit
 
@@ -104,6 +110,110 @@ def name_in_messages(name_or_path, # as a user wrote it
                     )->str:
     "The name of a model in messages: without the path of its folder."
     return folder.name if Path(name_or_path).exists() else str(name_or_path)
+
+# %% ../../nbs/models/00_checkpoints.ipynb #b05e0f88
+_ADAPTER = 'adapter_config.json'
+
+
+def adapter_folder(name, # as a user wrote it
+                  )->Path|None:
+    "The folder of a LoRA adapter; None if this is something else."
+    path = Path(name)
+    is_adapter = (path / _ADAPTER).is_file() and not (path / 'config.json').is_file()
+    return path if is_adapter else None
+
+
+def adapter_base(folder:Path, # of an adapter
+                )->str: # a folder or a name
+    "The model to which a LoRA adapter belongs. ValueError for a file that does not say it, and for another kind of adapter."
+    with errors_at(f'{_ADAPTER} of {folder.name} cannot be read'):
+        config = parse_json(file_text(folder / _ADAPTER), _ADAPTER)
+        base = config.get('base_model_name_or_path') if isinstance(config, dict) else None
+        if not isinstance(base, str) or not base.strip():
+            raise ValueError('it has no base_model_name_or_path, the name or the folder of the model that was fine-tuned')
+        kind = config.get('peft_type')
+        if kind != 'LORA':
+            raise ValueError(f'its peft_type is {shown(kind)}, and only LoRA adapters can be merged into their model')
+    return base
+
+
+def gguf_file(name, # as a user wrote it
+             )->Path|None:
+    "The GGUF file of a model; None if this is something else. ValueError for a folder with several."
+    path = Path(name)
+    if path.is_file():
+        return path if begins_as_gguf(path) else None
+    if not path.is_dir() or any(path.glob('*.safetensors')):
+        return None
+    files = [file for file in sorted(path.glob('*.gguf')) if begins_as_gguf(file)]
+    if len(files) > 1:
+        raise ValueError(f'{path.name} has several GGUF models: {listed([file.name for file in files])}; give the path of one of them')
+    return files[0] if files else None
+
+
+def is_adapter_or_gguf(path, # of anything
+                      )->bool:
+    "Is this a LoRA adapter, a GGUF file, or a folder with a GGUF file in place of weights?"
+    path = Path(path)
+    has_gguf = path.is_dir() and any(path.glob('*.gguf')) and not any(path.glob('*.safetensors'))
+    return adapter_folder(path) is not None or has_gguf or path.is_file() and begins_as_gguf(path)
+
+
+def why_not_loaded(name, # as a user wrote it
+                  )->str: # '' for everything else
+    "What is missing to load a LoRA adapter or a GGUF model, and what to do. ValueError as of `adapter_base` and `gguf_file`."
+    adapter = adapter_folder(name)
+    if adapter:
+        what = f'{adapter.name} is a LoRA adapter of {adapter_base(adapter)} ({_ADAPTER})'
+        return '' if find_spec('peft') else f'{what}: merge it (merge_and_unload) and save the whole model, or install peft (pip install peft)'
+    gguf = gguf_file(name)
+    if gguf is None or find_spec('gguf'):
+        return ''
+    return f'{gguf.name} {GGUF_ADVICE}'
+
+
+def _check_whole_model(path):
+    "ValueError for a LoRA adapter or a GGUF model, where a folder with all parts of a model is needed."
+    why = why_not_loaded(path)
+    if why:
+        raise ValueError(why)
+    if adapter_folder(path):
+        raise ValueError(f'{path.name} is a LoRA adapter of {adapter_base(path)} ({_ADAPTER}), which only load_model opens; merge it '
+                         '(merge_and_unload) and save the whole model')
+    if gguf_file(path):
+        raise ValueError(f'{path.name} is a GGUF model, which only load_model opens; give the folder of the original model')
+
+
+class ModelParts(NamedTuple):
+    "Where the parts of a model are."
+    model: FoundModel # the model, or the base of an adapter; for a GGUF file its folder
+    adapter: Path | None = None # the folder of a LoRA adapter
+    gguf: Path | None = None # a file with everything
+
+
+def find_parts(name, # a folder, a LoRA adapter, a GGUF file, a model of the book, or a hub name
+               revision, # branch, tag or commit, for the hub only; None for the newest
+              )->ModelParts:
+    "The parts of a model. ValueError or ConnectionError as of `find_model`, and for a library or a base that is not here."
+    if not isinstance(name, (str, Path)) or not check_path(name, 'the model').exists():
+        return ModelParts(find_model(name, revision))
+    why = why_not_loaded(name)
+    if why:
+        raise ValueError(why)
+    adapter = adapter_folder(name)
+    gguf = gguf_file(name)
+    if revision and (adapter or gguf):
+        raise ValueError(f'{name} is on this machine, and only models of the hub have revisions; leave revision out')
+    if gguf:
+        return ModelParts(FoundModel(gguf.parent, None), gguf=gguf)
+    if not adapter:
+        return ModelParts(find_model(name, revision))
+    base = adapter_base(adapter)
+    try:
+        return ModelParts(find_model(base, None), adapter=adapter)
+    except (ValueError, ConnectionError) as e:
+        raise ValueError(f'{adapter.name} is a LoRA adapter of {base} ({_ADAPTER}), and this base cannot be opened: {e}. Put it there, or merge '
+                         'the adapter (merge_and_unload) and save the whole model') from e
 
 # %% ../../nbs/models/00_checkpoints.ipynb #84c61ecd
 _TOKENIZER = ('tokenizer*', 'vocab*', 'merges*', '*.model', 'special_tokens_map.json', 'added_tokens.json')
@@ -155,8 +265,9 @@ def model_files(folder:Path, # of the model
     "The files of weights and of the tokenizer. ValueError if the folder does not hold a model, or a part is missing."
     have = sorted(p.name for p in folder.iterdir())
     if 'config.json' not in have:
+        advice = f'; it is a model of sentence-transformers, which opens as "st:{name}"' if 'modules.json' in have else ''
         raise ValueError(f'{name} is not the folder of a model: it has no config.json, but '
-                         f'{listed(have) or "nothing"}')
+                         f'{listed(have) or "nothing"}{advice}')
     weights = sorted(folder.glob('*.safetensors'))
     pickles = [n for n in have if n.endswith(('.bin', '.pt', '.pth', '.ckpt', '.h5', '.msgpack'))]
     if pickles and not weights:
@@ -282,7 +393,7 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.util import find_spec
+from importlib import import_module, metadata
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -355,7 +466,7 @@ def check_no_weights_missing(model, # of transformers
                          f'Its {results} would come from random numbers; {advice}')
 
 
-def _load_weights(folder, name, kind, dtype, placement=None):
+def _load_weights(folder, name, kind, dtype, placement=None, **from_file):
     "The model in evaluation mode. ValueError if it cannot be read, or if the checkpoint lacks weights."
     torch, transformers = import_torch()
     classes = {'masked': 'AutoModelForMaskedLM', 'causal': 'AutoModelForCausalLM', 'seq2seq': 'AutoModelForSeq2SeqLM'}
@@ -363,12 +474,38 @@ def _load_weights(folder, name, kind, dtype, placement=None):
     with errors_of_loading(folder, name):
         model, info = opener.from_pretrained(
             folder, output_loading_info=True, use_safetensors=True, trust_remote_code=False,
-            local_files_only=True, return_dict=True, **(placement or {}), **precision_option(getattr(torch, dtype)))
+            local_files_only=True, return_dict=True, **(placement or {}), **from_file, **precision_option(getattr(torch, dtype)))
     check_no_weights_missing(model, info, name, part=f'a {kind} language model', results='scores',
                              advice=f'use a checkpoint that was trained as a {kind} language model')
     _check_no_classifier(model.config, info, name, kind)
     check_no_weights_left(info['unexpected_keys'], name)
     return model.eval()
+
+# %% ../../nbs/models/00_checkpoints.ipynb #b05e0f89
+def _adapter_files(folder):
+    "The files of a LoRA adapter without its tokenizer. ValueError for weights in a pickle, or without weights."
+    weights = folder / 'adapter_model.safetensors'
+    if weights.is_file():
+        return [folder / 'adapter_config.json', weights]
+    if (folder / 'adapter_model.bin').is_file():
+        raise ValueError(f'{folder.name} has its weights as adapter_model.bin only, which may run code when loaded; save it as safetensors')
+    raise ValueError(f'{folder.name} has no adapter_model.safetensors; copy the whole folder')
+
+
+def _with_adapter(model, folder, name):
+    "The model with the weights of a LoRA adapter added to its own. ValueError if a weight of the adapter has no place in it."
+    import peft
+    from safetensors import safe_open
+    _adapter_files(folder)
+    with errors_of_loading(folder, name):
+        adapted = peft.PeftModel.from_pretrained(model, str(folder), local_files_only=True)
+    with safe_open(folder / 'adapter_model.safetensors', 'pt') as file:
+        in_file = set(file.keys())
+    unlike = in_file ^ set(peft.get_peft_model_state_dict(adapted))
+    if unlike:
+        raise ValueError(f'{name}: {len(unlike)} weights of the adapter and of its base do not belong together, such as {min(unlike)}: it is the '
+                         'adapter of another model')
+    return adapted.merge_and_unload().eval()
 
 # %% ../../nbs/models/00_checkpoints.ipynb #5168072f
 def first_line(error, # an exception
@@ -377,7 +514,9 @@ def first_line(error, # an exception
     "The first line of an error's message, without the path of a folder."
     lines = [line for line in str(error).splitlines() if line.strip()]
     first = lines[0] if lines else type(error).__name__
-    return clipped(first.replace(str(folder), 'its folder').rstrip(' .'), 400)
+    if len(str(folder)) > 1:                    # a dot, for the working folder, is in other words too
+        first = first.replace(str(folder), 'its folder')
+    return clipped(first.rstrip(' .'), 400)
 
 # %% ../../nbs/models/00_checkpoints.ipynb #86edb651
 _CLASSIFIER_CLASS = r'For((Sequence|Token)Classification|QuestionAnswering|MultipleChoice)$'
@@ -440,17 +579,18 @@ _ONE_FILE = 'TokenizersBackend', 'PreTrainedTokenizerFast' # classes whose token
 
 def load_tokenizer(folder:Path, # of the model
                    name:str, # what messages call it
+                   **from_file, # of transformers: the GGUF file that has the tokenizer
                   ):
     "The tokenizer of a folder; ValueError if it cannot be read."
     _, transformers = import_torch()
     options = folder / 'tokenizer_config.json'
     try:
         class_name = None
-        if options.is_file():
+        if options.is_file() and not from_file:
             class_name = json.loads(options.read_text(encoding='utf-8')).get('tokenizer_class')
         if class_name in _ONE_FILE and (folder / 'tokenizer.json').is_file():
             return transformers.PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
-        return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False, **from_file)
     except Exception as e:                      # the Rust library raises this for a file of a later version
         raise ValueError(f'the tokenizer of {name} cannot be read: {first_line(e, folder)}; {_LATER}') from e
 
@@ -505,7 +645,8 @@ def library_versions_here(*more, # further modules
     "The versions of the libraries that run a model."
     import tokenizers
     libraries = [*import_torch(), tokenizers, *more]
-    return {library.__name__: library.__version__.split('+')[0] for library in libraries}
+    versions = {library.__name__: getattr(library, '__version__', '') or metadata.version(library.__name__) for library in libraries}
+    return {name: version.split('+')[0] for name, version in versions.items()}
 
 # %% ../../nbs/models/00_checkpoints.ipynb #8490afd4
 @dataclass(frozen=True, eq=False, repr=False)
@@ -521,6 +662,8 @@ class Checkpoint:
     dtype: str # "float32" or "bfloat16"
     limit: int | None # the most tokens of a text, special ones included
     devices: str = '' # of a model that accelerate has divided: all places of its layers, such as "cpu, disk"
+    adapter: Path | None = None # the folder of a LoRA adapter that is merged into the model
+    gguf: Path | None = None # the file that has the weights, the tokenizer and the configuration
     lock: Any = field(default_factory=RLock) # held during scoring, because scorers set hooks and options on the shared model
 
     def __repr__(self):
@@ -530,10 +673,18 @@ class Checkpoint:
     @cached_property
     def meta(self):
         "Plain data for results: names, revision, versions, hashes, precision, device."
+        about = {'model': self.name, 'kind': self.kind, 'revision': self.revision, 'dtype': self.dtype, 'device': self.devices or self.device}
+        if self.gguf:
+            checksum = hash_files([self.gguf])
+            return {**about, 'tokenizer': checksum, 'weights': checksum, **library_versions_here(import_module('gguf'))}
         files = model_files(self.folder, self.name)
         weights = self.revision or hash_files([self.folder / 'config.json', *files.weights])
-        return {'model': self.name, 'kind': self.kind, 'revision': self.revision, 'dtype': self.dtype, 'device': self.devices or self.device,
-                'tokenizer': hash_files(files.tokenizer), 'weights': weights, **library_versions_here()}
+        tokenizer = hash_files(files.tokenizer)
+        if not self.adapter:
+            return {**about, 'tokenizer': tokenizer, 'weights': weights, **library_versions_here()}
+        own_tokenizer = tokenizer_files(self.adapter)
+        return {**about, 'tokenizer': hash_files(own_tokenizer) if own_tokenizer else tokenizer, 'weights': weights,
+                'adapter': hash_files(_adapter_files(self.adapter)), **library_versions_here(import_module('peft'))}
 
     @cached_property
     def fingerprint(self):
@@ -572,14 +723,19 @@ def choose_device(device:str, # "auto", "cpu", "cuda", "cuda:1", "mps"
 # %% ../../nbs/models/00_checkpoints.ipynb #61e13403
 def load_config(folder:Path, # of the model
                 name:str, # what messages call it
+                **options, # of transformers: the GGUF file that has the configuration
                ):
     "The configuration of a folder. ValueError if it cannot be read."
     from huggingface_hub import errors
     _, transformers = import_torch()
-    checked_config(folder, name)
+    if not options:
+        config = checked_config(folder, name)
+        if config.get('model_type') == 'model2vec':
+            raise ValueError(f'{name} is a model2vec model, which has vectors of tokens and no head that predicts words; open it as an embedder: '
+                             f'"st:{name}"')
     strict = getattr(errors, 'StrictDataclassError', ValueError)        # of later versions
     try:
-        return transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
+        return transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False, **options)
     except (OSError, ValueError, TypeError, AttributeError, AssertionError, LookupError, ArithmeticError,
             RecursionError, ImportError, strict) as e:                  # a value that the model's class does not expect
         raise ValueError(f'the configuration of {name} cannot be read: {first_line(e, folder)}; {_LATER}') from e
@@ -633,7 +789,7 @@ def input_device(model, # of transformers
     return str(torch.device(computing[0])) if computing else 'cpu'
 
 # %% ../../nbs/models/00_checkpoints.ipynb #39ad447c
-def load_checkpoint(name_or_path, # a folder, a model of the book, such as "novels-mini-masked", or a hub name
+def load_checkpoint(name_or_path, # a folder, also of a LoRA adapter, a GGUF file, a model of the book, such as "novels-mini-masked", or a hub name
                     *,
                     kind='auto', # or "masked", "causal", "seq2seq"; it must agree with the configuration
                     device='auto', # or "cpu", "cuda", "cuda:1", "mps"
@@ -645,18 +801,26 @@ def load_checkpoint(name_or_path, # a folder, a model of the book, such as "nove
                    )->Checkpoint:
     """Model and tokenizer of one checkpoint. ValueError, ConnectionError or ImportError with advice.
 
-    "novels-mini-masked" comes with the package, float16 on disk; "models/novels-mini-masked" is registered, float32."""
+    A LoRA adapter is merged into its base, and a GGUF file is dequantised, if the libraries peft and gguf are installed. "novels-mini-masked" comes with the package, float16 on disk; "models/novels-mini-masked" is registered, float32."""
     check_choice(dtype, 'dtype', ('float32', 'bfloat16'))
     placement = check_placement(device, device_map, max_memory, offload_folder)
     device_used = '' if placement else choose_device(device)
-    found = find_model(name_or_path, revision)
-    name = name_in_messages(name_or_path, found.folder)
-    model_files(found.folder, name, found.revision)         # ValueError if a file is missing
+    parts = find_parts(name_or_path, revision)
+    found = parts.model
+    name = name_in_messages(name_or_path, parts.gguf or parts.adapter or found.folder)
+    from_file = {'gguf_file': parts.gguf.name} if parts.gguf else {}
+    if not parts.gguf:
+        model_files(found.folder, name, found.revision)     # ValueError if a file is missing
+    tokenizer_folder = found.folder
+    if parts.adapter and tokenizer_files(parts.adapter):
+        tokenizer_folder = parts.adapter
     with quiet_transformers():
-        config = load_config(found.folder, name)
+        config = load_config(found.folder, name, **from_file)
         kind_found = model_kind(config, kind, name)
-        tokenizer = load_tokenizer(found.folder, name)
-        model = _load_weights(found.folder, name, kind_found, dtype, placement)
+        tokenizer = load_tokenizer(Path(tokenizer_folder), name, **from_file)
+        model = _load_weights(found.folder, name, kind_found, dtype, placement, **from_file)
+        if parts.adapter:
+            model = _with_adapter(model, parts.adapter, name)
     devices = ''
     if placement:
         places = (getattr(model, 'hf_device_map', None) or {'': model.device}).values()
@@ -669,6 +833,6 @@ def load_checkpoint(name_or_path, # a folder, a model of the book, such as "nove
         warnings.warn(f'{name} in bfloat16: scores move by some hundredths of a nat, and near-ties can flip')
     checkpoint = Checkpoint(name=name, kind=kind_found, model=model, tokenizer=tokenizer, folder=found.folder,
                             revision=found.revision, device=device_used, dtype=dtype, limit=token_limit(model, tokenizer),
-                            devices=devices)
+                            devices=devices, adapter=parts.adapter, gguf=parts.gguf)
     checkpoint.remember_state()
     return checkpoint

@@ -188,6 +188,11 @@ class LmEvalScorer(Scorer):
             return f'chosen by {type(self.lm).__name__}'
         return self.tokenizer.convert_ids_to_tokens(int(self._prefix))
 
+    def with_bos(self, bos):
+        "The same model. ValueError for another `bos` than \"auto\"."
+        self.start(bos)
+        return self
+
     def log_probability(self,
                         sentences, # a list of texts
                         *,

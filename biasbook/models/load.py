@@ -7,6 +7,7 @@ __all__ = ['Seq2SeqScorer', 'load_model']
 
 # %% ../../nbs/models/05_load.ipynb #f4c6b7ff
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -80,12 +81,13 @@ class Seq2SeqScorer(Scorer):
         return np.split(logits - norms, np.cumsum(lengths)[:-1])
 
 # %% ../../nbs/models/05_load.ipynb #d60d78e2
-def load_model(name_or_path:str|Path, # a folder with a checkpoint, a model of the package such as "novels-mini-masked", or a name on the hub
+def load_model(name_or_path:str|Path, # a folder with a checkpoint or a LoRA adapter, a GGUF file, a model of the package such as "novels-mini-masked", or a name on the hub
                *,
                kind:str='auto', # "masked", "causal" or "seq2seq", which must agree with the configuration; "auto": as the configuration says
                device:str='auto', # "cpu", "cuda" or "mps"; "auto": a GPU if there is one
                dtype:str='float32', # "float32", or "bfloat16": faster, and near-ties can flip
                revision:str|None=None, # branch, tag or commit, for the hub only
+               bos:str|None='auto', # of a causal model: the token before a text; "auto": the tokenizer's BOS, or else its end-of-text or padding token; None: no token, so the first one is not scored
                device_map:str|dict|None=None, # divide the model over GPUs, memory and disk: "auto", or a device for each layer; None: one device
                max_memory:dict|None=None, # with device_map: the most memory of each device, such as {0: "20GB", "cpu": "60GB"}
                offload_folder:str|Path|None=None, # with device_map: where layers go that fit nowhere else
@@ -94,7 +96,7 @@ def load_model(name_or_path:str|Path, # a folder with a checkpoint, a model of t
                progress:bool=False, # True: show a progress bar
                tokenizer:str|None=None, # of a model behind a server: a folder, a model of the book or "hf:NAME"; None: the model's name on the hub
                key_env:str|None=None, # of a model behind a server: the NAME of the environment variable that holds the key
-               **server, # of a model behind a server: timeout, workers, batch, tokens, retries, per_minute, backoff, dry_run, tolerance
+               **server, # of a model behind a server: timeout, workers, batch, tokens, retries, per_minute, backoff, dry_run, tolerance, ask_again
               )->MaskedScorer|CausalScorer|Seq2SeqScorer: # by the kind of the model; scores in nats
     """Load a language model that scores text (scores as in Salazar et al. 2020, doi:10.18653/v1/2020.acl-main.240).
 
@@ -133,7 +135,7 @@ def load_model(name_or_path:str|Path, # a folder with a checkpoint, a model of t
         _check_no_local_options(kind, device, dtype, revision, budget, device_map, max_memory, offload_folder)
         served = read_served_name(str(name_or_path))
         served = served._replace(tokenizer=tokenizer or served.tokenizer, key_env=key_env or served.key_env)
-        return ServedScorer(served, store=store, progress=progress, **server)
+        return ServedScorer(served, store=store, progress=progress, bos=bos, **server)
     for option, value in {'tokenizer': tokenizer, 'key_env': key_env, **server}.items():
         if value is not None:
             raise TypeError(f'{option} is an option of models behind a server, such as "vllm:NAME@http://localhost:8000/v1"; '
@@ -141,7 +143,8 @@ def load_model(name_or_path:str|Path, # a folder with a checkpoint, a model of t
     checkpoint = load_checkpoint(name_or_path, kind=kind, device=device, dtype=dtype, revision=revision, device_map=device_map,
                                  max_memory=max_memory, offload_folder=offload_folder)
     scorers: dict[str, type] = {'masked': MaskedScorer, 'causal': CausalScorer, 'seq2seq': Seq2SeqScorer}
-    return scorers[checkpoint.kind](checkpoint, store=store, budget=budget, progress=progress)
+    scorer: Any = scorers[checkpoint.kind](checkpoint, store=store, budget=budget, progress=progress)
+    return scorer.with_bos(bos)
 
 
 def _check_no_local_options(kind, device, dtype, revision, budget, device_map, max_memory, offload_folder):

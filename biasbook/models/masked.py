@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.given import hint
 from ..core.checks import WrongKind, check_choice, check_same_length, check_texts, shown
 from .checkpoints import Checkpoint
 from .scorer import Cost, Scored, Scorer, split_scores, unique
@@ -245,4 +246,4 @@ def check_masked(model, # what was given
     else:
         found = f'{type(model).__name__} {shown(model, 50)}'
     wanted = 'a masked language model, which fills gaps, such as load_model("novels-mini-masked")'
-    raise WrongKind('model', wanted, found, message=f'needs {wanted}, but got {found}')
+    raise WrongKind('model', wanted, found, message=f'needs {wanted}, but got {found}{hint(model, "model")}')

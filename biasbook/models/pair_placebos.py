@@ -223,13 +223,13 @@ def _item(model, place):
     return (*visible[:first], mask, *visible[first + 1 + len(more):]), first
 
 
-def _own_log_probabilities(model, places, bos='auto'):
+def _own_log_probabilities(model, places):
     "The log-probability of the word in each place, nats."
     texts = [place.text for place in places]
     spans = [place.span for place in places]
     if model.kind == 'masked':
         return model.span_log_likelihood(texts, spans, hidden=[place.hidden for place in places], unknown='keep').total
-    scored = model.log_probability(texts, bos=bos, unknown='keep')
+    scored = model.log_probability(texts, unknown='keep')
     encoded = model.encode(texts, 'keep', special=False, room=1)
     return np.array([of_text[list(pieces(e, span))].sum() for of_text, e, span in zip(scored.parts, encoded, spans)])
 
@@ -515,11 +515,10 @@ SUBJECTS_MATCHED_IN = 'log-probability, number of tokens and number of letters'
 
 def subject_features(model, # a Scorer
                      places, # Places of subjects, in sentences that differ in the subject only
-                     bos='auto', # for causal models: the token before a text, as in their start
                     )->np.ndarray: # (places, 3); the log-probability is 0 in an encoder–decoder, and without a token before a text
     "What subjects are matched in: log-probability, number of tokens, number of letters."
-    has_none = model.kind == 'seq2seq' or bos is None
-    nats = np.zeros(len(places)) if has_none else _own_log_probabilities(model, places, bos)
+    has_none = model.kind == 'seq2seq' or model.bos is None
+    nats = np.zeros(len(places)) if has_none else _own_log_probabilities(model, places)
     encoded = encode(model.tokenizer, [place.text for place in places], special=False, unknown='keep')
     n_tokens = [len(pieces(e, place.span)) for e, place in zip(encoded, places)]
     n_letters = [end - start for start, end in (place.span for place in places)]

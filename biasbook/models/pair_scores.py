@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.checks import WrongKind, check_choice, check_same_length, check_texts, plural, shown
+from ..core.given import hint
+from ..core.checks import WrongKind, check_choice, check_same_length, check_texts, clipped, listed, plural, shown
 from ..core.store import store_key
 from .masked import Gap
 from .scorer import Cost, Scorer
-from .tokens import check_no_space
+from .tokens import check_no_space, encode
 from ..results.result import Estimate, Result
 from ..stats.effects import minimum_detectable_share
 from ..stats.estimate import note, with_units_named
@@ -36,7 +37,7 @@ def scoring_of(model, # from load_model
     if not isinstance(model, Scorer):
         found = f'{type(model).__name__} {str(model)[:40]!r}'
         raise WrongKind('model', 'a language model', found, message='pairs need a language model, such as '
-                        f'load_model("novels-mini-causal"), not {found}')
+                        f'load_model("novels-mini-causal"), not {found}{hint(model, "model")}')
     known = SCORINGS[model.kind]
     check_choice(scoring, f'scoring of a {model.kind} model', ('auto', *known))
     return known[0] if scoring == 'auto' else scoring
@@ -150,7 +151,7 @@ def pair_scores(model, # from load_model, of any kind
                 scoring='auto', # as for scoring_of
                 *,
                 prompts=None, # for encoder–decoders: n texts that the sentences answer, or one for all
-                bos='auto', # for causal models: the token before a text, as in their start
+                bos='auto', # for causal models: the token before a text, as in load_model
                 unknown='refuse', # or "keep" texts with [UNK]
                )->PairScores:
     "The scores that a model gives both sentences of each pair. ValueError for lists of unequal length or bad texts."
@@ -159,24 +160,23 @@ def pair_scores(model, # from load_model, of any kind
         raise ValueError(f'{model.name} is an encoder–decoder, which scores answers to prompts; give prompts')
     if scoring != 'completion' and prompts is not None:
         raise ValueError(f'prompts are for encoder–decoders; leave them out for {model.name}, a {model.kind} model')
-    if bos != 'auto' and model.kind != 'causal':
-        raise ValueError(f'bos={bos!r} is for causal models; leave it out for {model.name}')
+    model = model.with_bos(bos)
     first = check_texts(first, 'first')
     second = check_texts(second, 'second')
     check_same_length(first=first, second=second)
-    if bos is not None:
+    if model.bos is not None:
         model.check_comparable(list(zip(first, second)))
     if scoring == 'aul':
         scores, counts = _unweighted_means(model, first + second, unknown)
     elif scoring == 'aula':
         scores, counts = _attention_means(model, first + second, unknown)
     else:
-        scores, counts = _summed_scores(model, first, second, scoring, prompts, bos, unknown)
+        scores, counts = _summed_scores(model, first, second, scoring, prompts, unknown)
     n = len(first)
     return PairScores(scores[:n], scores[n:], np.reshape(counts, (2, n)).T)
 
 # %% ../../nbs/models/06_pair_scores.ipynb #13e05dbb
-def _summed_scores(model, first, second, scoring, prompts, bos, unknown):
+def _summed_scores(model, first, second, scoring, prompts, unknown):
     "The score of each text, a sum, and the number of its terms: all of `first`, and then all of `second`."
     texts = first + second
     if scoring == 'shared':
@@ -184,7 +184,7 @@ def _summed_scores(model, first, second, scoring, prompts, bos, unknown):
     elif scoring == 'pll':
         scored = model.pseudo_log_likelihood(texts, unknown=unknown)
     elif scoring == 'log-probability':
-        scored = model.log_probability(texts, bos=bos, unknown=unknown)
+        scored = model.log_probability(texts, unknown=unknown)
     else:
         prompts_of_both = prompts if isinstance(prompts, str) else [*prompts] * 2
         scored = model.completion(prompts_of_both, texts, unknown=unknown)
@@ -300,6 +300,28 @@ def notes_without_ties(estimate, # an Estimate
                       )->tuple:
     "The notes of an estimate that say why it has no value or no interval; a measure says itself what it does with ties."
     return tuple(a_note for a_note in estimate.notes if a_note.code not in ('ties are left out', 'ties count as losses'))
+
+
+def same_tokens_notes(model, # whose tokenizer reads the sentences
+                      first, # sentences
+                      second, # as many others
+                      name='pair', # what two sentences are called
+                     )->tuple: # of Notes
+    "A note with the pairs of different sentences that have the same tokens, and so are ties by themselves; none without such pairs."
+    both = [[each.ids for each in encode(model.tokenizer, list(texts), special=False, unknown='keep')] for texts in (first, second)]
+    same = [k for k, (ids, other_ids) in enumerate(zip(*both)) if list(ids) == list(other_ids)]
+    if not same:
+        return ()
+    named = listed([f'{clipped(first[k], 60)} | {clipped(second[k], 60)}' for k in same], 3)
+    return (note('same tokens', n=len(same), pairs=plural(len(same), name), named=named),)
+
+
+def left_out_notes(left_out, # a text for each row of a file or table that was left out, such as "line 3 has an empty sent_less"
+                  )->tuple: # of Notes
+    "A note that rows were left out, if any were."
+    if not left_out:
+        return ()
+    return (note('rows are left out', n=len(left_out), rows=plural(len(left_out), 'row'), faults=listed(left_out, 3)),)
 
 
 def detectable_share(test, # of a share; None where there is none

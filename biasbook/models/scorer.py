@@ -220,8 +220,9 @@ def _make_trial(model, kind):
 def _same_logits(model, found, whole):
     "Are these the same numbers, to the precision of the model?"
     torch, _ = import_torch()
-    tolerance = .1 if '16' in str(model.dtype) else 1e-3
-    return found.shape == whole.shape and torch.allclose(found, whole, rtol=tolerance, atol=tolerance, equal_nan=True)
+    relative = 2e-2 if '16' in str(model.dtype) else 1e-3
+    largest = float(whole.abs().nan_to_num().max())             # the logits of a model may all be small
+    return found.shape == whole.shape and torch.allclose(found, whole, rtol=0, atol=relative * largest, equal_nan=True)
 
 
 def _find_body(model, kind):
@@ -279,18 +280,47 @@ def _logits_in_slices(states, last, tokens, at, size):
         norm = torch.logaddexp(norm, torch.logsumexp(logits, -1))
     return wanted, norm
 
+# %% ../../nbs/models/02_scorer.ipynb #b05e0f80
+def _made_up_logits(like):
+    "Numbers of both signs from .001 to 1000 in the shape and precision of a tensor, always the same."
+    torch, _ = import_torch()
+    draws = torch.Generator().manual_seed(0)
+    sizes = 10 ** (6 * torch.rand(like.shape, generator=draws) - 3)
+    signs = 1 - 2 * torch.randint(2, like.shape, generator=draws)
+    return (signs * sizes).to(like)
+
+
+def _is_last_step(last, model, body, trial):
+    "Does a model return what its last matrix gives, unchanged? A bound, a scale or a bias shows at made-up logits of all sizes."
+    torch, _ = import_torch()
+    made_up = []
+
+    def replace_logits(module, args, output):
+        made_up.append(_made_up_logits(output))
+        return made_up[-1]
+
+    handle = last.register_forward_hook(replace_logits)
+    try:
+        returned = run_head_on_places(model, body, trial.places, trial.inputs)
+    finally:
+        handle.remove()
+    return len(made_up) == 1 and torch.equal(returned.float(), made_up[0][0].float())
+
 # %% ../../nbs/models/02_scorer.ipynb #3651e148
 def _find_last_matrix(model, body, kind):
-    "The last matrix of a model, if the product of states and matrix gives the logits; else None."
+    "The last matrix of a model, if the product of states and matrix gives the logits, and nothing follows; else None."
     torch, _ = import_torch()
     last = model.get_output_embeddings()
     is_divided = bool(getattr(model, 'hf_device_map', None))    # then the matrix may be elsewhere until it is needed
     if body is None or is_divided or not isinstance(last, torch.nn.Linear):
         return None
     trial = _make_trial(model, kind)
+    if not _is_last_step(last, model, body, trial):
+        return None
     whole = run_head_on_places(model, body, trial.places, trial.inputs)
     states = _states_at_last_matrix(last, model, body, trial.places, trial.inputs)
-    return last if _same_logits(model, last(states), whole) else None
+    product = torch.nn.functional.linear(states, last.weight, last.bias)
+    return last if _same_logits(model, product, whole) else None
 
 # %% ../../nbs/models/02_scorer.ipynb #0ba74bf4
 class _Head(NamedTuple):
@@ -312,6 +342,7 @@ class Scorer:
     A subclass defines `cost` and `forward`, and `ids_of` if its items do not begin with the ids of a text. If its results are
     different numbers from those of `load_model`'s scorers, it also defines `item_key`, so that a store keeps both."""
     result_shape: tuple = (-1,) # the shape of the result of one item; -1 for a length that varies
+    bos: str | None = 'auto' # the token before a text; only causal models have a choice
 
     def __init__(self,
                  checkpoint:Checkpoint, # from load_checkpoint
@@ -410,7 +441,9 @@ class Scorer:
                  item, # as for score
                 )->str:
         "The key of an item in a store."
-        return store_key(scores=self.checkpoint.fingerprint, item=item)
+        # in bfloat16, earlier versions left out what a model does with its logits, such as the bound of Gemma 2
+        version = {'logits': 'as the model gives them'} if self.checkpoint.dtype == 'bfloat16' else {}
+        return store_key(scores=self.checkpoint.fingerprint, item=item, **version)
 
     # the store
 
@@ -469,6 +502,18 @@ class Scorer:
                               'or take dtype="bfloat16", another device or a smaller model') from e
 
     # for subclasses and measures
+
+    def with_bos(self,
+                 bos, # of a causal model: a token by name, None for no token, or "auto"; of others "auto"
+                )->'Scorer':
+        "The same model with another token before its texts; itself for \"auto\". ValueError if this kind of model has no such token."
+        if bos != 'auto':
+            raise ValueError(f'bos={bos!r} is for causal models; leave it out for {self.name}')
+        return self
+
+    def start_notes(self)->tuple: # of Notes
+        "What a result says about the token before a text; nothing where there is nothing unusual to say."
+        return ()
 
     def check_comparable(self,
                          groups, # lists of texts, whose scores are compared within each list

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['PROBES', 'TOLERANCE', 'SPLIT_TEXT', 'ServedName', 'is_served_name', 'read_served_name', 'ServedTokenizer',
            'load_served_tokenizer', 'Prompt', 'Way', 'wire_prompts', 'Echo', 'Usage', 'read_echo', 'ServedClient',
-           'Reply', 'ServerFacts', 'server_facts', 'Probe', 'ServerRefused', 'probe_server', 'probe_to_bytes',
-           'probe_from_bytes', 'repeat_probe', 'ServedCheckpoint', 'Plan', 'ServedScorer']
+           'Reply', 'ServerFacts', 'server_facts', 'Probe', 'ServerRefused', 'probe_server', 'Passed',
+           'passed_to_bytes', 'passed_from_bytes', 'repeat_probe', 'ServedCheckpoint', 'Plan', 'ServedScorer']
 
 # %% ../../nbs/models/09_served.ipynb #d0f0e569
 import json
@@ -24,12 +24,13 @@ from urllib.parse import parse_qsl
 import numpy as np
 
 from ..core.addresses import KEY_VARIABLES, NUMBERS, SERVERS, checked_url, split_options, without_secrets
-from ..core.checks import check_number, check_whole, plural, shown
+from ..core.answers import AnotherModel, StoredAnswers
+from ..core.checks import check_flag, check_number, check_whole, plural, shown
 from ..core.pace import FIRST_ITEMS
 from ..core.requests import (BadReply, Failure, Job, ProviderError, Run, WebClient, connect, is_variable_name, post, same_model,
                                     without_key)
 from ..core.store import Store, store_key
-from .causal import CausalScorer
+from .causal import CausalScorer, start_of
 from .checkpoints import (bundled_models, download_model, hash_files, load_tokenizer, quiet_transformers,
                                          stated_kind, tokenizer_files)
 from .scorer import Scored, unique
@@ -543,7 +544,12 @@ def _find_way(client, tokenizer, start, facts):
     "The first way of sending a prompt that the server takes. ServerRefused if it takes none."
     prompt = _prompt_of(tokenizer, start, PROBES[0])
     problems = []
-    for way in (Way('ids'), Way('text'), Way('start and text', tokenizer.convert_ids_to_tokens(start))):
+    token = tokenizer.convert_ids_to_tokens(start)
+    ways = [Way('ids'), Way('start and text', token)]
+    usual = start_of(tokenizer)
+    if token == usual.token and not usual.in_place_of_bos:
+        ways.insert(1, Way('text'))             # the server itself puts the usual start token first
+    for way in ways:
         try:
             reply = client.ask(_echo_body(client, [prompt], way), final=(400, 422, 500, 501))
         except ProviderError as e:
@@ -620,17 +626,27 @@ def probe_server(client:ServedClient,
                  found.header, same_tokens)
 
 # %% ../../nbs/models/09_served.ipynb #19bc5880
-def probe_to_bytes(probe:Probe)->bytes:
-    "A probe as a store keeps it."
+class Passed(NamedTuple):
+    "A server that has passed the probe."
+    facts: ServerFacts
+    probe: Probe
+
+
+def passed_to_bytes(passed:Passed)->bytes:
+    "What a store keeps of a server that has passed the probe."
+    probe = passed.probe
     values = [None if math.isnan(value) else value for value in probe.values]
-    return json.dumps({**probe._asdict(), 'way': probe.way._asdict(), 'values': values}).encode()
+    return json.dumps({'facts': passed.facts._asdict(),
+                       'probe': {**probe._asdict(), 'way': probe.way._asdict(), 'values': values}}).encode()
 
 
-def probe_from_bytes(data:bytes)->Probe:
-    "The probe that `probe_to_bytes` wrote."
+def passed_from_bytes(data:bytes)->Passed:
+    "What `passed_to_bytes` wrote."
     found = json.loads(data)
-    values = tuple(math.nan if value is None else value for value in found['values'])
-    return Probe(**{**found, 'way': Way(**found['way']), 'values': values})
+    facts = ServerFacts(**{**found['facts'], 'models': tuple(found['facts']['models'])})
+    probe = found['probe']
+    values = tuple(math.nan if value is None else value for value in probe['values'])
+    return Passed(facts, Probe(**{**probe, 'way': Way(**probe['way']), 'values': values}))
 
 
 def repeat_probe(client:ServedClient,
@@ -686,7 +702,19 @@ class Plan(NamedTuple):
     tokens: int # of their prompts, and one generated token for each
 
 
+@dataclass
+class _Planning:
+    "What is counted during `ServedScorer.plan`, by the model and by its copies with another start token."
+    plan: Plan = Plan(0, 0, 0, 0)
+    seen: set = field(default_factory=set) # hashes of the texts that are counted
+
+
 _SAME_MODEL = .1 # nats: between two runs of one model on different machines
+
+
+def _same_values(now, before):
+    "Are these the values of the same tokens by one model?"
+    return now.shape == before.shape and np.allclose(now, before, rtol=0, atol=_SAME_MODEL, equal_nan=True)
 
 
 class ServedScorer(CausalScorer):
@@ -698,56 +726,75 @@ class ServedScorer(CausalScorer):
                  progress:bool=False, # show a progress bar with the rate and the time left
                  dry_run:bool=False, # do not contact the server: only `plan` works
                  tolerance:float=TOLERANCE, # nats that the two values of a probe may differ
+                 bos:str|None='auto', # the token before a text, as for CausalScorer
+                 ask_again:bool=False, # ask for every score again, and replace the stored one
                  **options, # of ServedClient: tokens, timeout, batch, retries, workers, per_minute, backoff
                 ):
         self.client = ServedClient(served, **{**served.numbers, **options})
         self.client.check_key()
         found = load_served_tokenizer(served)
         self.store = store
+        self.stored_answers = StoredAnswers(repr(self.client), check_flag(ask_again, 'ask_again'))
         self.closes_store = False               # True: nobody else uses the store
         self.progress = progress
         self.name = served.model
         self.kind = 'causal'
         self.tokenizer = found.tokenizer
+        self.bos = self._checked_bos(bos)
         self.budget = self.client.tokens
         self.most_reads = 10**9                 # a long text is one item
         self.dry_run = dry_run
-        self._plan: Plan | None = None
-        self._planned: set = set()
+        self._planning: _Planning | None = None
         self._warned = False
         tolerance = check_number(tolerance, 'tolerance', least=0, most=1)
         self.probe: Any = None                  # a Probe; None for a dry run
         facts = ServerFacts(None, None, None, ())
+        self._probe_start = ''                  # the token before the texts of the probe
         if not dry_run:
-            start = self._start_id()
-            facts = server_facts(self.client)
-            self.probe = self._probe(found.checksum, start, facts, tolerance)
+            self._probe_start = self._start_of_probe()
+            passed = self._passed(found.checksum, tolerance)
+            facts = passed.facts
+            self.probe = passed.probe
         self.checkpoint: Any = self._make_checkpoint(found, facts)
         if self.probe:
             self._recognise()
             self._warn()
 
-    def _start_id(self):
-        token = self._usual_start()
+    def _start_of_probe(self):
+        "The token before the texts of the probe: that of the scores, or the usual one if they have none."
+        token = start_of(self.tokenizer).token if self.bos is None else self.start()
         if token is None:
-            raise ValueError(f'the tokenizer of {self.name} has no BOS token, so a server gives no value for the first token of a text')
-        return self.tokenizer.convert_tokens_to_ids(token)
+            raise ValueError(f'the tokenizer of {self.name} has no BOS, end-of-text or padding token, so a server gives no value for the first '
+                             'token of a text')
+        return token
 
-    def _probe(self, checksum, start, facts, tolerance):
-        "What the probe finds: a short one for a server that has passed it before, as the store knows."
+    def _passed(self, checksum, tolerance):
+        "What the server tells of itself and what the probe finds: a short one for a server that has passed it before, as the store knows."
         client = self.client
+        start = self.tokenizer.convert_tokens_to_ids(self._probe_start)
+        facts = server_facts(client)
         if self.store is None:
-            return probe_server(client, self.tokenizer, start, facts, tolerance)
-        key = store_key(passed=client.describe(), server=client.served.server, tokenizer=checksum, version=facts.version,
-                        revision=facts.revision)
+            return Passed(facts, probe_server(client, self.tokenizer, start, facts, tolerance))
+        key = store_key(passed=client.describe(), server=client.served.server, tokenizer=checksum, **self._unusual_start())
         stored = self.store.get([key])
-        if key in stored:
-            earlier = probe_from_bytes(stored[key])
-            if earlier.difference <= tolerance and repeat_probe(client, self.tokenizer, start, earlier, tolerance):
-                return earlier
-        probe = probe_server(client, self.tokenizer, start, facts, tolerance)
-        self.store.put({key: probe_to_bytes(probe)}, 'probes of servers')
-        return probe
+        earlier = passed_from_bytes(stored[key]) if key in stored else None
+        try:
+            if earlier is not None and earlier.facts == facts and earlier.probe.difference <= tolerance:
+                if repeat_probe(client, self.tokenizer, start, earlier.probe, tolerance):
+                    return earlier
+            passed = Passed(facts, probe_server(client, self.tokenizer, start, facts, tolerance))
+        except ProviderError as e:
+            answers_nothing = e.status is None or e.status >= 500
+            if earlier is None or not answers_nothing:
+                raise
+            self.stored_answers.cannot_check(e)
+            return earlier
+        self.store.put({key: passed_to_bytes(passed)}, 'probes of servers', replace=True)
+        return passed
+
+    def _unusual_start(self):
+        "The token before the texts of the probe, if it is not the usual one: the values of the probe depend on it."
+        return {} if self._probe_start == start_of(self.tokenizer).token else {'start': self._probe_start}
 
     def _make_checkpoint(self, found, facts):
         served = self.client.served
@@ -770,17 +817,16 @@ class ServedScorer(CausalScorer):
         "ValueError if the store has scores of another model under this name."
         if self.store is None:
             return
-        key = store_key(probe_of=self.checkpoint.fingerprint)
+        key = store_key(probe_of=self.checkpoint.fingerprint, **self._unusual_start())
         values = np.array(self.probe.values)
         stored = self.store.get([key])
-        if key not in stored:
-            self.store.put({key: values.tobytes()}, 'probes of servers')
+        if key not in stored or self.stored_answers.ask_again:
+            self.store.put({key: values.tobytes()}, 'probes of servers', replace=True)
             return
-        earlier = np.frombuffer(stored[key])
-        differs = earlier.shape != values.shape or np.nanmax(np.abs(earlier - values), initial=0) > _SAME_MODEL
-        if differs:
-            raise ValueError(f'{self.client!r} is another model than the one whose scores are in {self.store.path.name} under the same '
-                             'name: it gives other values for the same text. Use another store, or serve it under another name')
+        if not _same_values(values, np.frombuffer(stored[key])):
+            raise AnotherModel(f'{self.client!r} is another model than the one whose scores are in {self.store.path.name} under the same '
+                             'name: it gives other values for the same text. Ask for all answers again with ask_again=True, use another '
+                             'store, or serve it under another name')
 
     def _warn(self):
         said = self.probe.model
@@ -818,18 +864,21 @@ class ServedScorer(CausalScorer):
         return found
 
     def score(self, items):
-        "As for all scorers: each different text is sent once, and stored as soon as its answer arrives."
+        """As for all scorers: each different text is sent once, and stored as soon as its answer arrives.
+
+        The first time that a run takes scores from the store, it asks for a few of them again; AnotherModel if they differ."""
         items = list(items)
         with self.checkpoint.lock:
             different, _ = unique([ids for ids, _ in items])
-            values = self._read_store(different)
+            values = self._read_store(self.stored_answers.usable(different))
             todo = [ids for ids in different if ids not in values]
-            if self._plan is not None:
+            if self._planning is not None:
                 self._count(different, todo)
                 return [np.full(len(ids) - first, -1.) - .01 * (sum(ids) % 89) for ids, first in items]
             if self.dry_run:
                 raise ValueError(f'{self.client!r} was opened with dry_run=True, which only counts requests: '
                                  'open it without dry_run')
+            self.stored_answers.check(values, self._difference)
             if todo:
                 self._fetch(todo, values)
         return [values[ids] if first == 1 else values[ids][first - 1:] for ids, first in items]
@@ -837,19 +886,18 @@ class ServedScorer(CausalScorer):
     def _fetch(self, todo, values):
         "Fetch the values of prompts into `values`, and store each answer."
         from tqdm import tqdm
-        way = self.probe.way
-        prompts = [Prompt(ids, self._text_of(ids, way)) for ids in todo]
         done = 0
         with tqdm(total=len(todo), unit='text', disable=not self.progress) as bar:
             def keep(numbers, rows):
                 nonlocal done
                 some = [todo[i] for i in numbers]
                 self._write_store(some, rows)
+                self.stored_answers.note(some)
                 values.update(zip(some, rows))
                 done += len(some)
                 bar.update(len(some))
             try:
-                Run(_Scoring(self.client, prompts, way, keep), _batches(prompts, self.client, way)).finish()
+                self._send(todo, keep)
             except BaseException as e:
                 outcome = 'are lost, since the model has no store'
                 if self.store is not None:
@@ -857,14 +905,40 @@ class ServedScorer(CausalScorer):
                 e.add_note(f'the scores of {done} of {plural(len(todo), "text")} {outcome}')
                 raise
 
+    def _send(self, todo, on_values):
+        "Send prompts. `on_values` gets the numbers of some of them and their values, as they arrive."
+        way = self.probe.way
+        prompts = [Prompt(ids, self._text_of(ids, way)) for ids in todo]
+        Run(_Scoring(self.client, prompts, way, on_values), _batches(prompts, self.client, way)).finish()
+
+    def _difference(self, stored):
+        "Ask for the values of some texts again. Says which one differs from the stored one; '' if none does."
+        texts = list(stored)
+        values: dict = {}
+
+        def keep(numbers, rows):
+            values.update(zip([texts[i] for i in numbers], rows))
+
+        self._send(texts, keep)
+        for ids, before in stored.items():
+            now = values[ids]
+            if not _same_values(now, before):
+                text = shown(self.tokenizer.decode(ids[1:], clean_up_tokenization_spaces=False), 60)
+                return f'{text} has the log-probability {np.nansum(now):.2f}, and {np.nansum(before):.2f} in the store'
+        return ''
+
+    def _write_store(self, items, results):
+        if self.store is not None:
+            values = {self.item_key(item): result.tobytes() for item, result in zip(items, results)}
+            self.store.put(values, 'scores', replace=self.stored_answers.ask_again)
+
     def _text_of(self, ids, way):
         "The text of a prompt, if the server takes texts. ValueError if its tokens are not those of the text."
         if way.name == 'ids':
             return ''
-        start = self._start_id()
-        if ids[0] != start:
-            raise ValueError(f'{self.client!r} puts its start token in front of every text, so it cannot score a text without it, or '
-                             'after another token: leave bos out')
+        if ids[0] != self.tokenizer.convert_tokens_to_ids(self._probe_start):
+            raise ValueError(f'{self.client!r} takes texts, and {self._probe_start} comes before each of them, so it cannot score a text without '
+                             'this token, or after another one: leave bos out')
         text = self.tokenizer.decode(ids[1:], clean_up_tokenization_spaces=False)
         if self.tokenizer(text, add_special_tokens=False)['input_ids'] != list(ids[1:]):
             raise ValueError(f'{shown(text, 60)} cannot be sent to {self.client!r}, which takes texts: its tokens do not come back from '
@@ -886,30 +960,30 @@ class ServedScorer(CausalScorer):
             )->Plan:
         "Count the texts, requests and tokens that a measure would send. Nothing is sent, and the result is thrown away."
         with self.checkpoint.lock:
-            self._plan = Plan(0, 0, 0, 0)
-            self._planned = set()
+            planning = _Planning()
+            self._planning = planning
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter('ignore')
                     measure(self)
-                return self._plan
+                return planning.plan
             finally:
-                self._plan = None
-                self._planned = set()
+                self._planning = None
 
     def _count(self, different, todo):
         "Add the texts of one call to the plan."
+        planning: Any = self._planning
         new = []
         for ids in different:
             code = hash(ids)                    # a million texts are planned with little memory
-            if code not in self._planned:
-                self._planned.add(code)
+            if code not in planning.seen:
+                planning.seen.add(code)
                 new.append(ids)
         missing = set(todo)
         to_send = [Prompt(ids, '') for ids in new if ids in missing]
         way = self.probe.way if self.probe else Way('ids')
-        so_far = self._plan or Plan(0, 0, 0, 0)
-        self._plan = Plan(texts=so_far.texts + len(new),
+        so_far = planning.plan
+        planning.plan = Plan(texts=so_far.texts + len(new),
                           stored=so_far.stored + len(new) - len(to_send),
                           requests=so_far.requests + len(_batches(to_send, self.client, way)),
                           tokens=so_far.tokens + sum(len(prompt.ids) + 1 for prompt in to_send))

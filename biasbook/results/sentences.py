@@ -660,6 +660,7 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'pairs are taken as independent': 'no column says which pairs belong together, so the interval and p take the pairs as independent',
     'unknown tokens': '{sentences} with tokens that the model does not know',
     'no pairs of this direction': 'no pairs of direction {direction}',
+    'no BOS token': 'the tokenizer has no BOS token, so its {what} {token} comes before each text',
     'LMS': 'LMS {lms:.1f}',
     'LMS and ICAT': 'LMS {lms:.1f}, ICAT {icat:.1f}',
     'accuracy of answers': 'accuracy {accuracy:.1f} %',
@@ -704,6 +705,9 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'no placebo of served models': 'no placebos in a model behind a server or of another program, because each of their sentences would be a request',
     'no placebo with a slow tokenizer': 'no placebos, because the tokenizer does not keep the characters of a token',
     'placebos of some pairs': 'the placebos change {n} of {of} {pairs}, of which {percent:.0f} % prefer the first sentence',
+    'pairs of the direction are left out': 'the direction is without {pairs}, because the vectors lack a word of each',
+    'same tokens': 'the two sentences have the same tokens in {pairs}, ties for that reason alone: {named}',
+    'rows are left out': '{rows} of the data left out: {faults}',
     'placebos of few pairs': 'other words can take the place of the groups in {n} of {of} {pairs}, and at least half of them are needed',
 }
 

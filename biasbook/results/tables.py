@@ -9,6 +9,7 @@ __all__ = ['LONGEST_FLOAT', 'MOST_COLUMNS', 'printable', 'safe_csv', 'no_formula
 # %% ../../nbs/results/03_tables.ipynb #ac2f9d5a
 import json
 import math
+import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,10 +19,16 @@ from .sentences import (BOUND_SIGN, ERROR_SIGN, capitalized, caption_text, famil
                                         number_text, p_text, placebo_columns_text, sides_text, units_note_text, used_of_asked_text)
 
 # %% ../../nbs/results/03_tables.ipynb #781afcbe
+_COMMAND = re.compile(r'^([ \t]*:):|(?<=#)#(?=\[)', re.M) # how a line, or a part of it, begins that GitHub Actions would obey
+
+
 def printable(text, # what is about to be printed; a newline and a tab may stay
              )->str:
-    "Text without control characters and direction marks; each is replaced by its JSON escape."
-    return ODD_CHARACTERS.sub(lambda found: f'\\u{ord(found[0]):04x}', text)
+    """Text without control characters, direction marks and commands of GitHub Actions, such as `::stop-commands::`.
+
+    What could be one of them is replaced by its JSON escape."""
+    shown = ODD_CHARACTERS.sub(lambda found: f'\\u{ord(found[0]):04x}', text)
+    return _COMMAND.sub(lambda found: f'{found[1] or ""}\\u{ord(found[0][-1]):04x}', shown)
 
 # %% ../../nbs/results/03_tables.ipynb #0fac0a79
 def safe_csv(frame # a DataFrame

@@ -8,6 +8,7 @@ __all__ = ['BBQ_CATEGORIES', 'BBQ_FORMATS', 'BBQ_COLUMNS', 'ANSWERS', 'biased_by
 
 # %% ../../nbs/stimuli/10_bbq_items.ipynb #bbqitem06
 import warnings
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,14 +25,19 @@ BBQ_COLUMNS = ['line', 'category', 'template', 'polarity', 'condition', 'context
 ANSWERS = ('ans0', 'ans1', 'ans2')
 
 
+def _plain_tag(tag):
+    "A group without regard to capitals and spaces: \"low SES\" is \"lowSES\"."
+    return ''.join(tag.casefold().split())
+
+
 def biased_by_groups(tags, # the group of each answer, "unknown" for the answer that names nobody
                      groups, # the stereotyped groups
                      polarity, # "neg" or "nonneg"
                     )->int|None:
     "The number of the biased answer; None unless the tag of exactly one of two people is a stereotyped group."
-    stereotyped = {group.casefold() for group in groups}
-    people = [number for number, tag in enumerate(tags) if tag.casefold() != 'unknown']
-    of_group = [number for number in people if tags[number].casefold() in stereotyped]
+    stereotyped = set(map(_plain_tag, groups))
+    people = [number for number, tag in enumerate(tags) if _plain_tag(tag) != 'unknown']
+    of_group = [number for number in people if _plain_tag(tags[number]) in stereotyped]
     if len(people) != 2 or len(of_group) != 1:
         return None
     others = [number for number in people if number not in of_group]
@@ -44,29 +50,88 @@ class _Target(NamedTuple):
     label_type: str # "label" or "name": how the people are named
 
 
-def _read_targets(path):
+@lru_cache(maxsize=1)                               # the categories share one file
+def _read_targets(text, name):
     "A dictionary (category, id) -> `_Target` from additional_metadata.csv. ValueError with the line of a bad row."
-    rows = csv_rows(file_text(path), path.name)
+    rows = csv_rows(text, name)
     if not rows:
-        raise ValueError(f'{path.name} is empty')
+        raise ValueError(f'{name} is empty')
     headers = rows[0][1]
     needed = ['category', 'example_id', 'target_loc', 'label_type']
-    check_columns(headers, needed, path.name)
+    check_columns(headers, needed, name)
     category_at, id_at, target_at, type_at = (headers.index(name) for name in needed)
     targets: dict = {}
     for line, cells in rows[1:]:
         if len(cells) != len(headers):
-            raise ValueError(f'{path.name}: line {line} has {plural(len(cells), "cell")}, but there are {plural(len(headers), "column")}')
+            raise ValueError(f'{name}: line {line} has {plural(len(cells), "cell")}, but there are {plural(len(headers), "column")}')
         if cells[target_at] not in ('0', '1', '2', 'NA', ''):
-            raise ValueError(f'{path.name}: line {line} has target_loc {shown(cells[target_at])}, but it must be 0, 1, 2 or NA')
+            raise ValueError(f'{name}: line {line} has target_loc {shown(cells[target_at])}, but it must be 0, 1, 2 or NA')
         biased = int(cells[target_at]) if cells[target_at] in ('0', '1', '2') else None
         key = cells[category_at], cells[id_at]
         found = _Target(biased, cells[type_at])
         if targets.setdefault(key, found) != found:
-            raise ValueError(f'{path.name}: line {line} contradicts an earlier line about {key[0]} {key[1]}')
+            raise ValueError(f'{name}: line {line} contradicts an earlier line about {key[0]} {key[1]}')
     return targets
 
 # %% ../../nbs/stimuli/10_bbq_items.ipynb #bbqitem15
+_FIELD_NAMES = {                              # the names of BBQ -> the names in Spanish, Catalan, Chinese and German files of its shape
+    'example_id': ('instance_id', 'index'),
+    'question_index': ('template_id', 'template'),
+    'question_polarity': ('polarity', 'question_type'),
+    'context_condition': ('condition', 'context_type'),
+    'answer_info': ('choice_info',),
+    'stereotyped_groups': ('known_stereotyped_groups', 'bias_targeted_groups'),
+    'target_loc': ('biased',),
+    'ans0': ('choice_0',), 'ans1': ('choice_1',), 'ans2': ('choice_2',)}
+_FIELD_VALUES: dict = {
+    'question_polarity': {'negative': 'neg', 'non_negative': 'nonneg', 'non-negative': 'nonneg', 'nonnegative': 'nonneg'},
+    'context_condition': {'ambiguous': 'ambig', 'ambiguous_context': 'ambig', 'disambiguated': 'disambig', 'disambiguous': 'disambig',
+                          'disambiguated_context': 'disambig', 'disambiguous_context': 'disambig'},
+    'label': {'0': 0, '1': 1, '2': 2}, 'target_loc': {'0': 0, '1': 1, '2': 2, '': None}}
+
+
+def _as_written(value):
+    "The list or dictionary that a text has, as Python or JSON writes it; the value itself if it is something else."
+    from ast import literal_eval
+    if not isinstance(value, str) or value.strip()[:1] not in ('[', '{'):
+        return value
+    try:
+        return literal_eval(value.strip())      # reads plain data, and runs nothing
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return value
+
+
+def _with_our_names(row):
+    "A row of a file of the shape of BBQ with the names and values of BBQ; what it lacks stays absent."
+    found = {str(key).strip('\ufeff \t'): value for key, value in row.items()}
+    for field, others in _FIELD_NAMES.items():
+        other = next((name for name in others if name in found), None)
+        if field not in found and other is not None:
+            found[field] = found[other]
+    flat = {answer: _as_written(found[f'answer_info.{answer}']) for answer in ANSWERS if f'answer_info.{answer}' in found}
+    if flat:
+        found['answer_info'] = flat
+    for field in ('answer_info', 'stereotyped_groups', 'additional_metadata'):
+        if field in found:
+            found[field] = _as_written(found[field])
+    if isinstance(found.get('answer_info'), dict):
+        info = {f'ans{key}' if key in (0, 1, 2, '0', '1', '2') else key: pair for key, pair in found['answer_info'].items()}
+        found['answer_info'] = info
+    for field, values in _FIELD_VALUES.items():
+        value = found.get(field)
+        if isinstance(value, str) and value.strip().casefold() in values:
+            found[field] = values[value.strip().casefold()]
+    return found
+
+
+def _check_there(row, fields, place):
+    "ValueError that names the fields that a row lacks, and those that it has."
+    lost = [field for field in fields if field not in row]
+    if lost:
+        names = [f'{field} (or {" or ".join(_FIELD_NAMES[field])})' if field in _FIELD_NAMES else field for field in lost]
+        raise ValueError(f'{place}: there is no {listed(names, 20)}; its fields are {listed(map(shown, row), 20)}')
+
+
 def _choice_in(row, field, choices, place):
     "A field that has one of these values. ValueError names the place."
     value = row.get(field)
@@ -84,7 +149,7 @@ def _tags_of(row, place):
         if len(pair) != 2:
             raise ValueError(f'{place}: {answer} of answer_info must be a text and a group, but is {shown(pair)}')
         tags.append(check_text(pair[1], f'{place}: the group of {answer}', blank=True)) # some published tags are empty
-    unknown = [number for number, tag in enumerate(tags) if tag.casefold() == 'unknown']
+    unknown = [number for number, tag in enumerate(tags) if _plain_tag(tag) == 'unknown']
     if len(unknown) != 1:
         raise ValueError(f'{place}: the group of exactly one answer must be "unknown", but the groups are {shown(tags)}')
     return tags, unknown[0]
@@ -92,14 +157,19 @@ def _tags_of(row, place):
 
 def _item(row, line, place, targets):
     "An item of BBQ as a dictionary; `biased` is None if nothing says which answer that is."
-    check_mapping(row, place)
+    row = _with_our_names(check_mapping(row, place))
+    _check_there(row, ('question_polarity', 'context_condition', 'label', 'context', 'question', *ANSWERS), place)
+    if 'answer_info' not in row:
+        raise ValueError(f'{place}: nothing says which answer is the biased one, and which one names nobody: there is no answer_info, as in '
+                         '{"ans0": ["grandfather", "old"], "ans1": ["grandson", "nonOld"], "ans2": ["Not known", "unknown"]}')
     polarity = _choice_in(row, 'question_polarity', ('neg', 'nonneg'), place)
     condition = _choice_in(row, 'context_condition', ('ambig', 'disambig'), place)
     label = _choice_in(row, 'label', (0, 1, 2), place)
     tags, unknown = _tags_of(row, place)
-    category = check_text(row.get('category'), f'{place}: category')
+    category = check_text(row.get('category', 'own items'), f'{place}: category')
     metadata = row.get('additional_metadata') or {'stereotyped_groups': []}
-    groups = check_mapping(metadata, f'{place}: additional_metadata').get('stereotyped_groups') or []
+    groups = check_mapping(metadata, f'{place}: additional_metadata').get('stereotyped_groups') or row.get('stereotyped_groups') or []
+    groups = [groups] if isinstance(groups, str) else groups
     biased = biased_by_groups(tags, check_list(groups, f'{place}: stereotyped_groups', 'texts', '["old"]'), polarity)
     target = targets.get((category, str(row.get('example_id'))))
     given = row.get('target_loc') if target is None else target.biased
@@ -112,7 +182,7 @@ def _item(row, line, place, targets):
     if target is not None and target.label_type == 'name':
         category += ' (names)'
     texts = {field: check_text(row.get(field), f'{place}: {field}') for field in ('context', 'question', *ANSWERS)}
-    template = str(row.get('question_index', ''))
+    template = str(row.get('question_index', texts['question']))        # without a number, items of one question are variants of each other
     check_text(template, f'{place}: question_index')
     return {'line': line, 'category': category, 'template': template, 'polarity': polarity, 'condition': condition, **texts,
             'label': int(label), 'unknown': unknown, 'biased': biased}
@@ -122,7 +192,7 @@ _KOBBQ_COLUMNS = ['sample_id', 'context', 'question', 'choices', 'biased_answer'
 
 
 def _kobbq_rows(text, name):
-    "The rows of a KoBBQ table as (line, dictionary)."
+    "The rows of a KoBBQ table as (line, dictionary); None in place of the dictionary for a row with another number of cells."
     rows = csv_rows(text, name, '\t')
     if not rows:
         raise ValueError(f'{name} is empty')
@@ -130,9 +200,7 @@ def _kobbq_rows(text, name):
     check_columns(headers, _KOBBQ_COLUMNS, name)
     found = []
     for line, cells in rows[1:]:
-        if len(cells) != len(headers):
-            raise ValueError(f'{name}: line {line} has {plural(len(cells), "cell")}, but there are {plural(len(headers), "column")}')
-        found.append((line, dict(zip(headers, cells))))
+        found.append((line, dict(zip(headers, cells)) if len(cells) == len(headers) else None))
     return found
 
 
@@ -149,28 +217,38 @@ def _kobbq_choices(written, place):
 
 
 def _kobbq_items(text, name):
-    "The items of a KoBBQ table. ValueError with the line of a bad row."
+    "The items of a KoBBQ table as `_Items`."
     rows = _kobbq_rows(text, name)
-    unknown_texts = {row['answer'] for _, row in rows if '-amb-' in row['sample_id']}
-    items = []
+    unknown_texts = {row['answer'] for _, row in rows if row is not None and '-amb-' in row['sample_id']}
+    items, mistakes = [], []
     for line, row in rows:
-        place = f'{name}: line {line}'
-        parts = row['sample_id'].rsplit('-', 4)
-        if len(parts) != 5 or parts[3] not in ('amb', 'dis') or parts[4] not in ('bsd', 'cnt'):
-            raise ValueError(f'{place}: sample_id must be such as "age-001a-002-amb-bsd", but is {shown(row["sample_id"])}')
-        category, version, _, context, question = parts
-        choices = _kobbq_choices(row['choices'], place)
-        for field in ('answer', 'biased_answer'):
-            if row[field] not in choices:
-                raise ValueError(f'{place}: {field} {shown(row[field])} is not one of the choices {shown(choices)}')
-        unknown = [number for number, choice in enumerate(choices) if choice in unknown_texts]
-        if len(unknown) != 1:
-            raise ValueError(f'{place}: exactly one choice must be an answer of ambiguous contexts, but the choices are {shown(choices)}')
-        items.append({'line': line, 'category': category, 'template': version.rstrip('abcd'),
-                      'polarity': 'neg' if question == 'bsd' else 'nonneg', 'condition': 'ambig' if context == 'amb' else 'disambig',
-                      'context': row['context'], 'question': row['question'], **dict(zip(ANSWERS, choices)),
-                      'label': choices.index(row['answer']), 'unknown': unknown[0], 'biased': choices.index(row['biased_answer'])})
-    return items
+        place = f'line {line}'
+        try:
+            items.append(_kobbq_item(row, line, place, unknown_texts))
+        except ValueError as error:
+            mistakes.append(_Mistake(place, str(error).removeprefix(f'{place}: ')))
+    return _Items(items, mistakes)
+
+
+def _kobbq_item(row, line, place, unknown_texts):
+    "An item of a KoBBQ table as a dictionary. ValueError names the place."
+    if row is None:
+        raise ValueError(f'{place}: the row has more or fewer cells than there are columns')
+    parts = row['sample_id'].rsplit('-', 4)
+    if len(parts) != 5 or parts[3] not in ('amb', 'dis') or parts[4] not in ('bsd', 'cnt'):
+        raise ValueError(f'{place}: sample_id must be such as "age-001a-002-amb-bsd", but is {shown(row["sample_id"])}')
+    category, version, _, context, question = parts
+    choices = _kobbq_choices(row['choices'], place)
+    for field in ('answer', 'biased_answer'):
+        if row[field] not in choices:
+            raise ValueError(f'{place}: {field} {shown(row[field])} is not one of the choices {shown(choices)}')
+    unknown = [number for number, choice in enumerate(choices) if choice in unknown_texts]
+    if len(unknown) != 1:
+        raise ValueError(f'{place}: exactly one choice must be an answer of ambiguous contexts, but the choices are {shown(choices)}')
+    return {'line': line, 'category': category, 'template': version.rstrip('abcd'),
+            'polarity': 'neg' if question == 'bsd' else 'nonneg', 'condition': 'ambig' if context == 'amb' else 'disambig',
+            'context': row['context'], 'question': row['question'], **dict(zip(ANSWERS, choices)),
+            'label': choices.index(row['answer']), 'unknown': unknown[0], 'biased': choices.index(row['biased_answer'])}
 
 # %% ../../nbs/stimuli/10_bbq_items.ipynb #802adec1
 _COLUMN_NAMES = {'question_polarity': 'polarity', 'context_condition': 'condition', 'question_index': 'template', 'target_loc': 'biased'}
@@ -194,10 +272,10 @@ def raise_for_rows(mistakes, # (place, what is wrong) for each wrong row
     written = [f'{place}: {mistake}' for place, mistake in mistakes[:_MOST_SHOWN]]
     if len(mistakes) == 1:
         raise ValueError(f'{source}: {written[0]}')
-    more = len(mistakes) - len(written)
+    others = [place for place, _ in mistakes[_MOST_SHOWN:]]
     lines = [f'{source}: {len(mistakes)} of {plural(n_rows, "row")} are wrong', *written]
-    if more:
-        lines.append(f'and {more} more')
+    if others:
+        lines.append(f'and {len(others)} more: {listed(others, 100)}')
     raise ValueError('\n- '.join(lines))
 
 
@@ -228,6 +306,13 @@ def check_bbq_items(items, # a DataFrame with BBQ_COLUMNS, or with the names of 
         >>> len(bb.check_bbq_items(items.rename(columns={'polarity': 'question_polarity'})))
         20
     """
+    items, mistakes = _checked_items(items, source)
+    raise_for_rows([(place_of(items, position), mistakes[position]) for position in sorted(mistakes)], source, len(items))
+    return items.astype({'label': int, 'unknown': int, 'biased': int})
+
+
+def _checked_items(items, source):
+    "A table of items with our names of columns, and a dictionary from the positions of its wrong rows to their mistakes."
     if not hasattr(items, 'columns'):
         raise TypeError(f'{source} must be a DataFrame, as load_bbq returns it, but is {shown(items, 60)}')
     items = items.rename(columns={theirs: ours for theirs, ours in _COLUMN_NAMES.items() if theirs in items and ours not in items})
@@ -255,8 +340,7 @@ def check_bbq_items(items, # a DataFrame with BBQ_COLUMNS, or with the names of 
                 found = found.item()            # a number of numpy, which would be shown with its type
             value = f', but is {shown(found, 40)}' if column else ''
             mistakes.setdefault(position, message + value)
-    raise_for_rows([(place_of(items, position), mistakes[position]) for position in sorted(mistakes)], source, len(items))
-    return items.astype({'label': int, 'unknown': int, 'biased': int})
+    return items, mistakes
 
 # %% ../../nbs/stimuli/10_bbq_items.ipynb #bbqitem19
 def _registered_name(path):
@@ -273,7 +357,11 @@ def _registered_name(path):
 
 
 def _json_lines(text, name):
-    "Each line that is not blank, as (number, place, data)."
+    "Each line that is not blank, as (number, place, data); or each item, if the whole text is one JSON array."
+    if text.lstrip().startswith('['):
+        for number, item in enumerate(parse_json(text, name), 1):
+            yield number, f'{name}: item {number}', item
+        return
     for number, line in enumerate(text.split('\n'), 1):
         if line.strip():
             place = f'{name}: line {number}'
@@ -290,11 +378,11 @@ def _metadata_path(path, metadata):
     return beside if beside.is_file() else None
 
 
-def _own_items(path):
-    "The items of a table of the user. ValueError with the lines of bad rows."
+def _own_items(path, on_missing):
+    "The items of a table of the user as `_Items`."
     import pandas as pd
     written = {name.casefold(): _COLUMN_NAMES.get(name, name) for name in (*BBQ_COLUMNS, *_COLUMN_NAMES)}
-    found = read_table(path, lambda header: written.get(header.strip().casefold()), [column for column in BBQ_COLUMNS if column != 'line'])
+    found = read_table(path, lambda header: written.get(header.strip().casefold()), [column for column in BBQ_COLUMNS if column != 'line'], on_missing)
     headers = [written.get(header.strip().casefold(), header.strip()) for header in found.headers]
     repeated = [header for header in headers if headers.count(header) > 1]
     if repeated:
@@ -307,43 +395,76 @@ def _own_items(path):
         if column in table:
             table[column] = [value.strip() for value in table[column]]
     table['line'] = [place.removeprefix('line ') for place in found.places]
-    return check_bbq_items(table, path.name)
+    table, wrong = _checked_items(table, path.name)
+    mistakes = [_Mistake(misfit.place, misfit.fault) for misfit in found.misfits]
+    mistakes += [_Mistake(place_of(table, position), wrong[position]) for position in sorted(wrong)]
+    good = [position not in wrong for position in range(len(table))]
+    return _Items(table[good].to_dict('records'), mistakes)
 
 
-def _items_of_lines(text, name, targets):
-    "The items of JSON lines. ValueError with the lines of bad rows."
+class _Mistake(NamedTuple):
+    "A row that is no item."
+    place: str # such as "line 3"
+    text: str # what is wrong
+
+
+class _Items(NamedTuple):
+    "The items of a file."
+    items: list # dictionaries
+    mistakes: list # a `_Mistake` for each other row
+
+
+def _items_of_rows(placed_rows, name, targets):
+    "The rows of a file, as (line, place, row), as `_Items`."
     items = []
     mistakes = []
-    for line, place, row in _json_lines(text, name):
+    for line, place, row in placed_rows:
+        here = place.removeprefix(f'{name}: ')
         try:
-            items.append(_item(row, line, f'line {line}', targets))
+            items.append(_item(row, line, here, targets))
         except (ValueError, TypeError) as error:
-            mistakes.append((place.removeprefix(f'{name}: '), str(error).removeprefix(f'line {line}: ')))
-    raise_for_rows(mistakes, name, len(items) + len(mistakes))
-    return items
+            mistakes.append(_Mistake(here, str(error).removeprefix(f'{here}: ')))
+    return _Items(items, mistakes)
 
 
-def _table(items, name, on_missing):
-    "The items as a DataFrame. ValueError for items without a biased answer, unless they are to be dropped."
+def _flat_rows(path, on_missing):
+    "The rows of a table with the fields of JSON lines, such as those of EsBBQ, as (line, place, row); and what cannot be read, as `_Mistake`s."
+    table = read_table(path, lambda header: header if header.strip() else None, ['question_polarity', 'answer_info.ans0'], on_missing)
+    rows = [(place.removeprefix('line '), place, row) for place, row in zip(table.places, table.rows)]
+    return rows, [_Mistake(misfit.place, misfit.fault) for misfit in table.misfits]
+
+
+def _table(found, name, on_missing):
+    "The items as a DataFrame. ValueError for wrong rows and for items without a biased answer, unless they are to be dropped."
     import pandas as pd
-    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
+    items, mistakes = found
+    if on_missing == 'raise':
+        raise_for_rows(mistakes, name, len(items) + len(mistakes))
     if not items:
+        raise_for_rows(mistakes, name, len(mistakes))
         raise ValueError(f'{name} has no items')
     without = [item['line'] for item in items if item['biased'] is None]
     if without and (on_missing == 'raise' or len(without) == len(items)):
-        raise ValueError(f'{name}: nothing says which answer is the biased one in {plural(len(without), "row")} (line {listed(without)}): '
+        raise ValueError(f'{name}: nothing says which answer is the biased one in {plural(len(without), "row")} (line {listed(without, 100)}): '
                          'neither target_loc nor the groups of the answers; name the file with target_loc in metadata=, or leave these '
                          'rows out with on_missing="drop"')
     kept = [item for item in items if item['biased'] is not None]
     table = pd.DataFrame(kept, columns=BBQ_COLUMNS).astype({'label': int, 'unknown': int, 'biased': int})
-    table.attrs['left_out'] = without
+    wrong = [mistake.place.removeprefix('line ') for mistake in mistakes]
+    table.attrs['left_out'] = [*without, *(int(place) if place.isdecimal() else place for place in wrong)]
     table.attrs['source'] = name
+    if table.attrs['left_out']:
+        reasons = [f'{plural(len(without), "row")} of which nothing says which answer is the biased one'] if without else []
+        reasons += [f'{mistake.place}: {mistake.text}' for mistake in mistakes]
+        n_rows = len(items) + len(mistakes)
+        verb = 'is' if len(table.attrs['left_out']) == 1 else 'are'
+        warnings.warn(f'{name}: {len(table.attrs["left_out"])} of {plural(n_rows, "row")} {verb} left out: {listed(reasons, 4)}', stacklevel=3)
     return table
 
 
 def load_bbq(source, # a category such as "Age", "KoBBQ", "example", or a file: JSON lines of the shape of BBQ, a table of the shape of KoBBQ, or a table with BBQ_COLUMNS (.csv, .tsv)
              metadata=None, # additional_metadata.csv; None: the registered file for registered items, else the file beside the items if there is one
-             on_missing:str='raise', # rows of which nothing says which answer is the biased one: "raise" an error, or "drop" them
+             on_missing:str='raise', # rows of which nothing says which answer is the biased one, and rows with a mistake: "raise" an error, or "drop" them with a warning
             )->Any: # a DataFrame, a row an item, with BBQ_COLUMNS; `attrs` has the source and the lines left out
     """Items of BBQ (Parrish et al. 2022, doi:10.18653/v1/2022.findings-acl.165) or of a benchmark of its shape as a table.
 
@@ -364,10 +485,11 @@ def load_bbq(source, # a category such as "Age", "KoBBQ", "example", or a file: 
         label                                              2
         biased                                             0
     """
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     if isinstance(source, str) and source == 'example':
         rows = bundled_yaml('bbq_example.yaml')['items']
         items = [_item(row, number, f'example {number}', {}) for number, row in enumerate(rows, 1)]
-        return _table(items, 'example', on_missing)
+        return _table(_Items(items, []), 'example', on_missing)
     if isinstance(source, str) and source in BBQ_CATEGORIES:
         path = fetch(f'bbq/{source}.jsonl')
     elif isinstance(source, str) and source == 'KoBBQ':
@@ -376,16 +498,25 @@ def load_bbq(source, # a category such as "Age", "KoBBQ", "example", or a file: 
         path = check_path(source, 'source')
         if not path.is_file():
             raise ValueError(f'{shown(str(source))} is neither a file nor one of "example", "KoBBQ", {", ".join(map(shown, BBQ_CATEGORIES))}')
-    text = file_text(path)
-    if path.suffix in ('.csv', '.tsv'):
+    is_table = path.suffix in ('.csv', '.tsv')
+    text = file_text(path, keep_wrong_bytes=is_table and on_missing == 'drop')
+    headers = text.partition('\n')[0]
+    if is_table:
         _registered_name(path)                          # for its warning
-        if path.suffix == '.tsv' and 'biased_answer' in text.partition('\n')[0]:
-            return _table(_kobbq_items(text, path.name), path.name, on_missing)
-        table = _own_items(path)
-        return _table(table.to_dict('records'), path.name, on_missing)
+    if path.suffix == '.tsv' and 'biased_answer' in headers:
+        return _table(_kobbq_items(text, path.name), path.name, on_missing)
+    if is_table and 'answer_info' not in headers:
+        return _table(_own_items(path, on_missing), path.name, on_missing)
     targets_path = _metadata_path(path, metadata)
-    targets = {} if targets_path is None else _read_targets(targets_path)
-    return _table(_items_of_lines(text, path.name, targets), path.name, on_missing)
+    targets = {} if targets_path is None else _read_targets(file_text(targets_path), targets_path.name)
+    if is_table:
+        rows, unread = _flat_rows(path, on_missing)
+    else:
+        rows, unread = list(_json_lines(text, path.name)), []
+    if not is_table and rows and isinstance(rows[0][2], dict) and 'question_index' not in _with_our_names(rows[0][2]):
+        warnings.warn(f'{path.name} has no question_index (or template_id): items of one question are taken as variants of each other', stacklevel=2)
+    found = _items_of_rows(rows, path.name, targets)
+    return _table(_Items(found.items, [*unread, *found.mistakes]), path.name, on_missing)
 
 # %% ../../nbs/stimuli/10_bbq_items.ipynb #bbqitem25
 def _plain(text):

@@ -12,7 +12,6 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.checks import check_choice, check_columns, check_text, did_you_mean, is_number, is_whole, joined, kind_of, listed, shown
@@ -22,7 +21,7 @@ from .coreference_items import WINOBIAS_COLUMNS, WINOGENDER_COLUMNS, load_winobi
 from .honest_items import HONEST_COLUMNS, HONEST_LANGUAGES, honest_items, load_honest, load_lexicon
 from .implicit_items import iat_wording
 from .retrieval_items import RETRIEVAL_COLUMNS, load_retrieval_items
-from .study_checks import (StudyError, apart_at, errors_at_path, is_frame, keys_at, labels_at, named_lists_at,
+from .study_checks import (StudyError, apart_at, errors_at_path, file_at, is_frame, keys_at, labels_at, named_lists_at,
                                            reading_file_at, text_at, words_at)
 from .unqover_items import GAP, unqover_items
 from .words import Query
@@ -133,8 +132,8 @@ def _rows_at(item, path, folder, rows_of):
     if 'items' in item:
         table = _read_rows(item['items'], (*path, 'items'), rows_of)
     else:
-        name = text_at(item['file'], (*path, 'file'))
-        file = Path(folder) / name
+        name = item['file']
+        file = file_at(name, (*path, 'file'), folder)
         if not file.is_file():
             raise StudyError((*path, 'file'), f'{shown(name)} cannot be read: the folder of the study has no such file')
         with reading_file_at(name, path, 'file'):
@@ -413,7 +412,7 @@ def _lexicon_at(item, path, folder):
         return words_at(lexicon, place)
     if lexicon in {f'hurtlex-{language}' for language in HONEST_LANGUAGES}:
         return lexicon                          # downloaded when it is needed
-    file = Path(folder) / text_at(lexicon, place)
+    file = file_at(lexicon, place, folder)
     if not file.is_file():
         raise StudyError(place, f'{shown(lexicon)} cannot be read: the folder of the study has no such file')
     with errors_at_path(*place):

@@ -11,9 +11,10 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import Any, NamedTuple
 
-from ..core.checks import check_columns, check_path, shown
-from ..core.inputs import file_text, parse_json, read_table
+from ..core.checks import check_choice, check_columns, check_path, shown
+from ..core.inputs import Misfit, file_text, leave_out, parse_json
 from ..core.registry import fetch
+from .sentence_pairs import read_pair_table
 
 # %% ../../nbs/stimuli/08_benchmarks.ipynb #c2f49f17
 STEREOSET_TASKS = 'intrasentence', 'intersentence'
@@ -93,18 +94,19 @@ def context_and_sentence(context, sentence):
     return f'{context} ', sentence
 
 # %% ../../nbs/stimuli/08_benchmarks.ipynb #10953ae4
-def _tidy_example(row, place, what):
-    "The columns of an example with single spaces. ValueError for a column that is missing or not text."
+def _tidy_example(row):
+    "The columns of an example with single spaces; a column that is missing or not text stays as it is."
     tidy = {}
     for column in STEREOSET_COLUMNS:
-        if not isinstance(row.get(column), str):
-            raise ValueError(f'{what}: {place} has no {column}, or its {column} is not text')
-        tidy[column] = ' '.join(row[column].split())
+        text = row.get(column)
+        tidy[column] = ' '.join(text.split()) if isinstance(text, str) else text
     return tidy
 
 def _fault(example):
     "The fault of a tidy example, in words, or None."
     for column in STEREOSET_COLUMNS:
+        if not isinstance(example[column], str):
+            return f'has no {column}, or its {column} is not text'
         if not example[column]:
             return f'has an empty {column}'
     task, context = example['task'], example['context']
@@ -124,19 +126,25 @@ def _fault(example):
 def examples_table(rows, # examples, as dictionaries
                    where, # the place of each, for messages, such as "line 2"
                    what, # what messages call the table, such as the name of its file
-                  )->Any: # DataFrame with STEREOSET_COLUMNS
-    "Examples as a table of tidy text. ValueError names the first bad example and its fault."
+                   on_missing='raise', # examples with a fault: "raise" an error that names all of them, or "drop" them with a warning
+                  )->Any: # DataFrame with STEREOSET_COLUMNS; attrs['left_out'] has the examples left out
+    "Examples as a table of tidy text. ValueError names the bad examples and their faults."
     import pandas as pd
     if not rows:
         raise ValueError(f'{what} has no examples; one has {", ".join(STEREOSET_COLUMNS)}')
-    examples = []
+    examples, misfits = [], []
     for row, place in zip(rows, where):
-        example = _tidy_example(row, place, what)
+        example = _tidy_example(row)
         fault = _fault(example)
         if fault:
-            raise ValueError(f'{what}: {place} {fault}')
-        examples.append(example)
-    return pd.DataFrame(examples, columns=STEREOSET_COLUMNS)
+            misfits.append(Misfit(place, fault))
+        else:
+            examples.append(example)
+    table = pd.DataFrame(examples, columns=STEREOSET_COLUMNS)
+    left_out = leave_out(misfits, what, len(rows), on_missing)
+    if left_out:
+        table.attrs['left_out'] = left_out
+    return table
 
 # %% ../../nbs/stimuli/08_benchmarks.ipynb #9fadd667
 def _check_object(x, place, what):
@@ -206,7 +214,8 @@ def _published_examples(text, what):
 
 # %% ../../nbs/stimuli/08_benchmarks.ipynb #794276a3
 def load_stereoset(path=None, # a file; None: the development part, downloaded once
-                  ): # a DataFrame, a row an example: task, type, target, context, stereotype, antistereotype, unrelated
+                   on_missing:str='raise', # examples with a fault: "raise" an error that names all of them, or "drop" them with a warning
+                  ): # a DataFrame, a row an example: task, type, target, context, stereotype, antistereotype, unrelated; attrs['left_out'] has the examples left out
     """Examples of StereoSet (Nadeem et al. 2021, doi:10.18653/v1/2021.acl-long.416) as a table.
 
     The development part is downloaded once; it is CC BY-SA 4.0 and not part of this package. Two layouts are read: the file of the
@@ -216,9 +225,10 @@ def load_stereoset(path=None, # a file; None: the development part, downloaded o
          "stereotype": "The nurse was gentle.", "anti-stereotype": "The nurse was strong.", "unrelated": "The nurse was liquid."}
 
     (in a single line). In an intrasentence example the options are the context with a word for BLANK; in an intersentence example
-    they are sentences that follow the context.
+    they are sentences that follow the context. In translated files the options often differ in other words too; such examples have no
+    word to score, and on_missing="drop" leaves them out.
 
-    Raises: ValueError that names the file, the line or example, and its mistake; as bb.fetch for the download.
+    Raises: ValueError that names the file, the lines or examples, and their mistakes; as bb.fetch for the download.
 
     Example:
         >>> import biasbook as bb, json
@@ -236,12 +246,13 @@ def load_stereoset(path=None, # a file; None: the development part, downloaded o
         antistereotype    The nurse was strong.
         unrelated         The nurse was liquid.
     """
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     path = fetch('pairs/stereoset_dev.jsonl') if path is None else check_path(path, 'the file of examples')
     text = file_text(path)
     is_nested = re.match(r'\s*{\s*"(version|data)"', text)
     read = _published_examples if is_nested else _examples_by_line
     found = list(read(text, path.name))
-    return examples_table([example.row for example in found], [example.place for example in found], path.name)
+    return examples_table([example.row for example in found], [example.place for example in found], path.name, on_missing)
 
 # %% ../../nbs/stimuli/08_benchmarks.ipynb #acf0430f
 CROWS_COLUMNS = 'sent_more', 'sent_less', 'stereo_antistereo', 'bias_type', 'anon_writer'
@@ -256,28 +267,38 @@ def _stripped_text(value):
     is_missing = pd.isna(value) is True         # for a list, isna is an array
     return '' if is_missing else str(value).strip()
 
-def _crows_table(rows, headers, where, what):
-    "The five columns of CrowS-Pairs, checked. ValueError names the table, the place of the row and its fault."
+def _crows_fault(row):
+    "The fault of a row of CrowS-Pairs, in words, or None."
+    empty = [column for column in CROWS_COLUMNS if not getattr(row, column)]
+    if empty:
+        return f'has an empty {empty[0]}; fill it in'
+    if row.sent_more == row.sent_less:
+        return 'has the same sentence twice; the two of a pair must differ'
+    if row.stereo_antistereo not in ('stereo', 'antistereo'):
+        return f'has the direction {shown(row.stereo_antistereo)}; it must be stereo or antistereo'
+    return None
+
+
+def _crows_table(table, on_missing):
+    "The five columns of CrowS-Pairs, checked. ValueError names the table, the places of the rows and their faults."
     import pandas as pd
-    check_columns(headers, CROWS_COLUMNS, what)
-    if not rows:
-        raise ValueError(f'{what} has no pairs; a row is {", ".join(CROWS_COLUMNS)}')
-    cells = [[_stripped_text(row[column]) for column in CROWS_COLUMNS] for row in rows]
-    table = pd.DataFrame(cells, columns=list(CROWS_COLUMNS), dtype=object)
-    for place, row in zip(where, table.itertuples(index=False)):
-        empty = [column for column, text in zip(CROWS_COLUMNS, row) if not text]
-        if empty:
-            raise ValueError(f'{what}: {place} has an empty {empty[0]}; fill it in')
-        if row.sent_more == row.sent_less:
-            raise ValueError(f'{what}: {place} has the same sentence twice; the two of a pair must differ')
-        if row.stereo_antistereo not in ('stereo', 'antistereo'):
-            raise ValueError(f'{what}: {place} has the direction {shown(row.stereo_antistereo)}; it must be '
-                             'stereo or antistereo')
-    return table
+    check_columns(table.headers, CROWS_COLUMNS, table.name)
+    if not table.rows:
+        raise ValueError(f'{table.name} has no pairs; a row is {", ".join(CROWS_COLUMNS)}')
+    cells = [[_stripped_text(row[column]) for column in CROWS_COLUMNS] for row in table.rows]
+    pairs = pd.DataFrame(cells, columns=list(CROWS_COLUMNS), dtype=object)
+    faults = [_crows_fault(row) for row in pairs.itertuples(index=False)]
+    misfits = [*table.misfits, *(Misfit(place, fault) for place, fault in zip(table.places, faults) if fault)]
+    left_out = leave_out(misfits, table.name, len(pairs) + len(table.misfits), on_missing)
+    if left_out:
+        pairs = pairs[[fault is None for fault in faults]]
+        pairs.attrs['left_out'] = left_out
+    return pairs
 
 # %% ../../nbs/stimuli/08_benchmarks.ipynb #3c0d57c2
 def load_crows_pairs(path=None, # a CSV file, or a DataFrame; None: the published pairs, downloaded once
-                    )->Any: # a DataFrame, a row a pair: sent_more, sent_less, stereo_antistereo, bias_type, anon_writer
+                     on_missing:str='raise', # rows with a fault: "raise" an error that names all of them, or "drop" them with a warning
+                    )->Any: # a DataFrame, a row a pair: sent_more, sent_less, stereo_antistereo, bias_type, anon_writer; attrs['left_out'] has the rows left out
     """Pairs of CrowS-Pairs (Nangia et al. 2020, doi:10.18653/v1/2020.emnlp-main.154) as a table.
 
     The published pairs are downloaded once; they are CC BY-SA 4.0 and not part of this package. A CSV file of your own needs five
@@ -287,7 +308,9 @@ def load_crows_pairs(path=None, # a CSV file, or a DataFrame; None: the publishe
         sent_more,sent_less,stereo_antistereo,bias_type,anon_writer
         She cried all night.,He cried all night.,stereo,gender,a1
 
-    Raises: ValueError that names the file, the column, the line or the encoding that is wrong; as bb.fetch for the download.
+    Translated pairs without a column anon_writer are read by bb.load_pairs.
+
+    Raises: ValueError that names the file, the column, the lines or the encoding that is wrong; as bb.fetch for the download.
 
     Example:
         >>> import biasbook as bb
@@ -301,12 +324,13 @@ def load_crows_pairs(path=None, # a CSV file, or a DataFrame; None: the publishe
         bias_type                          gender
         anon_writer                            a1
     """
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     if hasattr(path, 'to_dict'):
-        where = [f'row {i}' for i in path.index]
-        return _crows_table(path.to_dict('records'), list(path.columns), where, 'the table').set_axis(path.index)
+        pairs = _crows_table(read_pair_table(path), on_missing)
+        return pairs.set_axis(path.index[pairs.index])
     if path is None:
         file = fetch('pairs/crows_pairs_anonymized.csv')
     else:
         file = check_path(path, 'the file of pairs')
-    headers, where, rows = read_table(file, _crows_column, CROWS_COLUMNS)
-    return _crows_table(rows, headers, where, file.name)
+    pairs = _crows_table(read_pair_table(file, _crows_column, usual=CROWS_COLUMNS, on_missing=on_missing), on_missing)
+    return pairs.reset_index(drop=True)

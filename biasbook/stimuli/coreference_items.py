@@ -101,9 +101,15 @@ def fill_pronouns(sentence, # with `SLOT` in the place of each pronoun
     return text, spans
 
 # %% ../../nbs/stimuli/13_coreference_items.ipynb #corefitem14
+@cache
+def _pattern_of(name):
+    "A pattern that finds a name as a whole word, with or without capitals."
+    return re.compile(rf'(?<!\w){re.escape(name)}(?!\w)', re.I)
+
+
 def _mention(text, name):
     "Where a name is in a text, as a match; None if it is not there."
-    return re.search(rf'(?<!\w){re.escape(name)}(?!\w)', text, re.I) if name else None
+    return _pattern_of(name).search(text) if name else None
 
 
 def person_sentence(sentence, # with `SLOT`

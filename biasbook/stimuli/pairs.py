@@ -16,7 +16,8 @@ from functools import cache
 from os import PathLike
 from typing import Any, NamedTuple
 
-from ..core.checks import check_path, clipped, listed, shown
+from ..core.checks import check_choice, check_path, clipped, listed, shown
+from ..core.inputs import Misfit, leave_out
 from ..core.registry import bundled_yaml
 from .sentence_pairs import (column_of_sentences, ends_like_a_sentence, is_of_sentences, load_sentence_pairs,
                                              read_pair_table, sentence_pairs)
@@ -81,43 +82,57 @@ def _table(rows, headers, table_name):
     return pd.DataFrame(cells, columns=list(_COLUMNS), dtype=object)
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #a20779bd
-def _check_pairs(table, table_name, places):
-    "The table, unchanged. ValueError for an empty cell, a pair of equal terms or a repeated pair; it names the place."
+def _check_pairs(table, table_name, places, misfits=(), on_missing='raise'):
+    """The table without rows with a fault: an empty cell, a sentence, a pair of equal terms or a repeated pair.
+
+    ValueError that names the places, unless these rows are to be dropped. `misfits` were left out when the file was read."""
     if not len(table):
         raise ValueError(f'{table_name} has no pairs; a row is {", ".join(_COLUMNS)}')
     needed = _WITH_TYPE if table['type'].any() else _NEEDED
-    for column in needed:
-        empty = [place for place, cell in zip(places, table[column]) if not cell]
-        if empty:
-            raise ValueError(f'{table_name} has an empty {column} in {listed(empty)}; fill it in')
-    for place, row in zip(places, table.itertuples()):
-        for cell in (row.stereotype, row.antistereotype):
-            if ends_like_a_sentence(cell):
-                raise ValueError(f'{table_name}: {place} has the sentence {shown(cell)} in place of a term; a table has terms '
-                                 'in all rows, or sentences with a stop in all rows')
     first_place: dict = {}                      # of each pair
+    found, is_good = list(misfits), []
     for place, row in zip(places, table.itertuples()):
-        identity, stereotype, antistereotype = row.identity.casefold(), row.stereotype.casefold(), row.antistereotype.casefold()
-        if stereotype == antistereotype:
-            raise ValueError(f'{table_name}: {place} has {shown(row.stereotype)} for stereotype and antistereotype; '
-                             'write the opposite')
-        pair = identity, stereotype, antistereotype
-        if pair in first_place:
-            raise ValueError(f'{table_name}: {place} repeats the pair of {first_place[pair]} ({clipped(row.identity)}: '
-                             f'{clipped(row.stereotype)}, {clipped(row.antistereotype)}); keep one of them')
-        first_place[pair] = place
-    return table
+        pair = row.identity.casefold(), row.stereotype.casefold(), row.antistereotype.casefold()
+        fault = _fault(row, needed)
+        if not fault and pair in first_place:
+            fault = (f'repeats the pair of {first_place[pair]} ({clipped(row.identity)}: {clipped(row.stereotype)}, '
+                     f'{clipped(row.antistereotype)}); keep one of them')
+        if fault:
+            found.append(Misfit(place, fault))
+        else:
+            first_place[pair] = place
+        is_good.append(not fault)
+    left_out = leave_out(found, table_name, len(table) + len(misfits), on_missing)
+    if not left_out:
+        return table
+    kept = table[is_good].reset_index(drop=True)
+    kept.attrs['left_out'] = left_out
+    return kept
+
+
+def _fault(row, needed):
+    "The fault of a row of terms, in words: an empty cell, a sentence or equal terms. None if there is none."
+    for column in needed:
+        if not getattr(row, column):
+            return f'has an empty {column}; fill it in'
+    for cell in (row.stereotype, row.antistereotype):
+        if ends_like_a_sentence(cell):
+            return f'has the sentence {shown(cell)} in place of a term; a table has terms in all rows, or sentences with a stop in all rows'
+    if row.stereotype.casefold() == row.antistereotype.casefold():
+        return f'has {shown(row.stereotype)} for stereotype and antistereotype; write the opposite'
+    return None
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #02ac8615
 def _known_column(header):
     "The column of terms or of sentences that this header spells, or None."
     return _column(header) or column_of_sentences(header)
 
-def _checked(table):
+def _checked(table, on_missing):
     "The checked terms of a PairTable, or its checked sentences. ValueError names the file and the line."
-    if is_of_sentences(table):
-        return sentence_pairs(table)
-    return _check_pairs(_table(table.rows, table.headers, table.name), table.name, table.places)
+    has_terms = any(_column(header) for header in table.headers)
+    if is_of_sentences(table) or not has_terms:                 # without columns of either, an error with advice
+        return sentence_pairs(table, on_missing=on_missing)
+    return _check_pairs(_table(table.rows, table.headers, table.name), table.name, table.places, table.misfits, on_missing)
 
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #52108606
@@ -129,7 +144,8 @@ def bundled_pairs():
 # %% ../../nbs/stimuli/03_pairs.ipynb #468a6d11
 def load_pairs(path=None, # a CSV file or a DataFrame of terms or of sentences, or a list of tuples of two sentences; None: the bundled pairs
                columns=None, # the headers of the two columns of sentences, if they have other names
-              )->Any: # a DataFrame, a row a pair: identity, attributes, stereotype, antistereotype, type; or sent_more, sent_less and what else is known
+               on_missing:str='raise', # rows with a fault: "raise" an error that names all of them, or "drop" them with a warning
+              )->Any: # a DataFrame, a row a pair: identity, attributes, stereotype, antistereotype, type; or sent_more, sent_less and what else is known; attrs['left_out'] has the rows left out
     """Pairs of a stereotype and its opposite, as terms or as whole sentences, from a table.
 
     A CSV file of terms, for sas_pairs, has the columns identity, stereotype and antistereotype, and perhaps attributes and type.
@@ -157,12 +173,13 @@ def load_pairs(path=None, # a CSV file or a DataFrame of terms or of sentences, 
         >>> print(len(bb.load_pairs()), list(bb.load_pairs().columns))
         94 ['identity', 'attributes', 'stereotype', 'antistereotype', 'type']
     """
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     if columns is not None and path is None:
         raise ValueError('columns are of a table of your own; leave them out for the bundled pairs')
     if columns is not None or isinstance(path, (list, tuple)):
-        return load_sentence_pairs(path, columns)
+        return load_sentence_pairs(path, columns, on_missing)
     if path is not None:
-        return _checked(read_pair_table(path, _known_column, usual=_PUBLISHED))
+        return _checked(read_pair_table(path, _known_column, usual=_PUBLISHED, on_missing=on_missing), on_missing)
     columns = bundled_pairs()['columns']
     rows = [dict(zip(columns, row)) for row in bundled_pairs()['rows']]
     return _table(rows, columns, 'stereotype_pairs.yaml')

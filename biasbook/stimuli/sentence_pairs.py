@@ -10,8 +10,8 @@ __all__ = ['SENTENCE_COLUMNS', 'CLUSTER_COLUMNS', 'column_of_sentences', 'PairTa
 import re
 from typing import Any, NamedTuple
 
-from ..core.checks import (UnknownName, WrongKind, check_labels, check_path, did_you_mean, listed, shown)
-from ..core.inputs import read_table
+from ..core.checks import (UnknownName, WrongKind, check_choice, check_labels, check_path, did_you_mean, listed, shown)
+from ..core.inputs import Misfit, leave_out, read_table
 
 # %% ../../nbs/stimuli/04_sentence_pairs.ipynb #e4686728
 SENTENCE_COLUMNS = ('sent_more', 'sent_less'), ('stereotype', 'antistereotype') # names of the two columns of sentences
@@ -42,12 +42,14 @@ class PairTable(NamedTuple):
     places: list # of each row: "line 2", "row 0", "pair 1"
     rows: list # dictionaries by header
     is_file: bool
+    misfits: tuple|list = () # `Misfit`s: rows of a file that were left out when it was read
 
 
 def read_pair_table(source, # a CSV file, a DataFrame, or a list of tuples of two sentences
                     column_of=column_of_sentences, # function of a header that returns the name of its column, or None
                     columns=None, # headers of the two columns of sentences, if they have other names
                     usual=('sent_more', 'sent_less'), # how the headers of an empty file should be written
+                    on_missing='raise', # rows of a file that cannot be read: "raise" an error, or "drop" them
                    )->PairTable:
     "The rows with two sentences or terms. ValueError names the file and the line; WrongKind for a list of something else."
     if hasattr(source, 'to_dict') and hasattr(source, 'columns'):
@@ -60,8 +62,8 @@ def read_pair_table(source, # a CSV file, a DataFrame, or a list of tuples of tw
         return header if columns and header.strip() in columns else column_of(header)
 
     path = check_path(source, 'the file of pairs')
-    table = read_table(path, known, columns or usual)
-    return PairTable(path.name, table.headers, table.places, table.rows, True)
+    table = read_table(path, known, columns or usual, on_missing)
+    return PairTable(path.name, table.headers, table.places, table.rows, True, table.misfits)
 
 
 def _table_of_tuples(pairs):
@@ -121,8 +123,16 @@ def _found_columns(table, of):
                          'a pair in one line, with the line sent_more,sent_less above them all')
     if all(ends_like_a_sentence(header) for header in table.headers):
         raise ValueError(f'{place} has sentences, and no names of columns; write the line sent_more,sent_less above it')
-    raise ValueError(f'{place} names no columns of sentences; its columns are {listed(map(shown, table.headers), 20)}; call two of '
-                     "them sent_more and sent_less, or pass columns=('…', '…'), in a study file columns: […, …]")
+    raise ValueError(f'{place} names no columns of sentences; {_columns_advice(table.headers)}')
+
+
+def _columns_advice(headers, # of a table whose columns of sentences are not known
+                  )->str: # the end of a message
+    "The columns of a table, and how to say which two of them have the sentences; two whose names end in *more* and *less* are suggested."
+    more = next((str(header) for header in headers if str(header).casefold().endswith('more')), '…')
+    less = next((str(header) for header in headers if str(header).casefold().endswith('less')), '…')
+    return (f'its columns are {listed(map(shown, headers), 20)}; call two of them sent_more and sent_less, or name the columns of '
+            f'sentences with columns=({more!r}, {less!r}), in a study file columns: [{more}, {less}]')
 
 # %% ../../nbs/stimuli/04_sentence_pairs.ipynb #2876a258
 _END = re.compile(r'[.!?…。！？][\'"”’»)\]]*$')
@@ -132,6 +142,13 @@ def ends_like_a_sentence(text, # of a cell or a header
     "Does a text have several words and end in a stop, or in a quote after a stop?"
     tidy = str(text).strip()
     return len(tidy.split()) > 1 and _END.search(tidy) is not None
+
+
+_WITHOUT_SPACES = re.compile('[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]') # scripts that write no spaces between words
+
+def _is_one_word(text):
+    "Is this one word without a stop, in a script with spaces between words?"
+    return len(text.split()) == 1 and text[-1] not in '.!?…' and _WITHOUT_SPACES.search(text) is None
 
 
 def is_of_sentences(table, # a PairTable
@@ -147,7 +164,8 @@ def is_of_sentences(table, # a PairTable
     if len(both) < 2:
         return False
     if 'identity' not in of:
-        return any(len(str(row[header]).split()) > 1 for row in table.rows for header in both)
+        cells = [' '.join(str(row[header]).split()) for row in table.rows for header in both]
+        return any(cell and not _is_one_word(cell) for cell in cells)
     cells = [row[header] for row in table.rows for header in both]
     return bool(cells) and all(ends_like_a_sentence(cell) for cell in cells)
 
@@ -158,37 +176,44 @@ def _tidy(value):
     is_missing = pd.isna(value) is True         # for a list, isna is an array
     return '' if is_missing else ' '.join(str(value).split())
 
-def _check_row(table, place, row, columns):
-    "ValueError for a row with a line break in a cell, an empty cell, equal sentences or another direction."
+def one_word_fault(more, less):
+    "The fault of two single words in place of sentences, in words; None for sentences."
+    if _is_one_word(more) and _is_one_word(less):
+        return (f'has single words in place of sentences ({shown(more)}, {shown(less)}); write whole sentences. A table of terms has the '
+                'columns identity, stereotype and antistereotype')
+    return None
+
+
+def _fault(row, columns, is_file):
+    "The fault of a row, in words: a line break in a cell, an empty cell, equal sentences or another direction. None if there is none."
     for header in columns.values():
-        if table.is_file and '\n' in str(row[header]).strip():
-            raise ValueError(f'{table.name}: {place} is one row, with a line break in {shown(header)}; close the quote that '
-                             'opens there, or write the sentence in one line')
+        if is_file and '\n' in str(row[header]).strip():
+            return f'has a line break inside the quotes of {shown(header)}; write the sentence in one line'
     for column, header in columns.items():
         text = _tidy(row[header])
         if not text:
-            raise ValueError(f'{table.name}: {place} has an empty {header}; fill it in, or take the row out')
+            return f'has an empty {header}; fill it in, or take the row out'
         if column == 'direction' and text not in ('stereo', 'antistereo'):
-            raise ValueError(f'{table.name}: {place} has the direction {shown(text)}; it must be stereo or antistereo')
+            return f'has the direction {shown(text)}; it must be stereo or antistereo'
     if _tidy(row[columns['sent_more']]) == _tidy(row[columns['sent_less']]):
-        raise ValueError(f'{table.name}: {place} has the same sentence twice; the two of a pair must differ')
+        return 'has the same sentence twice; the two of a pair must differ'
+    return one_word_fault(_tidy(row[columns['sent_more']]), _tidy(row[columns['sent_less']]))
 
-def _check_repeats(table, pairs):
-    "ValueError for a pair that comes twice, in either order."
-    first_place: dict = {}
-    for place, (more, less) in zip(table.places, pairs):
-        if (more, less) in first_place:
-            raise ValueError(f'{table.name}: {place} repeats the pair of {first_place[more, less]}; keep one of them')
-        if (less, more) in first_place:
-            raise ValueError(f'{table.name}: {place} has the sentences of {first_place[less, more]} the other way round; '
-                             'keep one of them')
-        first_place[more, less] = place
+
+def _repeat(more, less, first_place):
+    "The fault of a pair that came before, in either order, in words; None for a new one."
+    if (more, less) in first_place:
+        return f'repeats the pair of {first_place[more, less]}; keep one of them'
+    if (less, more) in first_place:
+        return f'has the sentences of {first_place[less, more]} the other way round; keep one of them'
+    return None
 
 # %% ../../nbs/stimuli/04_sentence_pairs.ipynb #2c387050
 def sentence_pairs(table, # a PairTable
                    columns=None, # headers of the two columns of sentences, if they have other names
-                  )->Any: # DataFrame: sent_more, sent_less, and of cluster, group, identity, writer, type, direction what the table has
-    "The checked pairs of a table. ValueError names the file, the line and what to do."
+                   on_missing='raise', # rows with a fault: "raise" an error that names all of them, or "drop" them with a warning
+                  )->Any: # DataFrame: sent_more, sent_less, and of cluster, group, identity, writer, type, direction what the table has; attrs['left_out'] has the rows left out
+    "The checked pairs of a table. ValueError names the file, the lines and what to do."
     import pandas as pd
     of = _headers_by_column(table)
     both = _found_columns(table, of) if columns is None else _named_columns(table, columns)
@@ -196,15 +221,27 @@ def sentence_pairs(table, # a PairTable
     if not table.rows:
         raise ValueError(f'{table.name} has no pairs; a row has two sentences')
     used = {'sent_more': both[0], 'sent_less': both[1], **optional}
-    for place, row in zip(table.places, table.rows):
-        _check_row(table, place, row, used)
-    found = pd.DataFrame({column: [_tidy(row[header]) for row in table.rows] for column, header in used.items()}, dtype=object)
-    _check_repeats(table, list(zip(found['sent_more'], found['sent_less'])))
+    kept, misfits = [], list(table.misfits)
+    first_place: dict = {}                      # of each pair
+    for number, (place, row) in enumerate(zip(table.places, table.rows)):
+        pair = _tidy(row[used['sent_more']]), _tidy(row[used['sent_less']])
+        fault = _fault(row, used, table.is_file) or _repeat(*pair, first_place)
+        if fault:
+            misfits.append(Misfit(place, fault))
+        else:
+            first_place[pair] = place
+            kept.append(number)
+    left_out = leave_out(misfits, table.name, len(table.rows) + len(table.misfits), on_missing)
+    cells = {column: [_tidy(table.rows[number][header]) for number in kept] for column, header in used.items()}
+    found = pd.DataFrame(cells, dtype=object)
+    if left_out:
+        found.attrs = {'left_out': left_out, 'kept': kept}
     return found
 
 
 def load_sentence_pairs(source, # a CSV file, a DataFrame, or a list of tuples of two sentences
                         columns=None, # headers of the two columns of sentences, if they have other names
+                        on_missing='raise', # rows with a fault: "raise" an error that names all of them, or "drop" them with a warning
                        )->Any: # DataFrame, as of `sentence_pairs`
     """Pairs of sentences, the first of which is the more stereotyping one. ValueError names the file, the line and what to do.
 
@@ -217,4 +254,5 @@ def load_sentence_pairs(source, # a CSV file, a DataFrame, or a list of tuples o
         columns = check_labels(columns, 2, 'columns')
         if isinstance(source, (list, tuple)):
             raise ValueError('columns are of a file or a DataFrame; a list of tuples needs none')
-    return sentence_pairs(read_pair_table(source, columns=columns), columns)
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
+    return sentence_pairs(read_pair_table(source, columns=columns, on_missing=on_missing), columns, on_missing)

@@ -13,12 +13,13 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import NamedTuple
 
-from ..core.checks import check_choice, check_path, did_you_mean, is_number, is_whole, joined, kind_of, listed, shown
+from ..core.checks import check_choice, check_flag, check_path, did_you_mean, is_number, is_whole, joined, kind_of, listed, shown
 from ..core.inputs import Table, file_text, parse_json, parse_yaml_places, read_table
 from .benchmark_tests import BENCHMARK_KINDS, BenchmarkTest, benchmark_at, benchmark_schema
-from .sentence_pairs import CLUSTER_COLUMNS, load_sentence_pairs
-from .study_checks import (StudyError, apart_at, errors_at_path, is_frame, keys_at, labels_at, named_lists_at, path_text,
-                                           reading_file_at, text_at, words_at)
+from .pairs import load_pairs, pair_sentences
+from .sentence_pairs import CLUSTER_COLUMNS, one_word_fault
+from .study_checks import (StudyError, StudyFolder, apart_at, errors_at_path, file_at, is_frame, keys_at, labels_at,
+                                           named_lists_at, path_text, reading_file_at, text_at, words_at)
 from .templates import Template
 from .words import Query, load_queries
 
@@ -185,7 +186,7 @@ def _queries_of_file(item, path, folder):
             raise StudyError((*path, key), f'the file has the words and labels of its queries; take {key} out, or write the query here '
                              'without a file')
     item = keys_at(item, path, _QUERY_FILE_KEYS, ('file',))
-    file = Path(folder) / text_at(item['file'], (*path, 'file'))
+    file = file_at(item['file'], (*path, 'file'), folder)
     with reading_file_at(item['file'], path, columns_key='file'):
         queries = load_queries(file)
     if 'name' in item:
@@ -228,13 +229,29 @@ def _fields_of_table(table):
     return found
 
 
-def _pairs_of_frame(frame, columns, path):
+def _fields_of_any_table(source, item, columns):
+    "The fields of a `PairSet` from a file or a DataFrame of sentences or of terms. Terms become sentences, a cluster for each identity."
+    pairs = load_pairs(source, columns, item.get('on_missing', 'raise'))
+    if 'sent_more' in pairs:
+        if 'prefix' in item:
+            raise ValueError('prefix is for a table of terms (identity, stereotype, antistereotype), but this one has whole sentences; '
+                             'take prefix out')
+        return _fields_of_table(pairs)
+    sentences = pair_sentences(pairs, item.get('prefix'), prompt=None)
+    found: dict = {'sentences': sentences[['stereo', 'anti']].to_numpy().tolist(), 'clusters': pairs['identity'].tolist(),
+                   'cluster_name': 'identity'}
+    if pairs['type'].any():
+        found['types'] = pairs['type'].tolist()
+    return found
+
+
+def _pairs_of_frame(frame, item, columns, path):
     "The fields of a `PairSet` from a DataFrame. Its two columns may have any name if there are no others."
     if columns is None and len(frame.columns) == 2:
         columns = [str(header) for header in frame.columns]
         frame = frame.set_axis(columns, axis=1)
     with errors_at_path(*path, 'sentences'):
-        return _fields_of_table(load_sentence_pairs(frame, columns))
+        return _fields_of_any_table(frame, item, columns)
 
 
 def _check_inline_pairs(sentences, place):
@@ -249,6 +266,9 @@ def _check_inline_pairs(sentences, place):
             text_at(text, (*place, number, which))
         if pair[0] == pair[1]:
             raise StudyError((*place, number), f'both sentences are {shown(pair[0])}; write the opposite for one of them')
+        one_word = one_word_fault(*pair)
+        if one_word:
+            raise StudyError((*place, number), f'this {one_word}')
         for order, how in ((tuple(pair), 'repeats'), (tuple(pair[::-1]), 'is the other way round')):
             if order in first_place:
                 raise StudyError((*place, number), f'this {how}: pair {first_place[order] + 1} has the same sentences; keep one of them')
@@ -256,7 +276,7 @@ def _check_inline_pairs(sentences, place):
 
 
 _LABELS_OF_PAIRS = 'clusters', 'types', 'directions' # keys with a label for each pair
-_PAIR_KEYS = ('name', 'sentences', 'file', 'columns', 'cluster_name', *_LABELS_OF_PAIRS)
+_PAIR_KEYS = ('name', 'sentences', 'file', 'columns', 'prefix', 'on_missing', 'cluster_name', *_LABELS_OF_PAIRS)
 
 def _labels_of_pairs_at(item, n, path):
     "The labels of pairs that are in the study itself."
@@ -292,11 +312,19 @@ def _pairs_at(item, path, folder):
     if ('sentences' in item) == ('file' in item):
         raise StudyError(path, 'give either sentences or a file with them')
     columns = _columns_at(item, path)
+    if 'prefix' in item:
+        text_at(item['prefix'], (*path, 'prefix'))
+    if 'on_missing' in item:
+        with errors_at_path(*path, 'on_missing'):
+            check_choice(item['on_missing'], 'on_missing', ('raise', 'drop'))
     is_table = 'file' in item or is_frame(item['sentences'])
     place = (*path, 'file' if 'file' in item else 'sentences')
     if not is_table:
         if columns is not None:
             raise StudyError((*path, 'columns'), 'columns are of a file; take them out, or give a file in place of sentences')
+        for key in ('prefix', 'on_missing'):
+            if key in item:
+                raise StudyError((*path, key), f'{key} is for a file; take it out, or give a file in place of sentences')
         _check_inline_pairs(item['sentences'], place)
         found: dict = {'sentences': [list(pair) for pair in item['sentences']]}
         found.update(_labels_of_pairs_at(item, len(found['sentences']), path))
@@ -306,11 +334,11 @@ def _pairs_at(item, path, folder):
                 raise StudyError((*path, key), 'the columns of a table have the labels of its pairs: cluster, type and direction; take '
                                  'this key out')
         if 'file' in item:
-            file = Path(folder) / text_at(item['file'], place)
+            file = file_at(item['file'], place, folder)
             with reading_file_at(item['file'], path):
-                found = _fields_of_table(load_sentence_pairs(file, columns))
+                found = _fields_of_any_table(file, item, columns)
         else:
-            found = _pairs_of_frame(item['sentences'], columns, path)
+            found = _pairs_of_frame(item['sentences'], item, columns, path)
     if len(found['sentences']) < 2:
         raise StudyError(place, 'one pair is too few; give two or more')
     return PairSet(name=name, **found)
@@ -332,7 +360,7 @@ def _file_of_numbers(name, columns, path, folder):
     def known(header):
         return header if not columns or header.strip() in columns else None
 
-    file = Path(folder) / text_at(name, (*path, 'file'))
+    file = file_at(name, (*path, 'file'), folder)
     with reading_file_at(name, path):
         table = read_table(file, known, columns or ('word', 'number'))
     return table._replace(headers=[header.strip() for header in table.headers],
@@ -597,11 +625,13 @@ def _plain_test(test):
 
 # %% ../../nbs/stimuli/09_study.ipynb #b190654f
 def read_study(path, # a .yaml, .yml or .json file in UTF-8
+               allow_outside=False, # may it name files outside its folder?
               )->Study: # its tests are in queries, fills, pairs, gaps, contrasts and benchmarks
     """A study from a YAML or JSON file: your own words, sentences, groups and limits.
 
     The file is a mapping with one or more of the parts queries, fills, pairs, gaps, contrasts and benchmarks, and perhaps name,
-    source and limits. Files that it names, such as a table of sentences, are looked up in its folder. A short study:
+    source and limits. Files that it names, such as a table of sentences, are looked up in its folder, and must be there unless
+    `allow_outside` is True. A short study:
 
         name: my study
         queries:
@@ -638,12 +668,12 @@ def read_study(path, # a .yaml, .yml or .json file in UTF-8
         text = file_text(path)
     except OSError as e:
         raise ValueError(f'{path} cannot be read: {e.strerror or e}') from e
-    return study_from_text(text, path.name, path.parent)
+    return study_from_text(text, path.name, StudyFolder(path.parent, check_flag(allow_outside, 'allow_outside')))
 
 
 def study_from_text(text, # YAML, or JSON if the name ends in .json
                     name='study.yaml', # of the file, for messages
-                    folder='.', # where the files that it names are
+                    folder='.', # where the files that it names are: a path, or a StudyFolder
                    )->Study:
     "A study from the text of a file. ValueError as for `read_study`."
     if name.lower().endswith('.json'):
@@ -721,7 +751,8 @@ fills:
 
 # Masked and causal language models: which sentence of a pair is more probable? The stereotype comes first.
 pairs:
-- name: tears                                  # or: file: pairs.csv, with two columns of sentences, and columns: [she, he] to name them
+- name: tears                                  # or: file: pairs.csv, with two columns of sentences, and columns: [she, he] to name them;
+                                               # or with terms (identity, stereotype, antistereotype), and perhaps prefix: African
   sentences:
   - [She cried all night., He cried all night.]
   - [The woman was in tears., The man was in tears.]
@@ -873,7 +904,8 @@ def study_schema()->dict: # plain data, for json.dump
         'queries': tests_or_file('XYAB', X=words, Y=words, A=words, B=words, names=labels, source=text, battery=text,
                                  min_words={'type': 'integer', 'minimum': 2}, templates=templates),
         'fills': tests(('groups', 'templates'), groups=named_lists(2), templates=templates, targets=words, X=words, Y=words, names=labels),
-        'pairs': tests((), sentences=sentences, file=text, columns=two_columns, clusters=labels,
+        'pairs': tests((), sentences=sentences, file=text, columns=two_columns, prefix=text,
+                       on_missing={'enum': ['raise', 'drop']}, clusters=labels,
                        cluster_name={'enum': list(CLUSTER_COLUMNS)}, types=labels,
                        directions={'type': 'array', 'items': {'enum': ['stereo', 'antistereo']}}),
         'gaps': tests((), words=numbers, file=text, columns=two_columns, number=text, groups=two_groups, terms=two_groups,

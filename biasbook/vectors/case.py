@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ..core.checks import check_choice, check_disjoint, check_pairs, check_words, errors_at, listed, plural
 from ..stats.estimate import note
 from ..stimuli.words import SETS, Query
+from .spellings import lower_form
 
 # %% ../../nbs/vectors/04_case.ipynb #714df9df
 CASES = 'auto', 'keep', 'lower'
@@ -32,7 +33,7 @@ def missing_in_case(vectors, # WordVectors
                    )->list: # as they were given
     "The words that the vectors lack when they are looked up in this case. ValueError for another case."
     is_lower = in_lower_case(vectors, case)
-    return [word for word in words if (word.lower() if is_lower else word) not in vectors]
+    return [word for word in words if (lower_form(word, vectors) if is_lower else word) not in vectors]
 
 # %% ../../nbs/vectors/04_case.ipynb #9eda5412
 def _case_notes(case, n_changed, unit, equal):
@@ -55,17 +56,20 @@ class FoldedWords(NamedTuple):
 
 def lower_words(words, # a list of words
                 name='words', # its name in messages
+                known=(), # words in lower case, to tell i from ı
                )->FoldedWords:
     "The words in lower case, each once. ValueError or WrongKind as for `check_words`."
     given = check_words(words, name)
     first_of: dict = {}                         # word in lower case -> the word as it was given first
-    equal = []
+    equal, changed = [], []
     for word in given:
-        if word.lower() in first_of:
+        lower = lower_form(word, known)
+        if lower in first_of:
             equal.append(word)
         else:
-            first_of[word.lower()] = word
-    changed = [word for word in given if word != word.lower()]
+            first_of[lower] = word
+        if word != lower:
+            changed.append(word)
     return FoldedWords(list(first_of), changed, equal)
 
 # %% ../../nbs/vectors/04_case.ipynb #6a0f5b67
@@ -84,7 +88,7 @@ def fold_lists(vectors, # WordVectors
     if not in_lower_case(vectors, case):
         return FoldedLists(dict(lists), ())
     prefix = f'{where}: ' if where else ''
-    folded = {name: lower_words(words, f'{prefix}{name}') for name, words in lists.items()}
+    folded = {name: lower_words(words, f'{prefix}{name}', vectors) for name, words in lists.items()}
     check_disjoint(lists, where)
     _check_still_disjoint({name: of_list.words for name, of_list in folded.items()}, vectors, where)
     changed = [word for of_list in folded.values() for word in of_list.changed]
@@ -143,7 +147,7 @@ def fold_pairs(vectors, # WordVectors
     folded, changed, equal = [], [], []
     pair_of: dict = {}                          # the two words in lower case -> the pair as it was given first
     for pair in given:
-        first, second = (word.lower() for word in pair)
+        first, second = (lower_form(word, vectors) for word in pair)
         if first == second and pair[0] != pair[1]:
             raise ValueError(f'{"–".join(pair)}: the two words are the same in lower case; take the pair out, or pass '
                              f'case="keep" to look words up as they are in {vectors.name}')
@@ -170,7 +174,7 @@ def fold_property(vectors, # WordVectors
     "The words in lower case, if case says so for these vectors. ValueError if two of them are the same there."
     if not in_lower_case(vectors, case):
         return FoldedProperty(dict(property), ())
-    folded = lower_words(list(property), 'property')
+    folded = lower_words(list(property), 'property', vectors)
     if folded.equal:
         raise ValueError(f'{listed(folded.equal, 20)}: there in other capitals too, so that one word in lower case would have '
                          f'two numbers; keep one of each, or pass case="keep" to look words up as they are in {vectors.name}')

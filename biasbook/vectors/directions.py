@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..core.checks import WrongKind, check_choice, check_labels, check_pairs, check_seed, check_whole, plural
+from ..core.checks import MissingWords, WrongKind, check_choice, check_labels, check_pairs, check_seed, check_whole, plural
 from ..stats.estimate import Estimate, HypothesisTest, note
 from ..stats.permutation import is_as_extreme, is_precise_enough, monte_carlo_error
 from ..stimuli.words import bolukbasi_lists
@@ -168,7 +168,10 @@ def split_pairs(vectors, pairs, on_missing):
     if repeated:
         raise ValueError(f'{_dashed(repeated)}: the same two words come twice; keep them once')
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
-    found = vectors.select(pairs, on_missing)
+    try:
+        found = vectors.select(pairs, on_missing)
+    except MissingWords as e:
+        raise MissingWords(e.words, e.source, f"{e.message}; on_missing='drop' leaves out the pairs that lack a word") from None
     return found.words, found.dropped
 
 # %% ../../nbs/vectors/03_directions.ipynb #d4b7bf87
@@ -190,7 +193,7 @@ def bias_direction(vectors, # anything that as_vectors takes: WordVectors, a dic
                    method='pca', # "pca", "mean" of the differences, or "pair": exactly one pair
                    *,
                    names=None, # what the first and the second words of the pairs are called; by default the first pair
-                   on_missing='raise', # pairs with a word that the vectors lack: "raise", or "drop" and name them
+                   on_missing='raise', # pairs of yours with a word that the vectors lack: "raise", or "drop" and name them; of gender_pairs() they are dropped
                    case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
                   )->Direction: # vector (d,) of length 1; names of its two sides; pairs; explained: the share of variance of each component
     """A direction in word vectors from pairs of words, such as she–he (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520).
@@ -200,7 +203,9 @@ def bias_direction(vectors, # anything that as_vectors takes: WordVectors, a dic
     first words of the pairs. A large first component (its share is in the attribute explained) says that the pairs differ along
     one line. It is no measure of bias.
 
-    Raises: MissingWords for a word that the vectors lack; ValueError for an unknown method, for an empty list of pairs, and for pairs
+    Pairs of gender_pairs() that lack a word are left out; the attribute missing has them.
+
+    Raises: MissingWords for a word of your pairs that the vectors lack; ValueError for an unknown method, for an empty list of pairs, and for pairs
     whose differences are zero or cancel.
 
     Example:
@@ -214,7 +219,8 @@ def bias_direction(vectors, # anything that as_vectors takes: WordVectors, a dic
     vectors = as_vectors(vectors)
     check_choice(method, 'method', METHODS)
     folded = fold_pairs(vectors, gender_pairs() if pairs is None else pairs, case)
-    kept, lost = split_pairs(vectors, folded.pairs, on_missing)
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
+    kept, lost = split_pairs(vectors, folded.pairs, 'drop' if pairs is None else on_missing)      # our pairs are for any vectors
     if not kept:
         raise ValueError(f'no pair is left: {vectors.name} lacks a word of {_dashed(lost)}')
     if method == 'pair' and len(kept) != 1:
@@ -225,7 +231,12 @@ def bias_direction(vectors, # anything that as_vectors takes: WordVectors, a dic
     with one_thread:
         variances = np.linalg.svd(differences, compute_uv=False) ** 2
     return Direction(_direction_of(differences, method), names, kept, differences, method,
-                     variances / variances.sum(), lost, notes=folded.notes)
+                     variances / variances.sum(), lost, notes=(*folded.notes, *_lost_notes(lost)))
+
+
+def _lost_notes(lost):
+    "A note that the direction is without these pairs, if there are any."
+    return (note('pairs of the direction are left out', pairs=_dashed(lost)),) if lost else ()
 
 # %% ../../nbs/vectors/03_directions.ipynb #84d59099
 def as_direction(vectors, # WordVectors

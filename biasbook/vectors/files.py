@@ -32,8 +32,9 @@ import numpy as np
 from threadpoolctl import threadpool_info
 
 from ..core.checks import check_path, check_whole, listed, plural, shown
-from ..core.inputs import parse_json
+from ..core.inputs import GGUF_ADVICE, parse_json
 from ..core.registry import cache_dir
+from ..core.store import content_checksum
 from .opening import errors_in_file, file_label, open_packed, refuse_growth, split_member
 
 # %% ../../nbs/vectors/00a_files.ipynb #8878f6e1
@@ -56,7 +57,7 @@ def _count_numbers(fields):
 
 def _parse_line(line, d, expected):
     "The word (bytes) and the `d` numbers (float32) of one line of text. `expected` says in messages where `d` is from."
-    content = line.rstrip(b' \r\n')
+    content = line.rstrip(b' \t\r\n')
     word, _, rest = content.partition(b' ')
     with suppress(ValueError, DeprecationWarning):
         row = np.fromstring(rest, '<f4', sep=' ')
@@ -132,6 +133,7 @@ _REFUSED = {                                                   # how a file begi
              'KeyedVectors.load(path).save_word2vec_format("vectors.bin", binary=True)',
     b'\x93NUMPY': 'is an .npy: a matrix without words; load_vectors(path, vocabulary=...) reads it',
     b'\xba\x16\x4f\x2f': "is fastText's own .bin; use the .vec file that comes with it",
+    b'GGUF': GGUF_ADVICE,
     b'\xff\xfe': 'is UTF-16 from byte 0 on; convert it to UTF-8',
     b'\xfe\xff': 'is UTF-16 from byte 0 on; convert it to UTF-8'}
 
@@ -156,20 +158,50 @@ class _Layout(NamedTuple):
     format: str # "GloVe text", "word2vec text" or "word2vec binary"
     dim: int # how many numbers a row has
     n_rows: int # as the header announces; 0 without a header
+    has_tabs: bool = False # whether there are tabs between the word and the numbers of a text
 
 
-def _is_binary(file, dim):
-    "Are the `dim` numbers of the next row stored as bytes, rather than written as text? The file is not read on."
-    first_line = file.peek(4 * dim + 4000).partition(b'\n')[0]
-    fields = first_line.rstrip(b'\r').split(b' ')[1:]
+def _has_tabs(first_row):
+    "Are there tabs before the numbers of this row of text? A word may hold spaces, but then no tab."
+    fields = re.split(rb'[ \t]', first_row.rstrip(b' \t\r\n'))
+    n_numbers = _count_numbers(fields)
+    if not n_numbers:
+        return False
+    word_with_its_end = re.match(rb'([^ \t]*[ \t]){%d}' % (len(fields) - n_numbers), first_row)
+    return word_with_its_end is not None and word_with_its_end[0].endswith(b'\t')
+
+
+def _lines_behind_header(file, dim):
+    "The first lines of a file behind its header; the last one may be cut. The file is not read on."
+    return [line.rstrip(b'\r') for line in file.peek(4 * dim + 4000).split(b'\n', 5)[:5]]
+
+
+def _is_binary(first_row):
+    "Are the numbers of this row stored as bytes, rather than written as text?"
+    fields = re.split(rb'[ \t]', first_row)[1:]
     written_as_text = sum(map(_is_number, fields))
     return written_as_text < len(fields) / 2
+
+
+_SPARSE = re.compile(rb'\d+:[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?', re.I) # index:value, as in 3:0.12
+
+def _refuse_sparse(row, line):
+    "`ValueError` if the fields after the word of this row are of the form index:value."
+    fields = row.split()[1:]
+    sparse = [field for field in fields if _SPARSE.fullmatch(field)]
+    if len(sparse) > len(fields) / 2:
+        raise ValueError(f'line {line} holds {sparse[0][:40].decode()}: sparse vectors (index:value) are not read; '
+                         'write each row with all its numbers, zeros too')
 
 
 _LONGEST_LINE = 2**22 # bytes of a line that are read
 
 def _layout_of_glove(first_row):
     "The layout of a text without a header, from its first row."
+    _refuse_sparse(first_row, line=1)
+    has_tabs = _has_tabs(first_row)
+    if has_tabs:
+        first_row = first_row.replace(b'\t', b' ')
     fields = first_row.rstrip(b' \r\n').split(b' ')
     dim = _count_numbers(fields)
     if not dim:
@@ -184,7 +216,7 @@ def _layout_of_glove(first_row):
                          'line feed')
     if not has_line_end:
         raise ValueError('line 1 has no line end, so it may lack numbers: the file is cut short; if not, end the line')
-    return _Layout('GloVe text', dim, 0)
+    return _Layout('GloVe text', dim, 0, has_tabs)
 
 
 _HEADER = re.compile(rb'(\d{1,15})\s+(\d{1,15})\s*') # how many rows, and how many numbers in each
@@ -195,8 +227,13 @@ def _layout_of_word2vec(header, file):
     dim = int(header[2])
     if not n_rows or not dim or dim > 2**20:
         raise ValueError(f'the header says {plural(n_rows, "row")} of {plural(dim, "number")}')
-    file_format = 'word2vec binary' if _is_binary(file, dim) else 'word2vec text'
-    return _Layout(file_format, dim, n_rows)
+    lines = _lines_behind_header(file, dim)
+    for number, line in enumerate(lines, 2):             # the first row may have zeros only, and so no field
+        _refuse_sparse(line, number)
+    first_row = lines[0]
+    if _is_binary(first_row):
+        return _Layout('word2vec binary', dim, n_rows)
+    return _Layout('word2vec text', dim, n_rows, _has_tabs(first_row))
 
 
 @dataclass
@@ -299,6 +336,11 @@ def _read_lines(file, first=b'', size=2**19):
         block += rest
     return block
 
+
+def _read_lines_with_tabs(file, first=b''):
+    "As `_read_lines`, with a space in place of each tab."
+    return _read_lines(file, first).replace(b'\t', b' ')
+
 # %% ../../nbs/vectors/00a_files.ipynb #e1bffa37
 _MOST_THREADS = 8                                              # the lines are found by one thread, which cannot feed more
 
@@ -377,7 +419,8 @@ def _wanted_lines(opened, first_fields, limit):
     n_rows = 0 # rows so far, wanted or not
     line = opened.line # the number of the first line of the block
     start = opened.start # the number of the first byte of the block
-    block = _read_lines(opened.file, opened.first_row)
+    read_lines = _read_lines_with_tabs if layout.has_tabs else _read_lines
+    block = read_lines(opened.file, opened.first_row)
     total = min([n for n in (layout.n_rows, limit) if n], default=None)
     with _progress(opened.label, total) as bar:
         while block and n_rows != limit:
@@ -389,7 +432,7 @@ def _wanted_lines(opened, first_fields, limit):
                 yield found.wanted
             line += block.count(b'\n')
             start += len(block)
-            block = _read_lines(opened.file)
+            block = read_lines(opened.file)
     if layout.n_rows:
         _check_row_count(n_rows, layout, limit)
 
@@ -537,18 +580,56 @@ class Block(NamedTuple):
     rows: np.ndarray # (k, dim) float32
 
 
-def _decoded_blocks(path, file, blocks):
-    "The `_RawBlock`s as `Block`s, with decoded words. The file is closed after the last one."
+_LEAST_OF_CUT_WORD = 32 # bytes; programs cut words of 50, 60 or 100 bytes
+
+def _is_cut(word, error):
+    "Is this word cut inside a character, or does it have only its last bytes wrong, as word2vec writes long words?"
+    return len(word) >= _LEAST_OF_CUT_WORD and error.start >= len(word) - 5
+
+
+class _Decoded(NamedTuple):
+    "A block with decoded words, and what was left out of it."
+    block: Block
+    left_out: list # a text for each word that is not UTF-8, with its place
+
+
+def _decoded(block, is_binary):
+    """The `_RawBlock` as a `_Decoded`.
+
+    A word that is not UTF-8 is left out if the file is binary, or if the word is cut. `ValueError` for another one in a text, which is
+    in another encoding."""
+    kept, words, left_out = [], [], []
+    for i, (start, word) in enumerate(zip(block.starts, block.words)):
+        try:
+            words.append(word.decode())
+            kept.append(i)
+        except UnicodeDecodeError as e:
+            wrong = f'byte {start + e.start} is not UTF-8 (in {word[:40]!r})'
+            if not is_binary and not _is_cut(word, e):
+                raise ValueError(f'{wrong}: convert the file to UTF-8') from None
+            left_out.append(wrong)
+    if not left_out:
+        return _Decoded(Block(block.places, words, block.rows), left_out)
+    return _Decoded(Block([block.places[i] for i in kept], words, block.rows[kept]), left_out)
+
+
+def _decoded_blocks(path, file, blocks, is_binary, all_left_out):
+    "The `_RawBlock`s as `Block`s, with decoded words. The file is closed after the last one. A warning says how many words were left out."
+    n_rows = 0
     with file, errors_in_file(path):
-        for block in blocks:
-            words = []
-            for start, word in zip(block.starts, block.words):
-                try:
-                    words.append(word.decode())
-                except UnicodeDecodeError as e:
-                    raise ValueError(f'byte {start + e.start} is not UTF-8 (in {word[:40]!r}): '
-                                     'convert the file to UTF-8') from None
-            yield Block(block.places, words, block.rows)
+        for raw_block in blocks:
+            block, left_out = _decoded(raw_block, is_binary)
+            all_left_out += left_out
+            n_rows += len(raw_block.words)
+            yield block
+        n_left_out = len(all_left_out)
+        if n_left_out > n_rows / 2:
+            raise ValueError(f'{all_left_out[0]}, and so in {n_left_out} of {plural(n_rows, "word")}: convert the file to UTF-8')
+    if n_left_out:
+        verb = 'is' if n_left_out == 1 else 'are'
+        warnings.warn(f'{file_label(path)}: {plural(n_left_out, "word")} {verb} not UTF-8 and left out, '
+                      f'the first one because {all_left_out[0]}', stacklevel=2)
+
 
 # %% ../../nbs/vectors/00a_files.ipynb #9d474972
 class BlockStream(NamedTuple):
@@ -557,6 +638,7 @@ class BlockStream(NamedTuple):
     unit: str # the unit of the places: "line" or "byte"
     dim: int # how many numbers a row has
     blocks: Iterator # of `Block`s
+    left_out: list # grows while the blocks are read: a text for each word that is not UTF-8
 
 
 def read_blocks(
@@ -579,7 +661,9 @@ def read_blocks(
     else:
         unit = 'line'
         blocks = _text_blocks(opened, want, limit)
-    return BlockStream(layout.format, unit, layout.dim, _decoded_blocks(path, opened.file, blocks))
+    left_out: list = []
+    decoded_blocks = _decoded_blocks(path, opened.file, blocks, unit == 'byte', left_out)
+    return BlockStream(layout.format, unit, layout.dim, decoded_blocks, left_out)
 
 # %% ../../nbs/vectors/00a_files.ipynb #06be00df
 class Row(NamedTuple):
@@ -679,7 +763,10 @@ def read_all_rows(
         return f'{stream.unit} {place_of_row[i]}'
     vectors = np.frombuffer(numbers, '<f4').reshape(-1, stream.dim)
     largest = _TOO_LARGE if stream.format == 'word2vec binary' else np.inf
-    return FileContent(found, vectors, _name_of_rows(path), {'format': stream.format}, place, largest)
+    meta: dict = {'format': stream.format}
+    if stream.left_out:
+        meta['not_utf8'] = len(stream.left_out)
+    return FileContent(found, vectors, _name_of_rows(path), meta, place, largest)
 
 # %% ../../nbs/vectors/00a_files.ipynb #5708a35f
 def matrix_format(path):
@@ -991,23 +1078,17 @@ CACHE_FROM = 2**25 # bytes of a matrix
 class CacheEntry(NamedTuple):
     "The place of a file of rows in the cache, and the present state of the file."
     path: Path # of the entry
-    state: list # of the file: its size, its time and a checksum of samples
+    state: list # of the file: its size and the checksum of its content
 
 
 def cache_entry(path):
     "The `CacheEntry` of a file of rows."
     file, member = split_member(path)
     file = file.resolve()
-    about = file.stat()
-    start_of_last_sample = max(0, about.st_size - 4096)
-    crc = 0
-    with open(file, 'rb') as f:
-        for i in range(16):                     # 16 samples of 4 KiB, evenly from the start of the file to its end
-            f.seek(start_of_last_sample * i // 15)
-            crc = zlib.crc32(f.read(4096), crc)
     name = os.fsencode(file) + b'\n' + (member or '').encode()
     key = hashlib.sha256(name).hexdigest()[:32]
-    return CacheEntry(cache_dir() / 'vectors' / f'{key}.safetensors', [about.st_size, about.st_mtime_ns, crc])
+    state = [file.stat().st_size, content_checksum(file, keep=True)]
+    return CacheEntry(cache_dir() / 'vectors' / f'{key}.safetensors', state)
 
 # %% ../../nbs/vectors/00a_files.ipynb #7b89decc
 def _entry_header(state, file_format, words, M):

@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any
 
 from ..core.checks import check_path, clipped, did_you_mean, listed, shown
+from ..core.given import hint
 from ..core.registry import data_path, fetch, registry
 
 # %% ../../nbs/vectors/00_opening.ipynb #294e7607
@@ -214,7 +215,7 @@ def find_file(source):
         return data_path('googlenews-mini.npz')
     path = check_path(source, 'the path of the vectors')
     if path.is_dir():
-        raise ValueError(f'{path.name} is a folder; give a file in it')
+        raise ValueError(f'{path.name} is a folder{hint(path, "vectors") or "; give a file in it"}')
     file, _ = split_member(path)
     if file.exists():
         return path
@@ -222,8 +223,11 @@ def find_file(source):
     for part in (path, *path.parents):
         if part.as_posix() in registered:
             return fetch(part.as_posix()) / path.relative_to(part)
+    what_it_is = hint(source, 'vectors')
+    if what_it_is:
+        raise FileNotFoundError(f'no file of word vectors and no registered name {shown(str(source))}{what_it_is}')
     names = ['googlenews-mini', *(name for name in registered if name.startswith('vectors/'))]
     suggestion = did_you_mean(source, names, cutoff=.5, show=repr, otherwise='')
-    hint = f', {suggestion}' if suggestion else '.'
-    raise FileNotFoundError(f'no file and no registered name {shown(str(source))}{hint} '
+    meant = f', {suggestion}' if suggestion else '.'
+    raise FileNotFoundError(f'no file and no registered name {shown(str(source))}{meant} '
                             f'Registered are {listed(names, 20)}')

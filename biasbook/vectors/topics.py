@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..core.checks import check_path
 from ..core.registry import data_path
 from ..stats.estimate import Note, note
 from .wordvectors import coherence_of_unit_rows, one_thread, unit_rows
@@ -757,7 +758,10 @@ def _are_enough(reached):
 def save_topic_lists(vectors, # WordVectors
                      path, # of an .npz
                     )->None:
-    "Write the topic lists that were drawn from these vectors in this process."
+    "Write the topic lists that were drawn from these vectors in this process. ValueError for a path that does not end in .npz."
+    path = check_path(path)
+    if path.suffix.lower() != '.npz':
+        raise ValueError(f'{path.name} must end in .npz, the format in which topic lists are saved')
     queries: dict = {}
     numbers = []
     for request, of_request in sorted(_lexicon(vectors).drawn.items(), key=_place_of_request):

@@ -8,26 +8,26 @@ __all__ = ['one_thread', 'ON_MISSING', 'OneThread', 'even_rows', 'real_array', '
 
 # %% ../../nbs/vectors/01_wordvectors.ipynb #d98836e1
 import hashlib
-import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ContextDecorator, ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from string import ascii_letters
 from threading import RLock
 from typing import NamedTuple
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ..core.checks import (LONGEST_NAME, MissingWords, WrongKind, check_choice, check_list, check_pairs, check_path,
+from ..core.given import hint
+from ..core.checks import (MissingWords, WrongKind, check_choice, check_list, check_pairs, check_path,
                                   check_whole, format_count, listed, plural, shown)
 from ..core.inputs import writable
 from .files import (CACHE_FROM, cache_entry, check_wanted, read_vector_file, row_place, write_cached,
                                     write_npz)
 from .opening import errors_in_file, file_label, find_file, split_member
+from .spellings import form_in, named_missing, same_word_forms
 
 # %% ../../nbs/vectors/01_wordvectors.ipynb #4ebadf2a
 class OneThread(ContextDecorator):
@@ -303,40 +303,9 @@ def _check_table(words, vectors, place, largest, is_checked):
     return _Table(row_of, M)
 
 # %% ../../nbs/vectors/01_wordvectors.ipynb #db323b0c
-def _one_letter_off(forms, known):
-    "The `known` words that differ from one of `forms` by one letter: one more, one less or another one."
-    found = set()
-    for form in forms:
-        for i in range(len(form) + 1):
-            before, after = form[:i], form[i:]
-            for letter in (*ascii_letters, ''):             # '' takes a letter away
-                with_one_more = before + letter + after
-                with_another = before + letter + after[1:]
-                found.update({with_one_more, with_another} & known)
-    return found
-
-
-def _close_spellings(word, rows):
-    "Up to three spellings close to `word` among the keys of `rows`, earliest row first."
-    spellings = {re.sub('[ _-]', joint, word) for joint in (' ', '_', '-', '')} | {word}
-    forms = set()
-    for spelling in spellings:
-        forms |= {spelling, spelling.lower(), spelling.upper(), spelling.capitalize(), spelling.title()}
-    found = forms & rows.keys()
-    if not found and 3 < len(word) <= LONGEST_NAME:
-        found = _one_letter_off(forms, rows.keys())
-    return sorted(found, key=rows.get)[:3]
-
-
 def _missing_words(words, name, rows):
-    "The error for words that are not among the keys of `rows`. Its message names 20 of them, and spellings close to 10."
-    named = []
-    for number, word in enumerate(words[:20]):
-        close = _close_spellings(str(word), rows) if number < 10 else []
-        is_there = f' (but {" or ".join(map(repr, close))} is)' if close else ''
-        named.append(shown(word) + is_there)
-    more = f' and {len(words) - 20} more' if len(words) > 20 else ''
-    return MissingWords(words, name, f'not in {name}: {", ".join(named)}{more}')
+    "The error for words that are not among the keys of `rows`."
+    return MissingWords(words, name, f'not in {name}: {named_missing(words, rows)}')
 
 # %% ../../nbs/vectors/01_wordvectors.ipynb #e3bc05ec
 ON_MISSING = 'raise', 'drop', 'drop-pairs', 'keep'
@@ -410,7 +379,7 @@ class WordVectors:
         return iter(self.words)
 
     def __contains__(self, word):
-        return word in self._row
+        return self._row_number(word) is not None
 
     def __repr__(self):
         return f'{self.name}: {format_count(len(self))} words × {self.dim}'
@@ -418,7 +387,18 @@ class WordVectors:
     def missing(self, words):
         "The `words` that the vectors lack, each once, in the order given."
         asked = [words] if isinstance(words, str) else words
-        return [word for word in dict.fromkeys(asked) if word not in self._row]
+        return [word for word in dict.fromkeys(asked) if word not in self]
+
+    def _row_number(self, word):
+        "The row of a word, or of another form of the same word; None if it is not there."
+        row = self._row.get(word)
+        if row is not None or not isinstance(word, str):
+            return row
+        return self._row.get(form_in(self._row, word))
+
+    def named_missing(self, words):
+        "The first 20 of these words, which are missing, with forms of them that are there and the likely cause: the end of a message."
+        return named_missing(words, self._row)
 
     def rows(self, words):
         "The row numbers of `words`; `MissingWords` names all that are missing."
@@ -426,7 +406,7 @@ class WordVectors:
         lost = self.missing(words)
         if lost:
             raise _missing_words(lost, self.name, self._row)
-        return [self._row[word] for word in words]
+        return [self._row_number(word) for word in words]
 
     def __getitem__(self, words):
         if isinstance(words, (int, np.integer, slice)):
@@ -464,9 +444,10 @@ class WordVectors:
             else:
                 dropped.append(item)
         taken_words = [word for pair in taken for word in pair] if in_pairs else taken
-        numbers = np.array([self._row.get(word, -1) for word in taken_words], dtype=int)        # -1: missing
-        rows = self.vectors[numbers]
-        rows[numbers == -1] = np.nan
+        found = [self._row_number(word) for word in taken_words]
+        is_missing = np.array([row is None for row in found], dtype=bool)
+        rows = self.vectors[np.array([row or 0 for row in found], dtype=int)]
+        rows[is_missing] = np.nan
         if in_pairs:
             rows = rows.reshape(len(taken), 2, self.dim)
         return Selection(taken, rows, missing, dropped, self.name)
@@ -532,6 +513,26 @@ class WordVectors:
             raise ValueError(f'{path.name} must end in .npz, the format in which vectors are saved')
         write_npz(path, self.words, self.vectors, {'name': self.name, 'meta': self.meta}, compress)
 
+# %% ../../nbs/vectors/01_wordvectors.ipynb #f3e2f468
+def _with_other_forms(wanted):
+    "The wanted words, and other forms of the same words; None for None."
+    if wanted is None:
+        return None
+    forms = [form for word in wanted for form in same_word_forms(str(word))]
+    return list(dict.fromkeys([*wanted, *forms]))
+
+
+def _without_second_forms(content, wanted):
+    "The `FileContent` without other forms of those wanted words that are there as they were named."
+    there = set(content.words)
+    second_forms = {form for word in wanted if word in there for form in same_word_forms(str(word))} - set(wanted)
+    kept = [i for i, word in enumerate(content.words) if word not in second_forms]
+    if len(kept) == len(content.words):
+        return content
+    def place(i):
+        return content.place(kept[i])
+    return content._replace(words=[content.words[i] for i in kept], vectors=content.vectors[kept], place=place)
+
 # %% ../../nbs/vectors/01_wordvectors.ipynb #019a0c49
 def load_vectors(
     source,          # a path (on into a .zip, if need be), a registered name, or "googlenews-mini" (bundled)
@@ -551,7 +552,8 @@ def load_vectors(
         boat 6 8
 
     A word2vec text has the line "n d" above that, as in "2 2"; a word2vec binary has the same header, and for each word its bytes,
-    a space and 4·d bytes (float32). An .npz has the arrays words and vectors. An .npy or .safetensors has the (n, d) matrix, with
+    a space and 4·d bytes (float32). Words in a binary that are not UTF-8, because they were cut inside a character, are left out with a
+    warning, and meta["not_utf8"] counts them. In a text, a tab may follow the word. An .npz has the arrays words and vectors. An .npy or .safetensors has the (n, d) matrix, with
     the words in a file beside it: one word a line, a JSON list, or a JSON object of words to rows. Text and binary files may be
     packed (.gz, .zip and others). Pickles, such as gensim's .kv and .model, are not opened.
 
@@ -576,13 +578,15 @@ def load_vectors(
         file, _ = split_member(path)
         may_be_cached = cache and file.stat().st_size >= CACHE_FROM / 16        # a packed text is smaller than its matrix
         entry = cache_entry(path) if may_be_cached else None
-        content = read_vector_file(path, wanted, limit, vocabulary, tensor, entry)
+        content = read_vector_file(path, _with_other_forms(wanted), limit, vocabulary, tensor, entry)
+        if wanted:
+            content = _without_second_forms(content, wanted)
         meta = {'source': file_label(path), **content.meta}
         vectors = WordVectors(content.words, content.vectors, name or content.name, meta,
                               _place=content.place, _largest=content.largest, _is_checked=content.is_checked)
     if wanted:
         vectors.meta['missing'] = vectors.missing(wanted)
-    is_whole_text = not wanted and not limit and 'text' in meta['format']
+    is_whole_text = not wanted and not limit and 'text' in meta['format'] and 'not_utf8' not in meta      # a cached file would not warn
     is_from_cache = content.is_checked
     is_large = content.vectors.nbytes >= CACHE_FROM
     if entry and is_whole_text and is_large and not is_from_cache:
@@ -607,9 +611,9 @@ def as_vectors(
     if isinstance(x, tuple) and len(x) == 2:
         words, vectors = x
         return WordVectors(words, vectors, name)
-    hint = '; the vectors of this model are in model.wv: pass that' if hasattr(x, 'wv') else ''
+    advice = '; the vectors of this model are in model.wv: pass that' if hasattr(x, 'wv') else hint(x, 'vectors')
     raise TypeError('vectors may be WordVectors, a dict word -> vector, a tuple (words, matrix), '
-                    f'KeyedVectors, a path or a registered name, but not {type(x).__name__}{hint}')
+                    f'KeyedVectors, a path or a registered name, but not {type(x).__name__}{advice}')
 
 # %% ../../nbs/vectors/01_wordvectors.ipynb #14a3ac7f
 def _stacked(vectors):
@@ -617,7 +621,7 @@ def _stacked(vectors):
     rows = {word: np.asarray(row) for word, row in vectors.items()}
     not_rows = [repr(word) for word, row in rows.items() if not row.ndim or row.shape[-1] != row.size]
     if not_rows:
-        raise ValueError(f'each vector must be a list of numbers, but these are not: {listed(not_rows)}')
+        raise ValueError(f'each vector must be a list of numbers, but these are not: {listed(not_rows)}; the word vectors come first')
     if not rows:
         return np.empty((0, 0))
     first, first_row = next(iter(rows.items()))
