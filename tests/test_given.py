@@ -1,4 +1,4 @@
-"What was given for another thing: every measure says what it is, and who takes it."
+"Swapped or wrong arguments: each error says what was given and which functions take it."
 import pytest
 
 import biasbook as bb

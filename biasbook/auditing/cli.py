@@ -352,7 +352,7 @@ _case_option = click.option('--case', default='auto', show_default=True, type=cl
 
 def _overwrite_option(what):
     "A decorator that adds the option --overwrite."
-    return click.option('--overwrite/--no-overwrite', help=f'Replace {what}. Without it, the command is refused.')
+    return click.option('--overwrite/--no-overwrite', help=f'Replace {what}. Without it, the command stops with an error.')
 
 
 def _limit_options(example):

@@ -157,7 +157,7 @@ _PHRASES = { # a phrase of a message for Python, as a regular expression -> the 
 
 def bos_of(typed:str # the value of --bos
           )->str|None: # as for load_model
-    "The token before a text: none stands for no token."
+    "The token before a text; none means no token."
     return None if typed == 'none' else typed
 
 

@@ -33,7 +33,7 @@ def _write_new(path, text, overwrite):
 @click.argument('file', type=click.Path(path_type=Path))
 @click.option('--kind', type=click.Choice(EXAMPLE_KINDS), default='all', show_default=True, help='Which tests the example has.')
 @click.option('--schema', is_flag=True, help='Also write study.schema.json, with which an editor completes keys and marks mistakes.')
-@click.option('--overwrite', is_flag=True, help='Replace files that exist. Without it, the command is refused.')
+@click.option('--overwrite', is_flag=True, help='Replace files that exist. Without it, the command stops with an error.')
 def new_command(file, kind, schema, overwrite):
     """Write an example of a study file, with comments. Replace its words with yours, and remove the parts that you do not
     need: the parts are for different kinds of subject, so an audit of one subject cannot decide the limits of all parts.

@@ -53,7 +53,7 @@ def _kind_of_folder(folder):
 
 
 def _kind_of_name(name):
-    "The kind of what a name or path stands for; '' for one that says nothing."
+    "The kind of thing that a name or a path refers to, or '' if it is unknown."
     if not re.fullmatch(r'[^\0\n]{1,300}', name):
         return ''
     path = Path(name)

@@ -160,7 +160,7 @@ def _item(row, line, place, targets):
     row = _with_our_names(check_mapping(row, place))
     _check_there(row, ('question_polarity', 'context_condition', 'label', 'context', 'question', *ANSWERS), place)
     if 'answer_info' not in row:
-        raise ValueError(f'{place}: nothing says which answer is the biased one, and which one names nobody: there is no answer_info, as in '
+        raise ValueError(f'{place}: the biased answer and the answer that names nobody are unknown: there is no answer_info, as in '
                          '{"ans0": ["grandfather", "old"], "ans1": ["grandson", "nonOld"], "ans2": ["Not known", "unknown"]}')
     polarity = _choice_in(row, 'question_polarity', ('neg', 'nonneg'), place)
     condition = _choice_in(row, 'context_condition', ('ambig', 'disambig'), place)
@@ -454,7 +454,7 @@ def _table(found, name, on_missing):
     table.attrs['left_out'] = [*without, *(int(place) if place.isdecimal() else place for place in wrong)]
     table.attrs['source'] = name
     if table.attrs['left_out']:
-        reasons = [f'{plural(len(without), "row")} of which nothing says which answer is the biased one'] if without else []
+        reasons = [f'{plural(len(without), "row")} whose biased answer is unknown'] if without else []
         reasons += [f'{mistake.place}: {mistake.text}' for mistake in mistakes]
         n_rows = len(items) + len(mistakes)
         verb = 'is' if len(table.attrs['left_out']) == 1 else 'are'
@@ -464,7 +464,7 @@ def _table(found, name, on_missing):
 
 def load_bbq(source, # a category such as "Age", "KoBBQ", "example", or a file: JSON lines of the shape of BBQ, a table of the shape of KoBBQ, or a table with BBQ_COLUMNS (.csv, .tsv)
              metadata=None, # additional_metadata.csv; None: the registered file for registered items, else the file beside the items if there is one
-             on_missing:str='raise', # rows of which nothing says which answer is the biased one, and rows with a mistake: "raise" an error, or "drop" them with a warning
+             on_missing:str='raise', # rows whose biased answer is unknown, and rows with a mistake: "raise" an error, or "drop" them with a warning
             )->Any: # a DataFrame, a row an item, with BBQ_COLUMNS; `attrs` has the source and the lines left out
     """Items of BBQ (Parrish et al. 2022, doi:10.18653/v1/2022.findings-acl.165) or of a benchmark of its shape as a table.
 
