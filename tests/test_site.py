@@ -18,17 +18,16 @@ import pytest
 import yaml
 from execnb.nbio import mk_cell
 from fontTools.ttLib.tables._g_l_y_f import Glyph
-from nbdev.config import get_config
 
 from biasbook.core.needs import cell_flags
 from biasbook.core.registry import registry_entries
 
 sys.path.insert(0, str(Path(__file__).parent))
 from docs import LARGEST_PAGE, problems, rendered, requests_elsewhere   # noqa: E402
+from pages import FLAGS, is_import                            # noqa: E402
 from test_project import PACKAGES                          # noqa: E402
 
 root = Path(__file__).parent.parent
-TEST_FLAGS = {*get_config().tst_flags.split(), 'env'}
 SITE = 'https://biasbook.github.io/biasbook/'
 BLOB = 'https://github.com/biasbook/biasbook/blob/main/'
 COLAB = 'https://colab.research.google.com/github/biasbook/biasbook/blob/main/nbs/'
@@ -174,14 +173,10 @@ def statements(cell):
     return ast.parse(re.sub(r'^[%!].*', '', source(cell), flags=re.M)).body
 
 
-def is_import(statement):
-    return isinstance(statement, ast.Import | ast.ImportFrom)
-
-
 def runs_for_the_site(cell):
     "Does nbdev run this cell when it prepares the site? It does if the cell is exported or has imports, and no flag."
     flags = cell_flags(source(cell)).keys() if cell['cell_type'] == 'code' else {'eval'}
-    if {*TEST_FLAGS, 'eval'} & flags:
+    if {*FLAGS, 'eval'} & flags:
         return False
     return bool({'export', 'exports', 'exporti'} & flags) or any(map(is_import, statements(cell)))
 
