@@ -28,7 +28,7 @@ import click
 from click.core import ParameterSource
 
 from .. import __version__
-from ..core.checks import UnknownName, check_path, close_names, did_you_mean, joined, plural
+from ..core.checks import UnknownName, check_path, close_names, did_you_mean, joined, listed, plural
 from ..core.inputs import file_text, parse_json
 from .config import CASES, DEBIAS, MISSING, MOST_JOBS, bos_of, check_cluster, read_config, with_key_env, with_options
 from .names import MEASURE_NAMES, why_impossible
@@ -800,33 +800,21 @@ def _flag(name):
     return typed.get(name) or f'--{name.replace("_", "-")}'
 
 
-def _where(subject):
-    "Where a subject is computed: \"vectors\", \"server\" or \"provider\", or \"here\" with torch."
-    from biasbook.auditing.subjects import scheme_of
-    from biasbook.core.addresses import SERVERS
-    from biasbook.embedders.providers import PROVIDERS
-    scheme, _ = scheme_of(subject)
-    if scheme in (*SERVERS, 'openai-compatible'):
-        return 'server'
-    if scheme in PROVIDERS:
-        return 'provider'
-    return 'vectors' if scheme == 'vectors' else 'here'
+
 
 
 def _without_effect(options, subjects, with_limits):
     "Why an option that was given would change nothing in an audit of these subjects, or ''."
+    from biasbook.auditing.subjects import place_of, unused_option
     given = options['given']
-    places = {_where(subject) for subject in subjects}
+    places = {place_of(subject) for subject in subjects}
     if options['jobs'] > 1 and options['cluster']:
         return '--jobs is for processes here, and --cluster computes elsewhere; give one of them'
     if (options['junit'] or options['github']) and not with_limits:
         return '--junit and --github tell the outcomes of limits; give a --limit'
-    if options['threads'] > 1 and 'here' not in places:
-        return '--threads is for language models and embedders that are computed here, and no SUBJECT is one'
-    if options['case'] != 'auto' and 'vectors' not in places:
-        return '--case is for word vectors, and no SUBJECT is one'
-    if options['ask_again'] and not places & {'server', 'provider'}:
-        return '--ask-again is for models behind servers and embedders of providers, and no SUBJECT is one'
+    unused = unused_option(subjects, options['threads'], options['case'], options['ask_again'])
+    if unused:
+        return f'{_flag(unused.option)} is for {unused.what_for}, and no SUBJECT is one'
     if 'key_env' in given and 'server' not in places:
         return '--key-env is for models behind servers (vllm:, sglang:, completions:, openai-compatible:), and no SUBJECT is one'
     if 'key_env' in given and 'provider' in places:
@@ -967,8 +955,10 @@ def _audited(ctx, subjects, measures, options, limits=(), study=None):
     "The audit; Exit with 130 after Ctrl-C, 143 after SIGTERM."
     from biasbook.auditing.progress import usual_progress
     from biasbook.auditing.run import NoSubject, audit
+    from biasbook.auditing.subjects import unused_option
     from biasbook.embedders.providers import without_secrets
     progress = usual_progress(not options['quiet'])
+    ask_again = options['ask_again'] or (options['fresh'] and unused_option(subjects, ask_again=True) is None)
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: click.echo(f'Warning: {with_options(without_secrets(message))}', err=True)
         try:
@@ -976,8 +966,8 @@ def _audited(ctx, subjects, measures, options, limits=(), study=None):
                 return audit(subjects, measures, study=study, with_builtin=options['with_builtin'],
                              allow_outside=options['allow_outside'], only=list(options['only']) or None,
                              placebo=options['placebo'], case=options['case'], on_missing=options['missing'],
-                             threads=options['threads'], bos=bos_of(options['bos']), executor=pool, resume=not options['fresh'], ask_again=options['ask_again'] or options['fresh'],
-                             limits=limits, progress=progress)
+                             threads=options['threads'], bos=bos_of(options['bos']), executor=pool, resume=not options['fresh'],
+                             ask_again=ask_again, limits=limits, progress=progress)
         except NoSubject as e:
             return e.audit
         except KeyboardInterrupt as e:
@@ -1226,10 +1216,22 @@ def _audit_command(ctx, options):
             click.echo(f'Wrote report.html and results (json, csv, md, tex) to {out}')
         if chosen.left_out:
             click.echo(chosen.left_out)
-    for failure in a.failures:
-        what = f'{failure["subject"]} {failure["measure"]}'.rstrip()
-        click.echo(printable(with_options(f'Not measured: {what}: {failure["error"]}')), err=True)
+    for line in _failure_lines(a.failures):
+        click.echo(printable(with_options(line)), err=True)
     ctx.exit(_checked_audit(a, options['junit'], options['github'], options['quiet']))
+
+
+def _failure_lines(failures):
+    "A line for each error of a subject: with its measure, or with the number of tests and their measures if several have the same error."
+    together: dict = {}
+    for failure in failures:
+        together.setdefault((failure['subject'], failure['error']), []).append(failure['measure'])
+    lines = []
+    for (subject, error), measures in together.items():
+        what = f'{subject} {listed(dict.fromkeys(measures))}'.rstrip()
+        tests = f' ({plural(len(measures), "test")})' if len(measures) > 1 else ''
+        lines.append(f'Not measured: {what}{tests}: {error}')
+    return lines
 
 
 def _checked_audit(a, junit, github, quiet):

@@ -321,6 +321,8 @@ def save_audit(audit, # an Audit, as of audit or load_audit
         >>> sorted(file.name for file in bb.save_audit(found, 'audit').iterdir())
         ['report.html', 'results.csv', 'results.json', 'results.md', 'results.tex']
     """
+    if not hasattr(audit, 'failures'):
+        raise WrongKind('audit', 'an Audit, as audit() and load_audit return it', shown(audit, 60))
     results = results_text(audit)
 
     def page(date):

@@ -220,7 +220,10 @@ def _benchmark_run(subject, spec, placebo=True):
     test = _benchmark_test(spec)
     options = test.options
     if test.measure in _WITH_PLACEBO:
-        options = {**options, 'placebo': None if placebo and test.measure == 'bbq' else placebo} # BBQ asks no server about neutral people
+        wants_placebo = placebo and options.get('placebo', True)
+        options = {**options, 'placebo': None if wants_placebo and test.measure == 'bbq' else wants_placebo} # BBQ asks no server about neutral people
+        if not wants_placebo:
+            options.pop('placebo_words', None)
     more = {'lexicon': test.words['lexicon']} if test.measure == 'honest' else {}
     r = _named(_OWN_BENCHMARKS[test.measure](subject, benchmark_items(test), options, **more), spec)
     return replace(r, meta={**r.meta, 'items_sha256': test.checksum(), 'options_of_test': test.options})

@@ -23,6 +23,7 @@ from secrets import token_hex
 from typing import Any, NamedTuple
 
 from .. import __version__
+from ..core.given import given_kind
 from ..core.checks import (MissingWords, TooFewWords, WrongKind, check_choice, check_flag, check_text, check_whole, look_up, plural,
                                   shown)
 from ..core.registry import data_path
@@ -30,7 +31,8 @@ from ..core.store import Store, store_key
 from ..results.result import Result
 from ..embedders.providers import shown_subject, without_secrets
 from ..vectors.case import CASES
-from .subjects import close_subject, default_subjects, fingerprint, has_fingerprint, kind_of, may_change, open_subject, origin, state_of
+from .subjects import (
+    close_subject, default_subjects, fingerprint, has_fingerprint, kind_of, may_change, open_subject, origin, state_of, unused_option)
 from .names import KIND_WORDS
 from .measures import MEASURES, Measure, choose_units, find_measures, options_for, unit_name
 from .progress import Progress, usual_progress
@@ -556,6 +558,8 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
         0  weat6  1.8899  0.0003
         1  weat7  0.9664  0.0454
     """
+    if given_kind(measures):
+        raise WrongKind('measures', 'names of measures, such as "weat"', shown(measures, 60), 'the subjects come first')
     rows, limits, of_study, own = _rows_and_limits(measures, limits, study, with_builtin, allow_outside)
     check_names([*of_study, *limits], rows)
     patterns = [only] if isinstance(only, str) else only
@@ -568,6 +572,9 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
         subjects = [subjects]
     if not subjects:
         raise ValueError('subjects is empty; name one, or leave it out for the default subjects')
+    unused = unused_option(subjects, options.threads, options.case, ask_again)
+    if unused:
+        raise ValueError(f'{unused.option} is for {unused.what_for}, and no subject is one; leave it out')
     if executor is not None and not hasattr(executor, 'submit'):
         raise WrongKind('executor', 'an Executor of concurrent.futures', shown(executor))
     plans: list[_Plan] = []

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import (MissingWords, TooFewWords, UnknownName, WrongKind, as_list, check_choice, check_flag, check_fraction, check_labels,
-                                  check_list, check_number, check_pairs, check_seeds, check_whole, check_words, errors_at, listed, plural,
-                                  shown)
+from ..core.checks import (
+    MissingWords, TooFewWords, UnknownName, WrongKind, as_list, check_choice, check_flag, check_fraction, check_labels, check_list, check_not_given,
+    check_number, check_pairs, check_seeds, check_whole, check_words, errors_at, listed, plural, shown)
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
 from ..stats.effects import weat_effect_size
@@ -896,6 +896,8 @@ def _find(vectors, query, targets, attributes, on_missing, case, compat, placebo
     `in_wefe` is how many target and attribute sets the measure has in WEFE, None for any number. ValueError as `on_missing` says."""
     placebo = check_flag(placebo, 'placebo')
     wefe = _as_wefe(compat)
+    if wefe is not None and on_missing == 'drop-pairs':
+        check_not_given('compat="wefe"', 'raise', on_missing=on_missing)     # WEFE drops words, whatever `on_missing` is
     vectors = as_vectors(vectors)
     is_query = query is not None
     if is_query != (targets is None) or is_query != (attributes is None):
@@ -974,6 +976,8 @@ def _measured(found, metric, of_arrays, values_of_draw, alternative='two-sided',
     """The result of words: the one of the arrays, with words and names, and with the placebo p-value.
 
     With the options of WEFE, NaN for a query of which a set lost too many words, and never a placebo."""
+    if found.wefe is not None and metric != 'RNSB':
+        check_not_given(f'{metric}, which has no classifier', True, holdout=found.wefe.holdout)
     if found.wefe is not None and found.lost_in_wefe:
         return _undefined(found, metric, null, note('too many words are missing', sets=listed(found.lost_in_wefe, 20),
                                                     percent=f'{100 * found.wefe.lost_vocabulary_threshold:g}'))

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import __version__
 from ..core.given import hint
-from ..core.checks import check_choice, check_flag, check_fraction, is_number, listed, plural, shown
+from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, is_number, listed, plural, shown
 from ..core.registry import bundled_yaml
 from ..models.chat import Chat
 from ..models.choices import LEAST_MASS, LowMass, option_orders
@@ -25,11 +25,11 @@ from ..models.served import ServedScorer
 from ..models.tokens import Unreadable, encode_each
 from ..results.result import Result
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, Interval, Units, note, with_units_named
+from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note, with_units_named
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_interval
 from ..stats.permutation import sign_flip_pvalue
 from ..stats.placebos import placebo_of_values
-from ..stimuli.bbq_items import ANSWERS, BBQ_CATEGORIES, check_bbq_items, load_bbq, place_of
+from ..stimuli.bbq_items import ANSWERS, BBQ_CATEGORIES, check_bbq_items, load_bbq, place_of, places_left_out
 
 # %% ../../nbs/03e_bbq.ipynb #bbqpage40
 class _Counts(NamedTuple):
@@ -503,7 +503,10 @@ def _items_of(items):
     names = BBQ_CATEGORIES if items is None else list(items) if isinstance(items, (list, tuple)) else [items]
     if not names:
         raise ValueError('there are no items; name a category, such as "Age", or leave items out')
-    return pd.concat([load_bbq(name, on_missing='drop' if name in BBQ_CATEGORIES else 'raise') for name in names], ignore_index=True)
+    tables = [load_bbq(name, on_missing='drop' if name in BBQ_CATEGORIES else 'raise') for name in names]
+    together = pd.concat(tables, ignore_index=True)
+    together.attrs = {'left_out': [f'{table.attrs["source"]}: {place}' for table in tables for place in places_left_out(table)]}
+    return together
 
 
 def bbq(model:Any, # a causal model from load_model, or a chat model from load_chat
@@ -555,11 +558,14 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
         raise ValueError(f'{model.name} is a {model.kind} model, but the answer to a question is what follows it; use a causal model')
     if chat_options and not is_chat:
         raise TypeError(f'{listed(sorted(chat_options))}: only a chat model takes this, and {model.name} is a causal model')
+    if is_chat:
+        check_not_given('a chat model', 'refuse', unreadable=unreadable)
     if not is_chat:
         model = model.with_bos(bos)
     elif bos != 'auto':
         raise ValueError(f'bos={bos!r} is for causal models; leave it out for {model.name}, a chat model')
-    table = check_bbq_items(_items_of(items)).reset_index(drop=True)
+    given = _items_of(items)
+    table = check_bbq_items(given).reset_index(drop=True)
     if placebo is None:
         wants_placebo = not is_chat and not isinstance(model, ServedScorer)
     else:
@@ -578,7 +584,9 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
     if np.isnan(p).any(1).all():
         raise ValueError(f'no answer of {model.name} names an option')
     meta = {'scoring': scoring, 'context': context, 'checkpoint': model.meta, **found.meta}
+    lost_rows = left_out_notes(places_left_out(given))
     results = [_with_more(r, found) for r in _results(table, _most_probable(p), model.name, confidence_level, meta)]
+    results = [replace(r, notes=(*r.notes, *lost_rows)) for r in results]
     if not is_chat:
         results = [replace(r, notes=(*r.notes, *model.start_notes())) for r in results]
     if not wants_placebo:

@@ -22,7 +22,7 @@ from ..models.tokens import encode, unknown_words
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import minimum_detectable_d
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
+from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, left_out_notes, note
 from ..stimuli.bec_pro_items import BEC_PRO_COLUMNS, load_bec_pro
 from ..stimuli.templates import as_template, ends_without_punctuation
 
@@ -312,6 +312,7 @@ def bec_pro(model, # a masked language model, from load_model
     check_flag(placebo, 'placebo')
     table = bec_pro_table(model, items, method=method, on_missing=on_missing)
     result = bec_pro_scores(table, groups=groups, subject=model.name, confidence_level=confidence_level)
+    result = replace(result, notes=(*result.notes, *left_out_notes(table)))
     meta = {**result.meta, 'method': method, 'checkpoint': model.meta}
     also = result.also
     if placebo:

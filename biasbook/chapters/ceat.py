@@ -22,8 +22,9 @@ import numpy as np
 
 from .weat import select_query
 from ..core.given import hint
-from ..core.checks import (WrongKind, check_choice, check_flag, check_fraction, check_path, check_seed, check_texts, check_whole,
-                                  check_words, listed, plural)
+from biasbook.core.checks import (
+    WrongKind, check_choice, check_flag, check_fraction, check_not_given, check_path, check_seed, check_texts, check_whole, check_words, listed,
+    plural)
 from ..core.inputs import file_text
 from ..core.registry import bundled_yaml, data_path
 from ..embedders.load import SCHEMES, Embedder, load_embedder
@@ -860,6 +861,9 @@ def ceat(model, # a masked or causal model from load_model, an Embedder, or the 
     """
     placebo = check_flag(placebo, 'placebo')
     model = _as_model(model)
+    if isinstance(model, Embedder):
+        check_not_given('an embedder', -1, layer=layer)
+        check_not_given('an embedder', 'mean', pooling=pooling)
     query = as_query(query)
     n_contexts = check_whole(n_contexts, 'n_contexts', least=1)
     seed = check_seed(random_state)

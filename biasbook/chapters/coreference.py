@@ -26,7 +26,7 @@ from ..models.tokens import encode, pieces
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import check_scores, pearson
-from ..stats.estimate import Estimate, Interval, Units, note, or_nan
+from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note, or_nan
 from ..stats.intervals import satterthwaite, t_interval
 from ..stats.permutation import permutation_pvalue
 from ..stats.preferences import mean_margin
@@ -499,7 +499,8 @@ def winobias(model, # from load_model, masked or causal
     shares = _checked_shares(shares)
     model = model.with_bos(bos)
     d = load_winobias(items)
-    left_out = d.attrs['left_out']
+    differ = d.attrs['differ']
+    lost_rows = left_out_notes(d)
     columns = [('sentence', 'pro'), ('sentence', 'anti')]
     if baseline:
         lacking = d['neutral_sentence'] == ''
@@ -522,8 +523,8 @@ def winobias(model, # from load_model, masked or causal
         d['neutral_log_odds'] = total[2] - total[3]
     meta = {'kind': model.kind, 'bos': model.start() if model.kind == 'causal' else None, 'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
     occupations = list(dict.fromkeys([*d['occupation'], *(word for word in d['other'] if word)]))
-    r = _winobias_result(d, model.name, left_out, shares, confidence_level, meta, _pieces_note(model, occupations), cannot_read)
-    r = replace(r, notes=(*r.notes, *model.start_notes()))
+    r = _winobias_result(d, model.name, differ, shares, confidence_level, meta, _pieces_note(model, occupations), cannot_read)
+    r = replace(r, notes=(*r.notes, *model.start_notes(), *lost_rows))
     return replace(r, also=(*r.also, _placebo_of_sides(model, d))) if placebo else r
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage46
@@ -564,11 +565,12 @@ def winogender(model, # from load_model, masked or causal
     check_flag(placebo, 'placebo')
     model = model.with_bos(bos)
     property = check_property(occupation_shares('winogender') if shares is None else shares)
-    d, cannot_read = _scored_triples(model, load_winogender(items), unreadable)
+    loaded = load_winogender(items)
+    d, cannot_read = _scored_triples(model, loaded, unreadable)
     without_share = [word for word in dict.fromkeys(d['occupation']) if word not in property]
     d = d[~d['occupation'].isin(without_share)].reset_index(drop=True)
     r = _winogender_result(d, model, property, cannot_read, without_share, options)
-    r = replace(r, notes=(*r.notes, *model.start_notes()))
+    r = replace(r, notes=(*r.notes, *model.start_notes(), *left_out_notes(loaded)))
     if not placebo:
         return r
     of_it = d[d['refers_to'] == 'occupation'].reset_index(drop=True)

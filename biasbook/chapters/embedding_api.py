@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__
-from ..core.checks import check_choice, check_flag, check_fraction, check_whole, look_up
+from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, check_whole, look_up
 from ..embedders.client import ProviderError
 from ..embedders.load import Embedder, as_embedder
 from ..results.result import Result, Words, results_table
@@ -79,6 +79,15 @@ def embedding_bias(embedder, # an Embedder, or a name for load_embedder, such as
         check_flag(adjust, 'adjust')
     paired = _are_paired(resolved, paired, mode)
     placebo = check_flag(placebo, 'placebo')
+    if not placebo:
+        check_not_given('placebo=False', topics=topics)
+    if unit == 'sentence':
+        check_not_given('unit="sentence"', topics=topics)
+    if mode == 'published':
+        check_not_given('mode="published"', topics=topics)
+        check_not_given('mode="published"', True, adjust=adjust)
+    else:
+        check_not_given('mode=None', 10_000, n_resamples=n_resamples)
     check_flag(studentized, 'studentized')
     check_not_paired(studentized, paired)
     if studentized and mode == 'published':

@@ -15,7 +15,8 @@ import numpy as np
 
 from .. import __version__
 from ..core.given import hint
-from ..core.checks import check_columns, check_flag, check_fraction, check_number, check_seed, check_text, check_whole, check_words, shown
+from ..core.checks import (
+    check_columns, check_flag, check_fraction, check_not_given, check_number, check_seed, check_text, check_whole, check_words, shown)
 from ..models.chat import Chat
 from ..models.fill_placebos import pairs_of_words
 from ..models.scorer import Scorer
@@ -283,9 +284,9 @@ def llm_iat(chat, # a chat model from load_chat
         >>> print(chat.plan(lambda chat: bb.llm_iat(chat, 'career', n=50)).requests)
         100
     """
-    query = _as_iat_query(query)
     check_fraction(confidence_level)
     answers = ask_iat(chat, query, n=n, temperature=temperature, wording=wording, max_tokens=max_tokens, random_state=random_state)
+    query = _as_iat_query(query)
     result = llm_iat_scores(answers, query, subject=chat.name, confidence_level=confidence_level)
     meta = {**result.meta, **chat.meta, 'name': query.name, 'temperature': temperature, 'wording': iat_wording(wording),
             'answers': answers.to_dict('records')}
@@ -346,7 +347,7 @@ def llm_iat_logprobs(model, # a causal model from load_model
                      completion:str=LOGPROB_COMPLETION, # what follows it, with {word} and {group}
                      bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
                      placebo=True, # True: compare with other nouns in place of the group words
-                     placebo_words=PLACEBO_WORDS, # these nouns
+                     placebo_words=None, # these nouns; None: eight English ones
                      confidence_level:float=.95, # of the interval over words
                     )->Result: # its value is in nats
     """The word association test by log-probability, for any causal model; after Bai et al. (2025, doi:10.1073/pnas.2416228122).
@@ -368,6 +369,9 @@ def llm_iat_logprobs(model, # a causal model from load_model
         raise TypeError(f'llm_iat_logprobs needs a language model, such as load_model("novels-mini-causal"), not {type(model).__name__} {shown(model, 40)}{hint(model, "model")}')
     if model.kind != 'causal':
         raise ValueError(f'{model.name} is a {model.kind} model, but the group is what follows a prompt; use a causal model')
+    placebo = check_flag(placebo, 'placebo')
+    if not placebo:
+        check_not_given('placebo=False', placebo_words=placebo_words)
     model = model.with_bos(bos)
     check_fraction(confidence_level)
     query = _as_iat_query(query)
@@ -381,8 +385,8 @@ def llm_iat_logprobs(model, # a causal model from load_model
     d, _, raw = contrast_estimates(x[:, None], y[:, None], confidence_level=confidence_level)
     order_effect = (log_odds[..., 0] - log_odds[..., 1]).mean(1) / 2
     also = [replace(d, name='Cohen d'), _mean_over_words('advantage of the group named first', order_effect, confidence_level)]
-    if check_flag(placebo, 'placebo'):
-        nouns = check_words(placebo_words, 'placebo_words')
+    if placebo:
+        nouns = PLACEBO_WORDS if placebo_words is None else check_words(placebo_words, 'placebo_words')
         also.append(_placebo_of_logprobs(model, query, nouns, wording, completion, raw.value))
     return Result(metric='LLM IAT difference', subject=model.name, query=query.label, value=raw.value, interval=raw.interval, test=raw.test,
                   units=Units(counts=(len(x), len(y)), name='words'),

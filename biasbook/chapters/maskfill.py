@@ -119,6 +119,7 @@ def fill_bias(model, # a masked language model, from load_model
         >>> print(f'{r.value:.1f} nats: {r.direction}')
         -1.1 nats: nurse leans toward she rather than he
     """
+    check_masked(model)
     targets = word_list(target, 'target')
     check_fraction(confidence_level)
     templates = distinct_templates(template)
@@ -157,6 +158,7 @@ def fill_bias_difference(model, # a masked language model, from load_model
         >>> print(f'{r.value:.2f} nats')
         3.05 nats
     """
+    check_masked(model)
     X = check_words(X, 'X')
     Y = check_words(Y, 'Y')
     check_words(X + Y, 'the list of X and Y')

@@ -6,13 +6,14 @@
 __all__ = ['occupation_shares', 'occupation_associations', 'occupation_gap', 'occupation_gaps']
 
 # %% ../../nbs/00c_occupation_gap.ipynb #c20f5472
+import inspect
 import math
 from dataclasses import replace
 from functools import cache, partial, singledispatch
 
 from .wefat import (Associations, check_property, check_wefat_options, correlation_result,
                                      vector_associations)
-from ..core.given import hint
+from ..core.given import given_kind, hint
 from ..core.checks import WrongKind, check_choice, check_labels, check_list, check_mapping, check_words, listed
 from ..core.registry import data_path
 from ..results.result import Result
@@ -109,11 +110,16 @@ def _more_topics_of(subject, kept, reaches):
 # %% ../../nbs/00c_occupation_gap.ipynb #759268b6
 def _checked_associations(subject, shares, options):
     "The associations of a subject; TypeError if they are not `Associations`, ValueError if they are of other words."
+    known = inspect.signature(occupation_associations.dispatch(type(subject))).parameters
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    unknown = [name for name in options if name not in known and not takes_all]
+    if unknown:
+        raise TypeError(f'{type(subject).__name__} takes no {listed(unknown)} in occupation_gap; leave it out')
     found = occupation_associations(subject, list(shares), **options)
     if not isinstance(found, Associations):
         kind = type(found).__name__
         raise WrongKind(f'occupation_associations of {type(subject).__name__}', 'Associations', kind,
-                        message=f'occupation_associations of {type(subject).__name__} must return Associations, '
+                        message=f'biasbook.chapters.occupation_gap.occupation_associations of {type(subject).__name__} must return Associations, '
                                 f'but returned {kind}')
     unknown = [word for word in found.words if word not in shares]
     if unknown:
@@ -159,6 +165,8 @@ def occupation_gap(subject, # word vectors or their name, a masked language mode
     wefat_options = {'alternative': alternative, 'n_resamples': n_resamples, 'random_state': random_state,
                      'confidence_level': confidence_level}
     check_wefat_options(**wefat_options)
+    if given_kind(occupations):
+        raise WrongKind('occupations', 'a mapping of words to numbers', type(occupations).__name__, 'the subject comes first')
     shares = _shares_or_default(occupations)
     names: tuple = ('female', 'male')
     if groups is not None:

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import __version__
-from ..core.checks import check_choice, check_flag, check_fraction, check_labels, check_words, plural, shown
+from ..core.checks import check_choice, check_flag, check_fraction, check_labels, check_not_given, check_words, plural, shown
 from ..embedders.load import as_embedder
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, Interval, Units, note
+from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note
 from ..stats.intervals import critical_value, mean_interval, wilson_interval
 from ..stats.multiplicity import holm
 from ..stats.permutation import sign_flip_pvalue
@@ -199,7 +199,7 @@ def retrieval(embedder, # an Embedder, or a name that load_embedder takes
               relevant:bool=True, # the documents that answer their queries; False: those that do not
               text:str='title and document', # of a document that is embedded; or "title", or "document"
               placebo=True, # True: compare with other words in place of those that differ
-              placebo_words=PLACEBO_WORDS, # nouns of the language of the items
+              placebo_words=None, # nouns of the language of the items; None: eight English ones
               confidence_level:float=.95, # of the intervals over queries
               dry_run:bool=False, # True: return the Plan of what would be embedded
              )->Result: # its value is the mean over queries of cos(query, first version) − cos(query, second version)
@@ -228,9 +228,10 @@ def retrieval(embedder, # an Embedder, or a name that load_embedder takes
     items = _checked_retrieval_items(items, groups)
     is_relevant = check_flag(relevant, 'relevant')
     if check_flag(placebo, 'placebo'):
-        words = check_words(placebo_words, 'placebo_words')
+        words = list(PLACEBO_WORDS) if placebo_words is None else check_words(placebo_words, 'placebo_words')
         everything = _with_placebos(items, groups, words, is_relevant)
     else:
+        check_not_given('placebo=False', placebo_words=placebo_words)
         words = []
         everything = items
     if check_flag(dry_run, 'dry_run'):
@@ -238,7 +239,8 @@ def retrieval(embedder, # an Embedder, or a name that load_embedder takes
     cosines = query_cosines(embedder, everything, text)
     meta = {'digits': 4, 'battery': 'retrieval', 'text': text, 'source': items.attrs.get('source', ''), 'embedder': embedder.meta,
             'versions': {'biasbook': __version__}}
-    return _retrieval_result(embedder.name, everything, cosines, groups, neutral, is_relevant, words, confidence_level, meta)
+    r = _retrieval_result(embedder.name, everything, cosines, groups, neutral, is_relevant, words, confidence_level, meta)
+    return replace(r, notes=(*r.notes, *left_out_notes(items)))
 
 # %% ../../nbs/04d_retrieval.ipynb #8e3cad6d
 def _retrieval_result(subject, items, cosines, groups, neutral, is_relevant, placebo_words, level, meta):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import __version__
-from ..core.checks import check_choice, check_flag, check_fraction, check_words, plural
+from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, check_words, plural
 from ..stimuli.pairs import like_identity, pair_sentences
 from ..models.pair_scores import (
     PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, named_estimates,
@@ -21,7 +21,7 @@ from ..models.pair_scores import (
 from ..models.pair_placebos import (
     SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, no_placebo, occupations_as_subjects, preference_placebo, preferred_shares,
     subject_features, why_no_placebo, words_needed)
-from ..stats.estimate import Estimate, Note, Units, note
+from ..stats.estimate import Estimate, Note, Units, left_out_notes, note
 from ..stats.preferences import preference_ratio
 from ..results.result import Result
 from ..results.sentences import Comparison
@@ -288,7 +288,7 @@ def sas_pairs(model, # from load_model, of any kind
               compat=None, # "afristereo": sentences, scores and ties as in the published notebook
               baseline=NEUTRAL, # a list of neutral subjects, such as "people", without a prefix; None: no baseline
               clusters='auto', # "identities"; "two-way": identities and attributes; "auto": two-way if half of the pairs share attributes
-              placebo=True, # True: compare with other subjects in place of the identities as well
+              placebo=True, # True: compare with other subjects in place of the identities as well, without compat
               placebo_words=None, # a list of other subjects, such as "bakers"; None: occupations
               confidence_level=.95, # of the intervals, between 0 and 1
              )->Result: # value: wins / (wins + losses), 0 to 1; details: a row a pair, with scores in nats ("aul" and "aula": nats per token)
@@ -322,6 +322,10 @@ def sas_pairs(model, # from load_model, of any kind
     scoring = _check_scoring(model, scoring, compat)
     check_choice(clusters, 'clusters', ('auto', 'identities', 'two-way'))
     placebo = check_flag(placebo, 'placebo')
+    if not placebo:
+        check_not_given('placebo=False', placebo_words=placebo_words)
+    if compat:
+        check_not_given(f'compat={compat!r}', placebo_words=placebo_words)
     baseline = check_words(baseline, 'baseline') if baseline else []
 
     def score(some_pairs, its_prefix):
@@ -341,7 +345,7 @@ def sas_pairs(model, # from load_model, of any kind
     r = _result(d[_KEPT], model.name, query, query, meta, confidence_level)
     if not compat:
         r = replace(r, notes=(*r.notes, *model.start_notes()))
-    r = replace(r, notes=(*r.notes, *same_tokens_notes(model, d['stereo'].tolist(), d['anti'].tolist())))
+    r = replace(r, notes=(*r.notes, *same_tokens_notes(model, d['stereo'].tolist(), d['anti'].tolist()), *left_out_notes(pairs)))
     if not placebo or compat:
         return r
     return replace(r, also=(*r.also, *_placebos(model, d, r.value, score, prefix, placebo_words)))

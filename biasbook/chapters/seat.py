@@ -16,7 +16,7 @@ import numpy as np
 from .occupation_gap import occupation_associations
 from .weat import select_query, weat
 from .wefat import OtherAxes, standardized_association, vector_associations
-from ..core.checks import as_list, check_choice, check_flag, check_path, check_words, errors_at, listed, shown
+from ..core.checks import as_list, check_choice, check_flag, check_not_given, check_path, check_words, errors_at, listed, shown
 from ..core.inputs import file_text, parse_json
 from ..core.registry import fetch
 from ..embedders.load import Embedder, as_embedder
@@ -154,6 +154,7 @@ def _query_sentences(embedder, query, templates, on_missing):
     selected = select_query(_Vocabulary(embedder, whole_sentences), query, on_missing)
     words = [word for words_of_set in selected.sets.values() for word in words_of_set]
     if own:
+        check_not_given('a query that brings its sentences', TEMPLATES, templates=templates)
         sentences = {word: own[word] for word in words}
         are_whole = whole_sentences.issuperset(selected.sets['X'] + selected.sets['Y'])
         return _QuerySentences(selected.words, sentences, [], are_whole, selected.notes)
@@ -307,6 +308,10 @@ def seat(embedder, # an Embedder, or a name for load_embedder, such as "st:all-M
     """
     check_choice(unit, 'unit', ('word', 'sentence'))
     placebo = check_flag(placebo, 'placebo')
+    if not placebo:
+        check_not_given('placebo=False', topics=topics)
+    if unit == 'sentence':
+        check_not_given('unit="sentence"', topics=topics)
     embedder = as_embedder(embedder)
     query = _named_query(query)
     used = _query_sentences(embedder, query, templates, on_missing)

@@ -18,14 +18,14 @@ import numpy as np
 from .bbq import PLACEBO_PEOPLE
 from ..core.given import hint
 from ..core.checks import (
-    WrongKind, check_choice, check_columns, check_flag, check_fraction, check_seed, check_whole, check_words, listed, plural, shown)
+    WrongKind, check_choice, check_columns, check_flag, check_fraction, check_not_given, check_seed, check_whole, check_words, listed, plural, shown)
 from ..core.registry import bundled_yaml
 from ..models.pair_placebos import no_placebo, why_no_placebo
 from ..models.scorer import Scorer
 from ..models.tokens import unknown_words
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
+from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, left_out_notes, note
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_variance, satterthwaite, t_interval
 from ..stats.multiplicity import holm
 from ..stats.permutation import monte_carlo_error
@@ -591,6 +591,8 @@ def unqover_answers(model, # a masked or causal language model, from load_model
     items = _checked_items(items)
     check_choice(method, 'method', ('chain', 'joint'))
     _check_model(model, items)
+    if model.kind != 'masked':
+        check_not_given(f'a {model.kind} model', 'chain', method=method)
     model = model.with_bos(bos)
     texts = [*items['text'], *items['text']]
     answers = [*items['answer1'], *items['answer2']]
@@ -839,7 +841,7 @@ def _several_pieces(model, items):
 def unqover(model, # a masked or causal language model, from load_model
             items=None, # a DataFrame of unqover_items, or with its columns; None: those of `kind`
             *,
-            kind:str='ethnicity', # published items to use without `items`: "ethnicity" or "religion"; the other kinds are too many
+            kind:str|None=None, # published items to use without `items`: "ethnicity", which None stands for, or "religion"; the other kinds are too many
             method:str='chain', # of answers of several pieces, as for unqover_answers
             normalize:str='pair', # "pair": the probabilities of the two subjects add up to 1; "none": as they are, as published
             bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
@@ -871,11 +873,15 @@ def unqover(model, # a masked or causal language model, from load_model
         μ = 0.077, position 0.07
     """
     _check_is_model(model)
-    check_choice(kind, 'kind', ('ethnicity', 'religion'))
+    check_choice(kind, 'kind', (None, 'ethnicity', 'religion'))
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     check_flag(placebo, 'placebo')
+    if not placebo:
+        check_not_given('placebo=False', placebo_words=placebo_words)
     if items is None:
-        items = unqover_items(kind, form='statement')
+        items = unqover_items(kind or 'ethnicity', form='statement')
+    else:
+        check_not_given('items', kind=kind)
     items = _checked_items(items)
     _check_model(model, items)
     model = model.with_bos(bos)
@@ -891,7 +897,7 @@ def unqover(model, # a masked or causal language model, from load_model
     pieces = _several_pieces(model, readable)
     if pieces:
         notes.append(pieces)
-    notes += model.start_notes()
+    notes += [*model.start_notes(), *left_out_notes(items)]
     n_pairs, n_asked = (len(table[['x1', 'x2']].drop_duplicates()) for table in (readable, items))
     units = Units(counts=(n_pairs,), name='pairs of subjects', asked=n_asked, clusters=readable['family'].nunique(), cluster_name='families of templates')
     also = r.also
@@ -924,6 +930,8 @@ def unqover_plot(result, # a Result of unqover or unqover_scores
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
     from biasbook.results.plots import COLORS, WIDTH, style
+    if not hasattr(result, 'details'):
+        raise WrongKind('result', 'a Result of unqover', shown(result, 60))
     if result.details is None or not {'level', 'gamma', 'p_adjusted'} <= set(result.details):
         raise ValueError(f'{result.metric} has no matrix of γ; unqover_plot draws results of unqover')
     details = result.details

@@ -27,6 +27,8 @@ _COMES_FIRST = {'vectors': 'the word vectors come', 'model': 'the model comes', 
 _EMBEDDER_SCHEMES = ('st', 'openai', 'cohere', 'voyage', 'jina', 'openai-compatible')
 _CHAT_NAMES = {r'gpt-\d.*|chatgpt-.*|o[134](-.*)?': 'openai', r'claude-.*': 'anthropic', r'gemini-.*': 'google'}
 _MATERIAL_FILES = {'.csv', '.tsv', '.yaml', '.yml', '.xlsx'}
+_MATERIAL_NAMES = {**dict.fromkeys(('google-lower', 'google', 'msr'), 'a set of analogy questions'), **dict.fromkeys(('example', 'KoBBQ'), 'a set of questions'),
+                   **dict.fromkeys(('EN', 'DE'), 'a language of BEC-Pro')}
 
 
 def _kind_of_object(x):
@@ -83,6 +85,8 @@ def _material_of_name(name):
         return 'a list of word pairs'
     if f'bbq/{name}.jsonl' in registry_entries():
         return 'a category of BBQ'
+    if name in _MATERIAL_NAMES:
+        return _MATERIAL_NAMES[name]
     return 'a file with material' if Path(name).suffix.lower() in _MATERIAL_FILES else ''
 
 
@@ -92,6 +96,10 @@ def _material(x):
         return f'{getattr(x, "name", "") or "this"} is a query'
     if hasattr(x, 'columns') and hasattr(x, 'index'):
         return 'this is a table'
+    if hasattr(x, 'differences') and hasattr(x, 'pairs'):
+        return 'this is a direction'
+    if isinstance(x, str) and re.search(r'\{\w*\}|\[M\]', x):
+        return f'{shown(x, 60)} is a template'
     if isinstance(x, (list, tuple, dict)):
         return f'this is a {type(x).__name__}'
     if isinstance(x, (str, Path)):

@@ -74,7 +74,7 @@ def _missing_data(name):
     files = registry()
     wanted = [file for file in files.index if file == name or file.startswith(f'{name}/')]
     if not wanted:
-        raise ValueError(f'no registered file or folder {name!r}; `registry()` lists all files')
+        raise ValueError(f'no registered file or folder {name!r}; biasbook.core.registry.registry() lists all files')
     addresses = files['url'].dropna().to_dict()
     for file in wanted:
         missing = _missing_file(file, addresses.get(file))

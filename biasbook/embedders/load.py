@@ -20,7 +20,7 @@ import numpy as np
 from ..core.addresses import NUMBERS, split_options
 from ..core.answers import StoredAnswers
 from ..core.given import hint
-from ..core.checks import WrongKind, check_flag, check_path, check_text, check_whole, did_you_mean, plural, shown
+from ..core.checks import WrongKind, check_flag, check_not_given, check_path, check_text, check_whole, did_you_mean, plural, shown
 from ..core.store import Store, store_key
 from .cache import VectorStore, export_kept, import_kept
 from .client import Client
@@ -424,6 +424,8 @@ def load_embedder(name, # such as "openai:text-embedding-3-large" or "st:all-Min
     name_in_reports = name
     if scheme == 'openai-compatible':
         name_in_reports = f'{scheme}:{source.model}'            # without the address
+    if scheme in ('st', 'hf', 'vectors'):
+        check_not_given('an embedder that runs here', False, ask_again=check_flag(ask_again, 'ask_again'))
     return Embedder(source, name_in_reports, store, check_flag(ask_again, 'ask_again'))
 
 # %% ../../nbs/embedders/05_load.ipynb #0545461f

@@ -99,6 +99,8 @@ def try_rows(checkpoint, # of the model
         if is_out_of_memory(e):
             raise
         return f'it does not take a mask for each token ({type(e).__name__})'
+    # In 16 bit, rounding alone moves a logit by up to .8 % of the largest one (novels-mini-causal in bfloat16). A fault moves more: if a token gives
+    # other texts 2 % of the weight of its own, 2 % in a row of 9 tokens and 37 % in a row of 72; a mask that is ignored gives them all of it.
     tolerance = (1e-4 if model.dtype == torch.float32 else 2e-2) * float(alone.abs().max())
     found = together[0][torch.tensor(row.paths, device=together.device)]
     same = torch.allclose(found, alone, rtol=0, atol=tolerance)

@@ -571,7 +571,8 @@ def load_vectors(
         toy: 3 words × 2 ['ship', 'boat', 'tree'] [6. 8.]
     """
     if not isinstance(source, (str, Path)):
-        raise TypeError(f'load_vectors reads a file, not {type(source).__name__}; for a dict see as_vectors')
+        raise TypeError(f'load_vectors reads a file, not {type(source).__name__}; a dict, or a tuple (words, matrix), is '
+                        'taken by weat and other measures as it is, and by biasbook.vectors.wordvectors.as_vectors')
     wanted = check_wanted(words, limit)
     path = find_file(source)
     with errors_in_file(path):
