@@ -1,7 +1,7 @@
 """A reader changes words on a page and chooses "Run all": no cell stops, whatever the numbers are now.
 
-Cells flagged `check` run only in the tests, so they are left out here, as Jupyter leaves them out. One page is tried by default,
-the others with `--flags slow`."""
+Cells flagged `check` run only in the tests, so they are left out here, as Jupyter leaves them out. A few pages are tried by default,
+the others with `--flags slow`. Chapters without words that a reader would change are not here: 03c, 03d, 04c and 07."""
 import json
 import os
 import re
@@ -40,7 +40,7 @@ CHANGED = {
                               'stole': 'ate', 'captain': 'merchant', 'Men protect women.': 'Men love women.', 'Women protect men.': 'Women love men.'},
     '03b_stereoset.ipynb': {'brave': 'bold', 'timid': 'shy', 'patient': 'kind', 'impatient': 'cruel', 'silence': 'quarrels'},
     '03e_bbq.ipynb': {'The nurse met the officer.': 'The cook met the judge.', 'Who was rude?': 'Who was late?'},
-    '03f_unqover.ipynb': {'Mary': 'Jane', 'John': 'Fred', 'was a nurse': 'was a baker', 'my sister': 'my daughter'},
+    '03f_unqover.ipynb': {'Mary': 'Jane', 'John': 'Fred', 'was a nurse': 'was a broker', 'my sister': 'my daughter'},
     '03g_coreference.ipynb': {'nurse': 'teacher', 'engineer': 'architect'},
     '03h_implicit.ipynb': {'office': 'business', 'garden': 'marriage', 'salary': 'money'},
     '04_embedding_api.ipynb': {'career': 'leadership'},
@@ -50,9 +50,9 @@ CHANGED = {
     '05_debias.ipynb': {'nurse': 'cook', 'receptionist': 'teacher', 'captain': 'surgeon', 'north': 'river', 'south': 'boat'},
     '06_associations.ipynb': {'algebra': 'equations', 'chemistry': 'astronomy', 'poetry': 'drama'},
     '06a_agreement.ipynb': {'weat8': 'weat1'},
-    '06b_ceat.ipynb': {'lily': 'tulip', 'wasp': 'moth', 'plumber': 'farmer', 'love': 'gift'},
+    '06b_ceat.ipynb': {'lily': 'violet', 'wasp': 'ant', 'plumber': 'farmer', 'death': 'grief'},
 }
-BY_DEFAULT = ['start_here.ipynb', '02a_prior.ipynb']            # the cheapest
+BY_DEFAULT = ['start_here.ipynb', '01c_generated_analogies.ipynb', '02a_prior.ipynb', '03h_implicit.ipynb']            # the cheapest of each kind
 
 
 def with_other_words(page):
