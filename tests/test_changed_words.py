@@ -52,7 +52,7 @@ CHANGED = {
     '06a_agreement.ipynb': {'weat8': 'weat1'},
     '06b_ceat.ipynb': {'lily': 'violet', 'wasp': 'ant', 'plumber': 'farmer', 'death': 'grief'},
 }
-BY_DEFAULT = ['start_here.ipynb', '01c_generated_analogies.ipynb', '02a_prior.ipynb', '03h_implicit.ipynb']            # the cheapest of each kind
+BY_DEFAULT = ['start_here.ipynb', '01c_generated_analogies.ipynb', '02a_prior.ipynb']            # the cheapest
 
 
 def with_other_words(page):
