@@ -37,7 +37,7 @@ from .measures import unit_name
 from .change_report import debiasing_headline
 from .files import Audit, dated_report, results_text, save_files
 from .readings import MISSING_WORDS
-from ..results.tables import safe_csv, text_table
+from ..results.tables import safe_csv, table_rows, text_table
 from .next_steps import subject_as_python
 
 # %% ../../nbs/auditing/08_compare.ipynb #a0afe504
@@ -505,7 +505,7 @@ def before_after_lines(table, # from compare_subjects
                       ): # an iterator over lines of text
     "The finding, a line for each measure, and notes."
     about = table.attrs
-    rows = table.to_dict('records')
+    rows = table_rows(table)
     head = ['measure', 'before', 'random']
     vectors = about['before']
     if about['after']:
@@ -563,7 +563,7 @@ def before_after_audit(table, # from compare_subjects
     if about['after']:
         names['after'] = about['after'] if about['after'] != about['before'] else f'{about["after"]}, after'
     results, failures = [], []
-    for row in table.to_dict('records'):
+    for row in table_rows(table):
         measure = row['measure']
         if math.isnan(row['before']):
             reason = MISSING_WORDS if measure in about.get('lacking', ()) else ''
@@ -596,7 +596,7 @@ def save_before_after(table, # from compare_subjects
         from biasbook.auditing.report import report_html       # late: it imports all chapters and matplotlib
         return before_after_report(table, date, command) if table.attrs['after'] else report_html(found, date)
 
-    rows = [_without_nan(row) for row in table.to_dict('records')]
+    rows = [_without_nan(row) for row in table_rows(table)]
     settings = {name: value for name, value in table.attrs.items() if name != 'used'}
     about = {'biasbook': __version__, **settings, 'subjects': {shown_subject(s): origin(s) for s in subjects}}
     files = {'results.json': results, 'report.html': dated_report(folder, results, page), 'comparison.json': json.dumps({'about': about, 'rows': rows}, ensure_ascii=False, allow_nan=False,

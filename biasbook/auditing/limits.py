@@ -996,6 +996,8 @@ def check_names(limits, # Limits on results
                 rows, # of measures, such as MEASURES
                ): # nothing
     "ValueError for a limit on a test that none of the measures has, with a similar name."
+    if not limits:                              # most audits: reading all tests takes a tenth of a second
+        return
     known = []
     for row in rows:
         for unit, spec in row.units().items():

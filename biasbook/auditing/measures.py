@@ -9,7 +9,7 @@ __all__ = ['MEASURES', 'UnitDescription', 'default_description', 'Measure', 'opt
 # %% ../../nbs/auditing/01_measures.ipynb #864bb555
 from dataclasses import asdict, replace
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import cache, partial
 from typing import Callable, NamedTuple
 
 import numpy as np
@@ -254,8 +254,10 @@ def _bias_run(embedder, spec, placebo=True):
     r, = embedding_bias(embedder, contrasts=[spec['contrast']], sides=spec['sides'], reembed=0, placebo=placebo)
     return replace(r, details=r.details.rename(columns={'side': 'set'}))          # 'set': what _weat_figure draws by
 
+_bundled_study = cache(load_study) # read once, for the descriptions of six units
+
 def _bias_describe(spec):
-    study = load_study()
+    study = _bundled_study()
     targets = sum(len(study.targets[side]) for side in spec['sides'])
     attributes = sum(len(study.attributes[group]) for group in spec['contrast'])
     return UnitDescription(f'{"/".join(spec["sides"])} × {"/".join(spec["contrast"])}', targets + attributes, study.source)
