@@ -128,7 +128,7 @@ def test_import_loads_nothing_heavy(statement, most):
 
 # -- imports ----------------------------------------------------------------------------------------------------------
 
-PACKAGES = ['core', 'stats', 'results', 'stimuli', 'vectors', 'models', 'embedders', 'testing', 'chapters', 'auditing']
+PACKAGES = ['core', 'stats', 'results', 'stimuli', 'vectors', 'models', 'embedders', 'testing', 'measuring', 'chapters', 'auditing']
 
 
 def modules():

@@ -31,7 +31,8 @@ from .. import __version__
 from ..core.checks import UnknownName, check_path, close_names, did_you_mean, joined, listed, plural
 from ..core.inputs import file_text, parse_json
 from .config import CASES, DEBIAS, MISSING, MOST_JOBS, bos_of, check_cluster, read_config, with_key_env, with_options
-from .names import MEASURE_NAMES, why_impossible
+from .names import why_impossible
+from ..measuring.index import measure_index
 from .study_commands import check_command, new_command
 from .task_commands import export_tasks_command
 
@@ -1015,7 +1016,7 @@ def _complete_subjects(ctx, param, incomplete):
     return items
 
 def _complete_measures(ctx, param, incomplete):
-    return [name for name in MEASURE_NAMES if name.startswith(incomplete.lower())]
+    return [name for name in measure_index() if name.startswith(incomplete.lower())]
 
 # %% ../../nbs/auditing/11_cli.ipynb #faa63eda
 @main.command(short_help='Measure associations in vectors and models, and report.')

@@ -27,7 +27,7 @@ from ..results.sentences import (asked_text, capitalized, comparison_text, findi
                                         test_text, units_text)
 from .readings import agreement_sentence, consistency, counts, digits_of, headline, replaced_by, summary_rows
 from .limits import STATUSES
-from .measures import MEASURES
+from ..measuring.index import measure_index
 from .next_steps import next_steps, subject_as_python
 from .figures import own_figures, picture_html
 from .html import (DOI, cited, code_html, data_url, escaped, estimate_text, facts_html, interval_text, list_html, number_text,
@@ -366,14 +366,20 @@ _BIBTEX = """@software{{biasbook,
 
 @cache
 def _papers():
-    "The papers of the measures, and which measure and which method each belongs to."
+    "The papers of the measures, and those of each method."
     return bundled_yaml('measure_papers.yaml')
+
+
+def _papers_of(name):
+    "The keys of the papers of a measure; none for a measure that is not of this package."
+    row = measure_index().get(name)
+    return row.papers if row else ()
 
 
 def _papers_used(audit):
     "The keys of the papers whose measures, methods and vectors this audit used."
     papers = _papers()
-    used = [key for name in dict.fromkeys(r.meta.get('measure') for r in audit.results) for key in papers['measures'].get(name, ())]
+    used = [key for name in dict.fromkeys(r.meta.get('measure') for r in audit.results) for key in _papers_of(name)]
     if any(is_known(r.pvalue) for r in audit.results):
         used += papers['adjustment']
     dois = {str(audit.facts('subjects', r.subject).get('doi')).casefold() for r in audit.results}
@@ -521,7 +527,7 @@ class _Chapter(NamedTuple):
     address: str # of the page of the book that explains it, or ''
 
 
-_PAGES = {measure.name: measure.page for measure in MEASURES}
+_PAGES = {measure.name: measure.page for measure in measure_index().values()}
 
 
 def _chapter_title(metric):

@@ -34,7 +34,8 @@ from ..vectors.case import CASES
 from .subjects import (
     close_subject, default_subjects, fingerprint, has_fingerprint, kind_of, may_change, open_subject, origin, state_of, unused_option)
 from .names import KIND_WORDS
-from .measures import MEASURES, Measure, choose_units, find_measures, options_for, unit_name
+from .measures import MEASURES, choose_units, find_measures, unit_name
+from ..measuring.measure import Measure
 from .progress import Progress, usual_progress
 from .readings import LOWER_CASE, MISSING_WORDS
 from .limits import check_limits, check_names, outcomes_to_data, parse_limits
@@ -235,7 +236,7 @@ def _checked_options(placebo, case, on_missing, threads, bos):
 
 def _applied(measure, kind, options):
     "The options that a measure takes for this kind of subject, where they differ from the defaults: for its run function and for the keys."
-    return {name: getattr(options, name) for name in options_for(measure, kind) if getattr(options, name) != getattr(_DEFAULTS, name)}
+    return {name: getattr(options, name) for name in measure.options_for(kind) if getattr(options, name) != getattr(_DEFAULTS, name)}
 
 
 def _units(measures, chosen, facts, options, name):
@@ -611,7 +612,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
                 units.start(plan.units, opened)
     asked = _Asked(subjects, measures, study, with_builtin, allow_outside, patterns, options, limits)
     facts = {'versions': {**_code_versions(), 'python': platform.python_version()}, 'command': _command(asked, rows),
-             'options': options._asdict(), 'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in rows}, 'subjects': about}
+             'options': options._asdict(), 'measures': {m.name: {'page': m.page, 'limits': m.caveat} for m in rows}, 'subjects': about}
     found = _collected(plans, units, facts, options.on_missing)
     if study is not None:
         from biasbook.auditing.own_tests import tests_not_run
