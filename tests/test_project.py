@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -90,6 +91,21 @@ def test_types(config, tmp_path):
                           str(tmp_path / 'user.py'), str(package)], cwd=root, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
     assert re.findall('Revealed type is "(.*)"', run.stdout) == ['biasbook.results.result.Result', 'biasbook.auditing.files.Audit']
+
+
+# -- the modules and the notebooks ------------------------------------------------------------------------------------
+
+def test_nbdev_update_changes_nothing(tmp_path):
+    """`nbdev_update` writes the modules back into the notebooks. It must find the same text there.
+
+    (nbdev turns `from .. import NAME` into another import on the way back, so no module imports from the package itself.)"""
+    for folder in ('nbs', 'biasbook'):
+        shutil.copytree(root / folder, tmp_path / folder, ignore=shutil.ignore_patterns('__pycache__', 'data', 'images', '.ipynb_checkpoints'))
+    shutil.copy(root / 'settings.ini', tmp_path)
+    python('-c', 'from nbdev.sync import nbdev_update; nbdev_update()', cwd=tmp_path)
+    notebooks = sorted(path.relative_to(root) for path in (root / 'nbs').rglob('*.ipynb') if '.ipynb_checkpoints' not in path.parts)
+    assert notebooks
+    assert [path for path in notebooks if (root / path).read_bytes() != (tmp_path / path).read_bytes()] == []
 
 
 # -- the names of the package -----------------------------------------------------------------------------------------

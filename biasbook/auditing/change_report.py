@@ -14,7 +14,7 @@ from typing import Callable, NamedTuple
 
 from markupsafe import Markup
 
-from .. import __version__
+import biasbook
 from ..core.checks import format_count, listed, plural
 from ..results.readings import is_known
 from ..results.sentences import (before_after_text, capitalized, changes_text, left_text, limits_text, p_text,
@@ -323,10 +323,10 @@ def comparison_report(comparison, # an AuditComparison
     headline = changes_text(len(changes), len(moved), n_changed, sum(is_known(c.p_holm) for c in changes), largest,
                             len(comparison.unpaired))
     about = [date, f'{plain(names[0], 100)} → {plain(names[1], 100)}', f'{plural(len(comparison.unpaired), "result")} not compared',
-             f'biasbook {__version__}']
+             f'biasbook {biasbook.__version__}']
     unpaired = [f'<b>{escaped(row["result"], 200)}</b> in {escaped(row["subject"], 200)}: {escaped(row["why"], 4000)}' for row in comparison.unpaired]
     data = json.dumps(comparison.to_dict(), ensure_ascii=False, allow_nan=False)
-    facts = facts_html({'first audit': str(names[0]), 'second audit': str(names[1]), 'biasbook': __version__}.items())
+    facts = facts_html({'first audit': str(names[0]), 'second audit': str(names[1]), 'biasbook': biasbook.__version__}.items())
     notes = list_html([escaped(note, 4000) for note in comparison.notes])
     return _report(f'Changes in {listed([plain(s, 60) for s in subjects], 3)}' if subjects else 'Changes', about, headline, changes,
                    [('Not compared', list_html(unpaired)), ('Notes', notes),
@@ -362,11 +362,11 @@ def before_after_report(table, # of compare_debiasing, with an after
     "A page about what debiasing left."
     about = table.attrs
     changes = changes_of_debiasing(table)
-    line = [date, f'{about["before"]} → {about["after"]}', f'{format_count(about["words"])} words', f'biasbook {__version__}']
+    line = [date, f'{about["before"]} → {about["after"]}', f'{format_count(about["words"])} words', f'biasbook {biasbook.__version__}']
     missing = [f'{escaped(what)}: {escaped(", ".join(map(str, words)), 4000)}' for what, words in about['left out'].items() if words]
     failed = [f'<b>{escaped(row["measure"])}</b>: {escaped(row["note"], 4000)}' for row in table_rows(table) if not is_known(row['before'])]
     facts = {'before': about['before'], 'after': about['after'], 'direction': about['direction'], 'seed of random directions': about['seed'],
-             'biasbook': __version__}
+             'biasbook': biasbook.__version__}
     provenance = facts_html((name, str(x)) for name, x in facts.items())
     if command:
         provenance += code_html(command)

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import click
 from click.core import ParameterSource
 
-from .. import __version__
+import biasbook
 from ..core.checks import UnknownName, check_path, close_names, did_you_mean, joined, listed, plural
 from ..core.inputs import file_text, parse_json
 from .config import CASES, DEBIAS, MISSING, MOST_JOBS, bos_of, check_cluster, read_config, with_key_env, with_options
@@ -588,7 +588,7 @@ def _exit_code_of(checks):
 
 # %% ../../nbs/auditing/11_cli.ipynb #0f4fbcd2
 @click.group(cls=Commands, context_settings={'help_option_names': ['-h', '--help']})
-@click.version_option(__version__, prog_name='biasbook')
+@click.version_option(biasbook.__version__, prog_name='biasbook')
 def main():
     """Measure social bias in word embeddings, language models and embedding APIs.
 

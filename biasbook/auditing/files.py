@@ -18,7 +18,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import NamedTuple
 
-from .. import __version__
+import biasbook
 from ..core.checks import WrongKind, check_path, check_text, check_whole, errors_at, is_whole, plural, shown
 from ..core.registry import data_path
 from ..core.inputs import file_text, parse_json, writable
@@ -299,7 +299,7 @@ SCHEMA_VERSION = 1 # of results.json: it grows when a field changes its meaning 
 def results_text(audit, # an Audit
                 )->str:
     "An audit as the text of results.json."
-    everything = plain_data({'biasbook': __version__, 'schema_version': SCHEMA_VERSION, 'about': audit.about, 'failures': list(audit.failures),
+    everything = plain_data({'biasbook': biasbook.__version__, 'schema_version': SCHEMA_VERSION, 'about': audit.about, 'failures': list(audit.failures),
                              'results': [r.to_dict() for r in audit.results]})
     return writable(json.dumps(everything, ensure_ascii=False, allow_nan=False, indent=1, default=lambda x: writable(str(x))))
 
@@ -447,4 +447,4 @@ def load_audit(path, # the path of a folder that save_audit wrote, or of the res
     try:
         return _read_audit(file_text(file))
     except ValueError as e:
-        raise ValueError(f'{file} is not an audit that biasbook {__version__} can read: {e}') from e
+        raise ValueError(f'{file} is not an audit that biasbook {biasbook.__version__} can read: {e}') from e

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from .. import __version__
+import biasbook
 from ..core.checks import joined, listed, plural
 from ..core.registry import bundled_yaml
 from ..results import sentences
@@ -202,7 +202,7 @@ def _seeds_of_test(test):
 
 def _provenance_html(audit):
     "The section with versions, command, subjects, word lists, and the method of each result."
-    versions = audit.about_part('versions') or {'biasbook': __version__}
+    versions = audit.about_part('versions') or {'biasbook': biasbook.__version__}
     own_sections = ('versions', 'subjects', 'measures', 'command', 'not_run', 'own_tests')
     more = {name: value for name, value in audit.about.items() if name not in own_sections}
     parts = ['<h3>Computed with</h3>', facts_html({**versions, **more}.items())]
@@ -401,7 +401,7 @@ def _cite_html(audit):
     of_results = [r.meta for r in audit.results]
     sources = [str(about.get('source')) for about in of_results + of_measures]
     papers = dict.fromkeys(source for source in sources if DOI.search(source))
-    entries = [_BIBTEX.format(__version__), *map(_bibtex_entry, _papers_used(audit))]
+    entries = [_BIBTEX.format(biasbook.__version__), *map(_bibtex_entry, _papers_used(audit))]
     return render('paper', methods=_methods_text(audit), bibtex=Markup(code_html('\n\n'.join(entries))),
                   papers=Markup(list_html(map(cited, papers))))
 
@@ -414,7 +414,7 @@ def _methods_text(audit):
     metrics = joined(dict.fromkeys(row['metric'] for row in rows))
     subjects = joined(dict.fromkeys(row['subject'] for row in rows))
     c = counts(audit.results, audit.failures)
-    text = (f'We measured {plural(len(rows), "association")} ({metrics}) in {subjects} with biasbook {__version__}. {c.tested} of them have '
+    text = (f'We measured {plural(len(rows), "association")} ({metrics}) in {subjects} with biasbook {biasbook.__version__}. {c.tested} of them have '
             'a p-value, which Holm’s method adjusts within each subject and battery.')
     if c.compared:
         text += (f' {c.compared} were compared with placebos, that is with {replaced_by(rows)}, and these p-values are '
@@ -651,7 +651,7 @@ def _first_screen(audit, subjects, date):
     rows = summary_rows(audit.results)
     asked = counts(audit.results, audit.failures).asked
     about = [date, f'{plural(asked, "question")} asked of {plural(len(subjects), "subject")}', f'{len(audit.failures)} not measured',
-             f'biasbook {__version__}']
+             f'biasbook {biasbook.__version__}']
     limits = sorted(audit.limits, key=lambda outcome: STATUSES.index(outcome.status))
     n_of = {status: sum(outcome.status == status for outcome in limits) for status in STATUSES}
     picture = picture_html(rows, audit.results) if rows else ''

@@ -22,7 +22,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, NamedTuple
 
-from .. import __version__
+import biasbook
 from ..core.given import given_kind
 from ..core.checks import (MissingWords, TooFewWords, WrongKind, check_choice, check_flag, check_text, check_whole, look_up, plural,
                                   shown)
@@ -52,7 +52,7 @@ def _code_versions():
     for path in sorted(p for p in root.rglob('*') if p.suffix in ('.py', '.yaml', '.npz', '.csv', '.tsv', '.txt', '.dev', '.test')):
         name = path.relative_to(root).as_posix().encode()
         checksum.update(name + b'\0' + path.read_bytes())
-    return {'biasbook': __version__, 'code': checksum.hexdigest(), 'numpy': numpy.__version__,
+    return {'biasbook': biasbook.__version__, 'code': checksum.hexdigest(), 'numpy': numpy.__version__,
             'scipy': scipy.__version__}
 
 # %% ../../nbs/auditing/02_run.ipynb #53bf7535

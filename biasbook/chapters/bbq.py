@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__
+import biasbook
 from ..core.given import hint
 from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, is_number, listed, plural, shown
 from ..core.registry import bundled_yaml
@@ -211,7 +211,7 @@ def _result(d, n_asked, subject, category, level, meta):
                   comparison=Comparison(kind='preference', ideas=('biased answers', 'the other person'),
                                         of=f'{plural(len(d), f"{kind} item")} of {category}'),
                   details=d.drop(columns=['one', 'right_is_biased', 'is_right_and_biased']),
-                  meta={'digits': 1, 'battery': f'BBQ, {kind}', 'versions': {'biasbook': __version__}, **meta})
+                  meta={'digits': 1, 'battery': f'BBQ, {kind}', 'versions': {'biasbook': biasbook.__version__}, **meta})
 
 
 def _results(items, shares, subject, level, meta):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__
+import biasbook
 from ..core.checks import (
     MissingWords, TooFewWords, check_choice, check_columns, check_fraction, check_flag, check_labels, listed, shown)
 from ..core.registry import bundled_yaml
@@ -250,7 +250,7 @@ def bec_pro_scores(table, # of bec_pro_table, or the items with a column associa
                                         ideas=('female persons', 'male persons'), of='professions'),
                   words=Words(used=used, missing=missing), notes=(*main.notes, *_notes(table, both_forms, agreement)),
                   detectable=_detectable(x, y), confidence_level=confidence_level, also=tuple(also), details=details,
-                  meta={'value_unit': 'nats', 'templates': list(dict.fromkeys(table['template'])), 'versions': {'biasbook': __version__}})
+                  meta={'value_unit': 'nats', 'templates': list(dict.fromkeys(table['template'])), 'versions': {'biasbook': biasbook.__version__}})
 
 # %% ../../nbs/02e_bec_pro.ipynb #c382a2c5
 def bec_pro_placebo(model, # a masked language model, from load_model

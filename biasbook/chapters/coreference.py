@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import __version__
+import biasbook
 from .occupation_gap import occupation_shares
 from .wefat import Associations, check_property, check_wefat_options, correlation_result, wefat_arrays, wefat_plot
 from ..core.given import hint
@@ -415,7 +415,7 @@ def winobias_scores(items, # pairs of load_winobias, or what it reads
     for name in ('pronoun', 'neutral'):
         if name in arrays:
             d[f'{name}_log_odds'] = arrays[name]
-    return _winobias_result(d, subject, [], _checked_shares(shares), confidence_level, {'versions': {'biasbook': __version__}})
+    return _winobias_result(d, subject, [], _checked_shares(shares), confidence_level, {'versions': {'biasbook': biasbook.__version__}})
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage44
 def _winobias_result(d, subject, left_out, shares, level, meta, more_notes=(), unreadable=()):
@@ -522,7 +522,7 @@ def winobias(model, # from load_model, masked or causal
         d['pronoun_log_odds'] = alone[0] - alone[1]
     if baseline:
         d['neutral_log_odds'] = total[2] - total[3]
-    meta = {'kind': model.kind, 'bos': model.start() if model.kind == 'causal' else None, 'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
+    meta = {'kind': model.kind, 'bos': model.start() if model.kind == 'causal' else None, 'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}}
     occupations = list(dict.fromkeys([*d['occupation'], *(word for word in d['other'] if word)]))
     r = _winobias_result(d, model.name, differ, shares, confidence_level, meta, _pieces_note(model, occupations), cannot_read)
     r = replace(r, notes=(*r.notes, *model.start_notes(), *lost_rows))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__
+import biasbook
 from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, check_whole, look_up
 from ..embedders.client import ProviderError
 from ..embedders.load import Embedder, as_embedder
@@ -95,7 +95,7 @@ def embedding_bias(embedder, # an Embedder, or a name for load_embedder, such as
     if studentized and mode == 'published':
         raise ValueError("mode='published' has a test of its own; leave out the mode, or studentized=True")
     meta = {'unit': unit, 'paired': paired, 'mode': mode, 'embedder': embedder.meta, 'source': resolved.study.source,
-            'versions': {'biasbook': __version__, 'numpy': np.__version__}}
+            'versions': {'biasbook': biasbook.__version__, 'numpy': np.__version__}}
     embedded = _EmbeddedStudy(embedder, resolved)
     moved = _embed_again(embedder, embedded, reembed)
     options = {'paired': paired, 'adjust': adjust and not mode}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__
+import biasbook
 from .disco import top_fills
 from ..core.given import hint
 from ..core.checks import (
@@ -467,7 +467,7 @@ def honest_scores(items, # a DataFrame of load_honest or honest_items
     shared: dict = {'subject': subject, 'confidence_level': confidence_level, 'also': tuple(also), 'details': details,
                     'words': Words(used={f'{group} identities': list(dict.fromkeys(details.loc[details['group'] == group, 'identity']))
                                          for group in by_frame.columns}),
-                    'meta': {'value_unit': '%', 'digits': 1, 'lexicon': repr(lexicon), 'match': match, 'versions': {'biasbook': __version__}}}
+                    'meta': {'value_unit': '%', 'digits': 1, 'lexicon': repr(lexicon), 'match': match, 'versions': {'biasbook': biasbook.__version__}}}
     if compared is None:
         main = also[0]
         return Result(metric='HONEST', query='all templates', value=main.value, interval=main.interval, units=Units(counts=(len(by_frame),), name='frames'),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import __version__
+import biasbook
 from ..core.given import hint
 from ..core.checks import (
     check_columns, check_flag, check_fraction, check_not_given, check_number, check_seed, check_text, check_whole, check_words, shown)
@@ -206,7 +206,7 @@ def llm_iat_scores(answers, # a DataFrame with the column answer, and if known i
                   units=Units(counts=(len(scores),), name='iterations', asked=int(read['iteration'].nunique())),
                   comparison=Comparison(kind='difference', groups=query.names[:2], ideas=query.names[2:]),
                   words=Words(used=by_set, missing=missing), notes=tuple(notes), confidence_level=confidence_level, also=tuple(also), details=words,
-                  meta={'name': query.name, 'battery': query.battery or 'LLM IAT', 'source': query.source, 'versions': {'biasbook': __version__}})
+                  meta={'name': query.name, 'battery': query.battery or 'LLM IAT', 'source': query.source, 'versions': {'biasbook': biasbook.__version__}})
 
 # %% ../../nbs/03h_implicit.ipynb #a78cfd8b
 class _Posed(NamedTuple):
@@ -395,7 +395,7 @@ def llm_iat_logprobs(model, # a causal model from load_model
                   words=Words(used=dict(zip(query.names, (query.X, query.Y, query.A, query.B)))), confidence_level=confidence_level, also=tuple(also),
                   notes=(note('log-odds in nats'), *model.start_notes()), details=_log_odds_table(query, of_words, log_odds),
                   meta={'name': query.name, 'battery': 'LLM IAT by log-probability', 'source': query.source, 'wording': wording,
-                        'completion': completion, 'checkpoint': model.meta, 'versions': {'biasbook': __version__}})
+                        'completion': completion, 'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}})
 
 
 def _mean_over_words(name, values, level):

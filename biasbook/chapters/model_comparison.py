@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-from .. import __version__
+import biasbook
 from ..core.given import hint
 from ..core.checks import as_list, check_choice, check_fraction, check_not_given, check_words
 from ..core.store import Store, store_key
@@ -192,7 +192,7 @@ def _one_model(name, model, rows, options, store, opening):
         fingerprint = _fingerprint(model, opening['device'], opening['dtype'])
     can_be_stored = fingerprint != ''
     key = store_key(work='sas_pairs', model=fingerprint, pairs=rows.to_dict('split')['data'], options=options,
-                    biasbook=__version__)
+                    biasbook=biasbook.__version__)
     if can_be_stored:
         kept = store.get([key])
         if key in kept:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import __version__
+import biasbook
 from ..core.checks import check_choice, check_flag, check_fraction, check_labels, check_not_given, check_words, plural, shown
 from ..core.registry import bundled_yaml
 from ..embedders.load import as_embedder
@@ -240,7 +240,7 @@ def retrieval(embedder, # an Embedder, or a name that load_embedder takes
         return embedder.embed(list(dict.fromkeys(items['query'])) + document_texts(everything, text), dry_run=True)
     cosines = query_cosines(embedder, everything, text)
     meta = {'digits': 4, 'battery': 'retrieval', 'text': text, 'source': items.attrs.get('source', ''), 'embedder': embedder.meta,
-            'versions': {'biasbook': __version__}}
+            'versions': {'biasbook': biasbook.__version__}}
     r = _retrieval_result(embedder.name, everything, cosines, groups, neutral, is_relevant, words, confidence_level, meta)
     return replace(r, notes=(*r.notes, *left_out_notes(items)))
 

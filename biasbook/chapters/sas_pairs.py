@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import __version__
+import biasbook
 from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, check_words, plural
 from ..measuring.measure import Measure, UnitDescription, also_missing, source_of, with_asked
 from ..stimuli.pairs import bundled_pairs, like_identity, pair_sentences
@@ -339,7 +339,7 @@ def sas_pairs(model, # from load_model, of any kind
     d['preference'] = _preferences(d['margin'], compat)
     start = model.start() if model.kind == 'causal' and not compat else None
     meta = {'kind': model.kind, 'scoring': scoring, 'prefix': prefix, 'bos': start, 'compat': compat,
-            'baseline': baseline, 'clusters': _kind_of_clusters(d, clusters, compat), 'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
+            'baseline': baseline, 'clusters': _kind_of_clusters(d, clusters, compat), 'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}}
     query = plural(len(d), 'pair')
     if prefix:
         query += f' with {prefix}'

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import __version__
+import biasbook
 from ..core.given import hint
 from ..core.checks import check_choice, check_columns, check_flag, check_fraction, check_not_given, check_words, plural, shown
 from ..stimuli.benchmarks import (
@@ -473,7 +473,7 @@ def stereoset(model, # from load_model, masked or causal
     same_tokens = same_tokens_notes(model, first, second, 'example')
     scored = _scored(model, readable.examples, compat)
     meta = {'kind': model.kind, 'task': task, 'compat': compat, 'left_out': readable.left_out,
-            'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
+            'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}}
     query = plural(len(scored), 'example' if task == 'both' else f'{task} example')
     r = _result(scored, model.name, query, query, meta, confidence_level)
     r = replace(r, notes=(*r.notes, *model.start_notes(), *same_tokens, *left_out_notes(misfits)))

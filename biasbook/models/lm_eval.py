@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__
+import biasbook
 from ..core.checks import (
     WrongKind, as_list, check_flag, check_not_given, check_path, did_you_mean, is_number, is_whole, joined, listed, plural, shown)
 from ..core.checks import UnknownName
@@ -435,7 +435,7 @@ def task_config(table:TaskTable,
         'target_delimiter': table.delimiter,
         'num_fewshot': 0,
         'metric_list': [{'metric': 'acc', 'aggregation': 'mean', 'higher_is_better': False}],
-        'metadata': {'version': 1.0, 'pairs': len(table.rows), **table.facts, 'sha256': sha256, 'written_by': f'biasbook {__version__}'}}
+        'metadata': {'version': 1.0, 'pairs': len(table.rows), **table.facts, 'sha256': sha256, 'written_by': f'biasbook {biasbook.__version__}'}}
 
 # %% ../../nbs/models/11_lm_eval.ipynb #ccf4d404
 _HEADER = """\
@@ -503,7 +503,7 @@ def _readme(configs, changed, folder):
     if changed:
         rows.append(f'\nNot described here, because they were changed after biasbook wrote them: {joined(changed)}.')
     relative = not all(map(has_whole_path, configs))
-    return _README.format(version=__version__, rows='\n'.join(rows), command=run_command(folder, relative), paths=_sentence_on_paths(configs),
+    return _README.format(version=biasbook.__version__, rows='\n'.join(rows), command=run_command(folder, relative), paths=_sentence_on_paths(configs),
                           sources='\n'.join(sources))
 
 
@@ -570,7 +570,7 @@ def _task_files(tables, folder, relative):
         data_path = data_name if relative else str(folder / data_name)
         config = task_config(table, data_path, hashlib.sha256(data).hexdigest())
         in_one_line = ' '.join(table.facts['equals'].split())           # a line break would end the comment
-        header = _HEADER.format(version=__version__, equals=in_one_line)
+        header = _HEADER.format(version=biasbook.__version__, equals=in_one_line)
         text = header + yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=110)
         files[data_name] = data
         files[f'{PREFIX}{table.name}.yaml'] = text.encode('utf-8')
@@ -601,7 +601,7 @@ def _write_tasks(folder, files, overwrite):
         raise ValueError(f'{folder} has {listed(earlier)} of an earlier export with other pairs or options; nothing was written: pass overwrite=True '
                          'to replace them, or name another folder')
     folder.mkdir(parents=True, exist_ok=True)
-    record = json.dumps({'written_by': f'biasbook {__version__}', 'sha256': {**known, **new}}, indent=1) + '\n'
+    record = json.dumps({'written_by': f'biasbook {biasbook.__version__}', 'sha256': {**known, **new}}, indent=1) + '\n'
     for name, content in {**files, _WRITTEN: record.encode('utf-8')}.items():
         part = folder / f'.{name}.{os.getpid()}.part'
         try:
