@@ -35,7 +35,7 @@ from ..models.fill_results import fill_change
 from .subjects import open_subject, origin
 from .measures import unit_name
 from .change_report import debiasing_headline
-from .files import Audit, dated_report, results_text, save_files
+from .files import Audit, check_no_other_results, dated_report, results_text, save_files
 from .readings import MISSING_WORDS
 from ..results.tables import safe_csv, table_rows, text_table
 from .next_steps import subject_as_python
@@ -590,6 +590,7 @@ def save_before_after(table, # from compare_subjects
     FileExistsError if the folder has other results; OSError: disk, permission."""
     found = before_after_audit(table, subjects, command)
     results = results_text(found)
+    check_no_other_results(folder, results, overwrite)
 
     def page(date):
         from biasbook.auditing.change_report import before_after_report
