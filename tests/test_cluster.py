@@ -87,7 +87,7 @@ def done(scheduler, tmp_path_factory):
     audit = ('audit', *SUBJECTS, *TESTS)
     commands = {'here': ('here', (*audit, '--quiet')), 'one thread': ('here', (*PARENTS, '--out=one')),
                 'two threads': ('here', (*PARENTS, '--threads=2', '--out=two')),
-                'two threads again': ('here', (*PARENTS, '--threads=2', '--out=again')),
+                'two threads again': ('here', (*PARENTS, '--threads=2', '--out=two', '--overwrite')),
                 'local': ('local', ('audit', 'googlenews-mini', *TESTS[:2], '--no-placebo', '--cluster', 'local:2', '--quiet')),
                 'cluster': ('cluster', (*audit, '--cluster', scheduler)), 'after the cluster': ('cluster', (*audit, '--overwrite')),
                 **{address: ('wrong', ('audit', 'googlenews-mini', '--cluster', address)) for address in (*WRONG, SILENT)}}

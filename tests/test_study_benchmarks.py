@@ -246,7 +246,7 @@ def test_with_the_tests_of_the_book():
     "Own items run beside the tests of the package."
     items = [{'sentence': f'The {word} said that {{pronoun}} was tired.', 'pro': 'she', 'anti': 'he', 'occupation': word} for word in ('nurse', 'maid')]
     study = bb.Study(benchmarks=[{'name': 'mine', 'measure': 'winobias', 'items': items}])
-    audit = bb.audit('novels-mini-masked', study=study, with_builtin=True, only=['mine', 'maskfill/*'], resume=False)
+    audit = bb.audit('novels-mini-masked', study=study, with_builtin=True, only=['mine', 'maskfill/*'], placebo=False, resume=False)
     assert [r.meta['unit'] for r in audit.results] == ['pronouns', 'parents', 'mine'] and not audit.failures
 
 
@@ -335,7 +335,8 @@ def test_model_behind_a_server(tmp_path):
         served = bb.load_model(server.name(), tokenizer='novels-mini-causal', store=None)
         findings = bb.check_study(tmp_path / 'mine.yaml', served)
         audit = bb.audit(served, study=tmp_path / 'mine.yaml', placebo=False, resume=False)
-        with_placebos = bb.audit(served, study=tmp_path / 'mine.yaml', only=['career'], resume=False)
+        two_words = {'name': 'career', 'measure': 'llm_iat', 'X': ['work', 'money'], 'Y': ['home', 'children'], 'A': ['John'], 'B': ['Mary']}
+        with_placebos = bb.audit(served, study=bb.Study(benchmarks=[two_words]), resume=False)
     assert [finding.test for finding in findings if finding.stops] == ['hard words']
     assert [(failure['unit'], 'open the model on this machine' in failure['error']) for failure in audit.failures] == [('honest/hard words', True)]
     expected = {r.meta['unit']: r.value for r in local.results if r.meta['measure'] != 'honest'}
