@@ -14,16 +14,17 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from ..core.checks import WrongKind, check_choice, check_text, clipped, did_you_mean, shown
+from ..core.checks import WrongKind, check_choice, check_text, clipped, did_you_mean, listed, shown
 from ..core.inputs import ODD_CHARACTERS
 from ..results.readings import READINGS, is_known, summary_table
 from ..results.result import PLACEBOS, Result
 from ..results.sentences import (limit_advice_text, limit_facts_text, limit_text, little_data_text, no_subject_text, not_found_text,
                                         unbounded_text)
 from .names import KIND_WORDS
+from ..measuring.index import measure_index
 
 # %% ../../nbs/auditing/03a_limits.ipynb #431a5dcf
 LIMIT_FIELDS = { # of a result -> its meaning
@@ -758,13 +759,19 @@ def _at_the_ends(record, r):
     return {**record, 'detectable': _LARGEST_DETECTABLE, 'low': r.null - reach, 'high': r.null + reach}
 
 
-_REACH_OF_METRICS = {'BBQ s_AMB': 100., 'BBQ s_DIS': 100., 'retrieval difference': 2., 'HONEST difference': 100., 'UnQover μ': 1.}
+@cache
+def _metrics():
+    "The metrics of the measures of the package, by name."
+    return {metric.name: metric for measure in measure_index().values() for metric in measure.metrics}
 
 
 def _reach(r):
     "How far a value can be from the null, as far as that is known."
-    if r.metric in _REACH_OF_METRICS:
-        return _REACH_OF_METRICS[r.metric]
+    metric = _metrics().get(r.metric)
+    if metric is not None:
+        return max(metric.high - r.null, r.null - metric.low)
+    if r.meta.get('value_unit') == '%':
+        return 100.
     kind = '' if r.comparison is None else r.comparison.kind
     if kind in ('correlation', 'neighbors', 'agreement', 'ratings'):
         return 1.
@@ -992,19 +999,71 @@ def tests_of_limit(limit, # a Limit on results
     return found
 
 
+_RANGES = {'p': (0., 1.), 'p_adjusted': (0., 1.), 'placebo': (0., 1.), 'placebo_adjusted': (0., 1.), 'missing_share': (0., 1.),
+           'n': (0., math.inf), 'detectable': (0., math.inf)} # of fields that are alike in all measures
+_IN_UNITS = ('value', 'null', 'low', 'high') # fields in the unit of a measure
+
+
+def _range_of(part, ranges):
+    "The smallest and the largest number that a part of a condition can be, as far as that is known."
+    if isinstance(part, _Field):
+        return ranges.get(part.name, (-math.inf, math.inf))
+    if isinstance(part, _Negative):
+        low, high = _range_of(part.operand, ranges)
+        return -high, -low
+    if isinstance(part, _Absolute):
+        low, high = _range_of(part.operand, ranges)
+        return max(0., low, -high), max(-low, high)
+    return -math.inf, math.inf
+
+
+def _comparisons(part):
+    "The comparisons of numbers in a condition."
+    if isinstance(part, (_And, _Or)):
+        return [comparison for each in part.parts for comparison in _comparisons(each)]
+    return [part] if isinstance(part, _Compared) else []
+
+
+def _impossible_number(limit, metrics):
+    "A sentence about a number of a limit that the field beside it can never be; '' if there is none. `metrics` are of the tests of the limit."
+    ranges = dict(_RANGES)
+    if metrics:
+        in_units = min(metric.low for metric in metrics), max(metric.high for metric in metrics)
+        ranges.update(dict.fromkeys(_IN_UNITS, in_units))
+    for comparison in _comparisons(limit.condition):
+        for part, other in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
+            number = _constant(part)
+            low, high = _range_of(other, ranges)
+            if number is not None and not low <= number <= high:
+                field, = _fields_in(other)
+                names = f' of {listed(dict.fromkeys(metric.name for metric in metrics))}' if field in _IN_UNITS else ''
+                return f'{field}{names} is between {low:g} and {high:g}, so {number:g} is out of its range'
+    return ''
+
+
+def _about_tests(row):
+    "The names of each test of a measure, with the metrics of the measure."
+    for unit, spec in row.units().items():
+        yield _names(row.name, unit, row.describe(spec).groups), row.metrics
+
+
 def check_names(limits, # Limits on results
                 rows, # of measures, such as MEASURES
                ): # nothing
-    "ValueError for a limit on a test that none of the measures has, with a similar name."
+    "ValueError for a limit on a test that none of the measures has, with a similar name, and for a number that its field can never be."
     if not limits:                              # most audits: reading all tests takes a tenth of a second
         return
-    known = []
-    for row in rows:
-        for unit, spec in row.units().items():
-            known.append(_names(row.name, unit, row.describe(spec).groups))
+    tests = [about for row in rows for about in _about_tests(row)]
     for limit in limits:
-        if not any(_matches(limit.pattern, names) for names in known):
+        metrics_of_tests = [metrics for names, metrics in tests if _matches(limit.pattern, names)]
+        if not metrics_of_tests:
+            known = [names for names, _ in tests]
             raise ValueError(f'the limit {limit.text}: no test has a name like {limit.pattern!r}; {_meant(limit.pattern, known)}')
+        all_known = all(metrics_of_tests)
+        metrics = [metric for metrics in metrics_of_tests for metric in metrics] if all_known else []
+        impossible = _impossible_number(limit, metrics)
+        if impossible:
+            raise ValueError(f'the limit {limit.text}: {impossible}')
 
 
 def why_undecidable(limit, # a Limit on results

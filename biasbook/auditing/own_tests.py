@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from .measures import MEASURES, unit_name
 from .names import KIND_WORDS
-from ..measuring.index import find_measure, plain_name
-from ..measuring.measure import Measure, UnitDescription
+from ..measuring.index import find_measure, measure_index, plain_name
+from ..measuring.measure import Measure, Metric, UnitDescription
 from .subjects import open_subject
 from ..chapters.associations import ASSOCIATIONS
 from ..chapters.bbq import bbq
@@ -296,6 +296,7 @@ _OWN = {                                        # part of a study: the rows that
                              'other texts, or what it does where it is used. CBS, the value for three groups or more, is above 0 by chance '
                              'alone: read its p-value, not the distance of its interval from 0.'),),
     'pairs': (Measure(name='pairs', about='pairs of sentences', kinds=('masked', 'causal'), units=dict, run=_pairs_run, page='03a_crows_pairs',
+                      metrics=(Metric('CrowS-Pairs metric', low=0., high=100., null=50., unit='%', higher='more stereotypes are preferred'),),
                       caveat='A preference between two sentences depends on their words, and pairs with the same two words are not independent. The '
                              'placebo p shows how often two other words in place of those that differ give as strong a preference. A value '
                              'near 50 is not a sign of fairness.', options=('placebo',)),),
@@ -303,7 +304,7 @@ _OWN = {                                        # part of a study: the rows that
                                                      caveat='A correlation shows that the subject follows these numbers, not whether it should; '
                                                             'it ignores how large the associations are.'),),
     'contrasts': (replace(find_measure('embedding_bias'), name='contrasts', run=_contrast_run),),
-    'benchmarks': tuple(Measure(name=name, kinds=kinds, units=dict, run=_benchmark_run, page=_BENCHMARK_PAGES[name], caveat=_BENCHMARK_LIMITS[name],
+    'benchmarks': tuple(Measure(name=name, kinds=kinds, units=dict, run=_benchmark_run, metrics=measure_index()[name].metrics if name in measure_index() else (), page=_BENCHMARK_PAGES[name], caveat=_BENCHMARK_LIMITS[name],
                                 describe=_describe_benchmark, options=('placebo',) if name in _WITH_PLACEBO else ()) for name, kinds in BENCHMARK_KINDS.items())}
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from ..core.checks import (
     MissingWords, TooFewWords, UnknownName, WrongKind, as_list, check_choice, check_flag, check_fraction, check_labels, check_list, check_not_given,
     check_number, check_pairs, check_seeds, check_whole, check_words, errors_at, listed, plural, shown)
-from ..measuring.measure import Measure, describe_query
+from ..measuring.measure import Measure, Metric, describe_query
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
 from ..stats.effects import weat_effect_size
@@ -1546,37 +1546,38 @@ def _audit_units(name, tests):
 def _audit_run(name, vectors, spec, **options):
     return ASSOCIATIONS[name](vectors, Query(**spec), on_missing='drop', **options)
 
-def _beside_weat(name, about, paper, tests, why_off, caveat):
+def _beside_weat(name, about, paper, tests, metric, why_off, caveat):
     "What the six measures share."
     return Measure(name=name, about=about, kinds=('vectors',), page='06_associations', papers=(paper, 'caliskan2017'), units=partial(_audit_units, name, tests),
-                   run=partial(_audit_run, name), describe=describe_query, options=('placebo', 'case'), why_off=why_off, caveat=caveat)
+                   run=partial(_audit_run, name), describe=describe_query, options=('placebo', 'case'), metrics=(metric,),
+                   why_off=why_off, caveat=caveat)
 
 # %% ../../nbs/06_associations.ipynb #e191791b
-RND = _beside_weat('rnd', 'are words of A nearer to the mean of X or of Y?', 'garg2018', _ALL_TESTS,
+RND = _beside_weat('rnd', 'are words of A nearer to the mean of X or of Y?', 'garg2018', _ALL_TESTS, Metric('RND difference', higher='Y leans more toward A than X does'),
                    why_off='on the bundled vectors it has p below .05 for the same eight of ten tests as weat, with the same directions',
                    caveat='It measures nearly what WEAT measures, in other units, so the two are not two findings.')
 
-RIPA = _beside_weat('ripa', 'do words X lie along pairs more than words Y?', 'ethayarajh2019', _WITH_PAIRS,
+RIPA = _beside_weat('ripa', 'do words X lie along pairs more than words Y?', 'ethayarajh2019', _WITH_PAIRS, Metric('RIPA difference', higher='X lies more toward the first words of the pairs'),
                     why_off='on the bundled vectors it agrees with weat, and only two of the ten tests have pairs of attribute words',
                     caveat='The value depends on the pairs, here the attribute words at the same place. It measures nearly what WEAT '
                            'measures, so the two are not two findings.')
 
-ECT = _beside_weat('ect', 'do X and Y rank the attribute words alike?', 'dev2019', _ALL_TESTS,
+ECT = _beside_weat('ect', 'do X and Y rank the attribute words alike?', 'dev2019', _ALL_TESTS, Metric('ECT', low=-1., high=1., null=1., higher='X and Y rank the attribute words more alike'),
                    why_off='on the bundled vectors it has p below .05 for nine of ten tests, and in none of them do unrelated topics agree more, '
                            'after adjustment',
                    caveat='Two lists about two topics order other words differently, whatever the topics are; the placebo p shows how much.')
 
-MAC = _beside_weat('mac', 'how near are all targets to all attributes?', 'manzini2019', _ALL_TESTS,
+MAC = _beside_weat('mac', 'how near are all targets to all attributes?', 'manzini2019', _ALL_TESTS, Metric('MAC', low=0., high=2., null=1., higher='targets are farther from attributes'),
                    why_off='it has p below .05 for nearly any words, also for random ones',
                    caveat='It has no direction and does not compare the target sets. Random words have a positive mean cosine, too, so its '
                           'p-value is nearly always small.')
 
-RNSB = _beside_weat('rnsb', 'are some target words more negative than others?', 'sweeney2019', _WITH_FEELINGS,
+RNSB = _beside_weat('rnsb', 'are some target words more negative than others?', 'sweeney2019', _WITH_FEELINGS, Metric('RNSB', low=0., unit='nats', higher='target words differ more in how negative they are'),
                     why_off='on the bundled vectors it shows no test that unrelated topics do not',
                     caveat='The value depends on the words that the classifier learned from, and grows with fewer target words. Compare values only '
                            'between lists of the same sizes.')
 
-SAME = _beside_weat('same', 'how far are words along mean A less mean B?', 'schroeder2022', _ALL_TESTS,
+SAME = _beside_weat('same', 'how far are words along mean A less mean B?', 'schroeder2022', _ALL_TESTS, Metric('SAME', low=0., high=1., higher='words lie farther along the direction'),
                     why_off='on the bundled vectors it has p below .05 for one of ten tests, and none after adjustment',
                     caveat='It says how much, not in which direction, and does not compare the target sets. It grows with fewer attribute words, so '
                            'compare values only between lists of the same sizes.')

@@ -17,7 +17,7 @@ import biasbook
 from ..core.given import hint
 from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, is_number, listed, plural, shown
 from ..core.registry import bundled_yaml
-from ..measuring.measure import Measure, UnitDescription, with_name
+from ..measuring.measure import Measure, Metric, UnitDescription, with_name
 from ..models.chat import Chat
 from ..models.choices import LEAST_MASS, LowMass, option_orders
 from ..models.fill_placebos import pairs_of_words
@@ -650,6 +650,8 @@ BBQ = Measure(name='bbq', about='stereotypes as answers to questions', kinds=('c
               units=_audit_units, run=_audit_run, describe=_audit_describe, options=('placebo',),
               why_off='each category is downloaded and takes minutes, and the small model of the package guesses; '
                       '--only "bbq example*" takes the twenty items that come with the package',
+              metrics=(Metric('BBQ s_AMB', low=-100., high=100., unit='%', higher='more answers are biased'),
+                       Metric('BBQ s_DIS', low=-100., high=100., unit='%', higher='more answers are biased')),
               caveat='The answer is the option with the highest log-probability per token. A model whose accuracy in disambiguated items is near '
                      'one third does not use the text, and its score is about guesses. The placebo p shows how often neutral people in the same '
                      'questions give as large a score.')

@@ -19,7 +19,7 @@ from .wefat import Associations, check_property, check_wefat_options, correlatio
 from ..core.given import hint
 from ..core.checks import WrongKind, check_choice, check_flag, check_fraction, listed, plural, shown
 from ..core.registry import bundled_yaml
-from ..measuring.measure import Measure, UnitDescription, with_asked, with_name
+from ..measuring.measure import Measure, Metric, UnitDescription, with_asked, with_name
 from ..models.fill_placebos import WordPlace, contrast_placebo, pairs_of_words, word_pair_placebo, words_at_places
 from ..models.pair_scores import PairUnits, few_clusters_notes, named_estimates, notes_without_ties, pairs_result, percent_estimate
 from ..models.scorer import Scorer
@@ -723,11 +723,13 @@ def _describe_winogender(spec):
 WINOBIAS = Measure(name='winobias', about='he or she for an occupation, in pairs of sentences', kinds=('masked', 'causal'), page='03g_coreference',
                    papers=('zhao2018',), units=_winobias_units, run=_run_winobias, describe=_describe_winobias, options=('placebo',),
                    why_off='it takes seconds to minutes, and the small models of the package do not prefer the pronoun of the stereotype',
+                   metrics=(Metric('WinoBias log-odds', unit='nats', higher='pronouns of the stereotype are more probable'),),
                    caveat='A preference for a pronoun does not show to whom the model thinks it refers. The same sentences about a person, in the '
                           'note, show how much of it the sentence alone explains, and the placebo p shows how often two other words lean as far.')
 
 WINOGENDER = Measure(name='winogender', about='she rather than he, and the share of women', kinds=('masked', 'causal'), page='03g_coreference',
                      papers=('rudinger2018',), units=_winogender_units, run=_run_winogender, describe=_describe_winogender, figure=wefat_plot,
                      options=('placebo',), why_off='it takes seconds to minutes, and shows no correlation in the small models of the package',
+                     metrics=(Metric('Winogender r', low=-1., high=1., higher='*she* follows the share of women more closely'),),
                      caveat='A correlation with the share of women in US occupations shows that the model follows it, not whether it should; it '
                             'ignores how large the preferences are. The placebo p shows how often two other words follow the share as closely.')

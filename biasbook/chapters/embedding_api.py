@@ -19,7 +19,7 @@ import biasbook
 from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, check_whole, look_up
 from ..embedders.client import ProviderError
 from ..embedders.load import Embedder, as_embedder
-from ..measuring.measure import Measure, UnitDescription, titled_words_figure
+from ..measuring.measure import Measure, Metric, UnitDescription, titled_words_figure
 from ..results.result import Result, Words, results_table
 from ..results.sentences import Comparison, notes_text
 from ..stats.contrasts import (by_template, check_not_paired, contrast_estimates, measure_contrast, published_contrast,
@@ -745,6 +745,7 @@ def _audit_describe(spec):
 # %% ../../nbs/04_embedding_api.ipynb #e1dc93a8
 EMBEDDING_BIAS = Measure(name='embedding_bias', about='words of two groups in templates', kinds=('embedder',), page='04_embedding_api',
                          papers=(), units=_audit_units, run=_audit_run, describe=_audit_describe, figure=titled_words_figure, options=('placebo',),
+                         metrics=(Metric('embedding bias d', unit='standard deviations of words', higher='the first side leans more toward the first group'),),
                          caveat='A difference between words in these templates; other templates can reverse it, and unrelated topics often '
                                 'differ as much, as the placebo p shows. Its size in words compares it with the spread of the words of one side; it is '
                                 'not a size of harm.')

@@ -17,7 +17,7 @@ import biasbook
 from ..core.given import hint
 from ..core.checks import (
     check_columns, check_flag, check_fraction, check_not_given, check_number, check_seed, check_text, check_whole, check_words, shown)
-from ..measuring.measure import Measure, describe_query
+from ..measuring.measure import Measure, Metric, describe_query
 from ..models.chat import Chat
 from ..models.fill_placebos import pairs_of_words
 from ..models.scorer import Scorer
@@ -425,6 +425,7 @@ def _audit_run(model, spec, placebo=True):
 LLM_IAT = Measure(name='llm_iat', about='implicit associations, by log-probability', kinds=('causal',), page='03h_implicit', papers=('bai2025',),
                   units=_audit_units, run=_audit_run, describe=describe_query, options=('placebo',),
                   why_off='in the small model of the package, none of the 21 tests has p below .05 after adjustment',
+                  metrics=(Metric('LLM IAT difference', unit='nats', higher='words X lean more toward A than words Y do'),),
                   caveat='The log-odds are of words after a prompt; a chat model that answers the prompt can give other words. Most lists have four to '
                          'eight words, so a large p shows little. Pairs of eight nouns take the place of the groups for the placebo p, which is never below '
                          '1/29.')

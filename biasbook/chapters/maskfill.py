@@ -15,7 +15,7 @@ from .occupation_gap import occupation_associations, occupation_shares
 from .wefat import Associations, OtherAxes
 from ..core.checks import TooFewWords, as_list, check_choice, check_flag, check_fraction, check_labels, check_words
 from ..core.registry import bundled_yaml
-from ..measuring.measure import Measure, UnitDescription, also_missing, source_of, with_asked
+from ..measuring.measure import Measure, Metric, UnitDescription, also_missing, source_of, with_asked
 from ..models.fill_placebos import fill_placebos, group_pairs, too_few_group_words
 from ..models.fill_results import fill_result
 from ..models.fills import check_fill_rows, distinct_templates, fill_log_probabilities, published_fills, word_list
@@ -230,6 +230,7 @@ def _audit_describe(spec):
 # %% ../../nbs/02_maskfill.ipynb #2d57362f
 MASKFILL = Measure(name='maskfill', about='occupations with he or she in a blank', kinds=('masked',), page='02_maskfill', papers=('kurita2019',),
                    units=_audit_units, run=_audit_run, describe=_audit_describe, options=('placebo',),
+                   metrics=(Metric('difference of corrected fill bias', unit='nats', higher='occupations of men lean more toward the first word'),),
                    caveat='The probabilities are for a blank in two templates. They do not predict what the model writes in '
                           'other texts, or what it does where it is used.')
 

@@ -20,7 +20,7 @@ from ..core.given import hint
 from ..core.checks import (
     WrongKind, check_choice, check_columns, check_flag, check_fraction, check_not_given, check_seed, check_whole, check_words, listed, plural, shown)
 from ..core.registry import bundled_yaml
-from ..measuring.measure import Measure, UnitDescription, with_name
+from ..measuring.measure import Measure, Metric, UnitDescription, with_name
 from ..models.pair_placebos import no_placebo, why_no_placebo
 from ..models.scorer import Scorer
 from ..models.tokens import unknown_words
@@ -1035,6 +1035,7 @@ def _audit_describe(spec):
 UNQOVER = Measure(name='unqover', about='whom does a model pick if the text does not say?', kinds=('masked', 'causal'), page='03f_unqover',
                   papers=('li2020',), units=_audit_units, run=_audit_run, describe=_audit_describe, figure=_audit_figure, options=('placebo',),
                   why_off='it takes a minute or more for the small models of the package, and much longer for others',
+                  metrics=(Metric('UnQover μ', low=0., high=1., higher='larger preferences for one subject'),),
                   caveat='μ is a mean of largest values, so it is above 0 by chance alone and grows with the number of attributes. Eight of the published '
                          'attributes are asked here, so it is not comparable with published values. It has no direction: the figure shows whom '
                          'each attribute favours. The placebo p shows how often groups of other words have as large a μ.')

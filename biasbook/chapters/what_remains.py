@@ -19,7 +19,7 @@ from .projection import DIRECT_INTERVALS, along_direction, describe_direction, p
 from .wefat import wefat_arrays
 from ..core.checks import (MissingWords, as_words, check_choice, check_fraction, check_list, check_seed, check_seeds,
                                   check_whole)
-from ..measuring.measure import Measure
+from ..measuring.measure import Measure, Metric
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
 from ..stats.effects import pearson
@@ -892,11 +892,13 @@ def _run_neighbors(vectors, spec, placebo=True, case='auto'):
 # %% ../../nbs/01a_what_remains.ipynb #cd4e5f10
 CLUSTER_BIAS = Measure(name='cluster_bias', about='do the most female and male words form clusters?', kinds=('vectors',), page='01a_what_remains',
                        papers=('gonen2019',), units=_cluster_units, run=_run_clusters, describe=describe_direction, options=('placebo', 'case'),
+                       metrics=(Metric('clustering accuracy', low=0., high=1., null=None, higher='the two ends are easier to tell apart'),),
                        caveat='The words are chosen by their projection, and the ends of nearly any direction form two clusters. '
                               'Use it to compare vectors before and after debiasing; for one set of vectors it shows little.')
 
 NEIGHBOR_BIAS = Measure(name='neighbor_bias', about='gender of the words nearest to each profession', kinds=('vectors',), page='01a_what_remains',
                         papers=('gonen2019',), units=_neighbor_units, run=_run_neighbors, describe=describe_direction, figure=neighbor_plot,
                         options=('placebo', 'case'),
+                        metrics=(Metric('neighbour r', low=-1., high=1., higher='words have more neighbours of their own side'),),
                         caveat='Words that lie near each other project alike on any direction; only a correlation above those of '
                                'directions of random pairs would be specific to gender.')

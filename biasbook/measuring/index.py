@@ -7,13 +7,15 @@ __all__ = ['IndexedMeasure', 'measure_index', 'declared_measures', 'index_row', 
 
 # %% ../../nbs/measuring/01_index.ipynb #9b857374
 import json
+import math
+from dataclasses import asdict
 from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
 from ..core.checks import look_up
 from ..core.registry import data_path
-from .measure import Measure
+from .measure import Measure, Metric
 
 # %% ../../nbs/measuring/01_index.ipynb #fedecf6d
 class IndexedMeasure(NamedTuple):
@@ -25,6 +27,7 @@ class IndexedMeasure(NamedTuple):
     about: str # what it measures, in a few words
     caveat: str # what a number does not show
     papers: tuple # keys of its papers
+    metrics: tuple # the `Metric`s of its results
     options: tuple # of an audit
     why_off: str # why an audit runs it only if it is named, or ''
     units: dict # name of each unit: [groups, words, source]
@@ -43,8 +46,16 @@ def measure_index(
     index = {}
     for row in rows:
         lists = {key: tuple(row[key]) for key in ('kinds', 'papers', 'options')}
-        index[row['name']] = IndexedMeasure(**{**row, **lists})
+        metrics = tuple(map(_metric_at, row['metrics']))
+        index[row['name']] = IndexedMeasure(**{**row, **lists, 'metrics': metrics})
     return index
+
+
+def _metric_at(data):
+    "A metric from plain data, which has no infinite numbers."
+    low = -math.inf if data['low'] is None else data['low']
+    high = math.inf if data['high'] is None else data['high']
+    return Metric(**{**data, 'low': low, 'high': high})
 
 # %% ../../nbs/measuring/01_index.ipynb #b7f65b0c
 def declared_measures(module, # an imported module
@@ -58,8 +69,9 @@ def index_row(module, # the name of a module, such as "biasbook.chapters.weat"
              )->dict: # plain data
     "What the index keeps of a measure."
     units = {name: list(measure.describe(spec)) for name, spec in measure.units().items()}
+    metrics = [{key: None if value in (-math.inf, math.inf) else value for key, value in asdict(metric).items()} for metric in measure.metrics]
     return {'name': measure.name, 'module': module, 'page': measure.page, 'kinds': list(measure.kinds), 'about': measure.about, 'caveat': measure.caveat,
-            'papers': list(measure.papers), 'options': list(measure.options), 'why_off': measure.why_off, 'units': units}
+            'papers': list(measure.papers), 'metrics': metrics, 'options': list(measure.options), 'why_off': measure.why_off, 'units': units}
 
 # %% ../../nbs/measuring/01_index.ipynb #1be4d1e6
 @cache
