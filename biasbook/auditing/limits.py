@@ -1037,7 +1037,9 @@ def _impossible_number(limit, metrics):
             if number is not None and not low <= number <= high:
                 field, = _fields_in(other)
                 names = f' of {listed(dict.fromkeys(metric.name for metric in metrics))}' if field in _IN_UNITS else ''
-                return f'{field}{names} is between {low:g} and {high:g}, so {number:g} is out of its range'
+                smallest, largest = ranges[field]
+                return (f'{field}{names} is between {smallest:g} and {largest:g}, so this comparison with {number:g} has the same outcome '
+                        'whatever is measured')
     return ''
 
 
