@@ -70,7 +70,7 @@ def write_study(folder, language):
         {'name': 'names', 'measure': 'unqover', 'subjects': list(lists.subjects), 'attributes': dict(lists.attributes), 'contexts': lists.contexts},
         {'name': 'stand-ins', 'measure': 'honest', 'lexicon': 'stand-ins.txt', 'identities': identities, 'templates': frames, 'k': 5},
         {'name': 'names and words', 'measure': 'llm_iat', 'X': words['career'], 'Y': words['family'], 'A': ['Ben'], 'B': ['Julia'],
-         'names': ['career', 'family', 'Ben', 'Julia'], 'placebo': False}],
+         'names': ['career', 'family', 'Ben', 'Julia']}],
         'limits': ['pronouns: abs(value) <= .1', 'questions: abs(value) <= 1', 'names and words: p >= .05']}
     (folder / 'planted.yaml').write_text(yaml.safe_dump(study, sort_keys=False), encoding='utf-8')
     return folder / 'planted.yaml'
@@ -356,3 +356,20 @@ def test_audits_resume(tmp_path):
         return bb.audit('novels-mini-masked', study=bb.Study(benchmarks=tests), resume=tmp_path / 'store.sqlite')
 
     assert [audit(n).reused for n in (1, 1, 2)] == [0, 2, 1]
+
+
+def test_placebo_of_a_study_file():
+    "`placebo: false` leaves the placebo of a test out, words for it are an error then, and --no-placebo leaves such words out."
+    test = ('benchmarks:\n- name: tax\n  measure: retrieval\n  items:\n  - {query: tax, version: male, document: He helps.}\n'
+            '  - {query: tax, version: female, document: She helps.}\n  - {query: law, version: male, document: He acts.}\n'
+            '  - {query: law, version: female, document: She acts.}\n')
+    embedder = from_callable(lambda texts: [[len(text), text.count('e') + 1.] for text in texts], 'letters')
+
+    def placebos(more, placebo=True):
+        audit = bb.audit(embedder, study=study_from_text(test + more, 'mine.yaml'), placebo=placebo, resume=False)
+        return [e.name for e in audit.results[0].also if 'placebo' in e.name]
+
+    words = '  placebo_words: [guest, farmer, reader]\n'
+    assert placebos('') and placebos(words) and placebos('  placebo: false\n') == [] == placebos(words, placebo=False)
+    with pytest.raises(ValueError, match='no effect with placebo: false'):
+        placebos('  placebo: false\n' + words)

@@ -1225,10 +1225,11 @@ def _audit_command(ctx, options):
 def _failure_lines(failures):
     "A line for each error of a subject: with its measure, or with the number of tests and their measures if several have the same error."
     together: dict = {}
-    for failure in failures:
-        together.setdefault((failure['subject'], failure['error']), []).append(failure['measure'])
+    for number, failure in enumerate(failures):
+        of_subject = '' if failure['measure'] else number       # two subjects can have one name once secrets are taken out of it
+        together.setdefault((failure['subject'], failure['error'], of_subject), []).append(failure['measure'])
     lines = []
-    for (subject, error), measures in together.items():
+    for (subject, error, _), measures in together.items():
         what = f'{subject} {listed(dict.fromkeys(measures))}'.rstrip()
         tests = f' ({plural(len(measures), "test")})' if len(measures) > 1 else ''
         lines.append(f'Not measured: {what}{tests}: {error}')
