@@ -114,8 +114,8 @@ def test_names_are_what_they_say():
 
 def test_gap_knows_every_kind():
     "In a process that has imported nothing else, the function of `bb` measures masked models and embedders, too."
-    code = ("import biasbook as bb; bb.occupation_gap; from biasbook.chapters.occupation_gap import occupation_associations as known; "
-            "print(*sorted(kind.__name__ for kind in known.registry))")
+    code = ('import biasbook as bb; bb.occupation_gap; from biasbook.chapters.occupation_gap import occupation_associations as known; '
+            'print(*sorted(kind.__name__ for kind in known.registry))')
     assert python('-c', code, cwd=root).split() == ['Associations', 'Embedder', 'MaskedScorer', 'object']
 
 
