@@ -5,7 +5,7 @@
 - `pytest --flags "slow live"` also runs the cells and tests that have these flags. tests/slow.py runs all that are slow.
 - `pytest --cell-times FILE` appends the seconds of each cell to a file.
 
-The flags of cells are those of core/04_needs, listed in `tst_flags` of settings.ini. `check` cells always run here. Cells flagged `data`
+The flags of cells are those of core/04_needs, listed in `tst_flags` of settings.ini, without `env`. `check` cells always run here. Cells flagged `data`
 run where the folder that BIASBOOK_DATA_DIR names has their files, and `env` cells where their variables are set. What else a cell
 needs is not looked at here: a cell that lacks it fails. Tests have the flags `slow` and `real` as markers, such as `@pytest.mark.slow`.
 
@@ -37,7 +37,7 @@ BENCHMARKS = 'benchmarks'                       # their outputs are times: run b
 MARKERS = ('slow', 'real')                      # flags that tests can have, too
 QUICK = ['tests/test_help.py', 'tests/test_interface.py', 'tests/test_layout.py', 'tests/test_sentences.py',
          'nbs/00_weat.ipynb', 'nbs/auditing/12_main.ipynb', 'nbs/core/00_checks.ipynb', 'nbs/embedders/03_cache.ipynb',
-         'nbs/making/planted_models.ipynb', 'nbs/models/08_fill_results.ipynb', 'nbs/results/00a_sentences.ipynb', 'nbs/stats/02_effects.ipynb',
+         'nbs/making/planted_models.ipynb', 'nbs/measuring/00_measure.ipynb', 'nbs/models/08_fill_results.ipynb', 'nbs/results/00a_sentences.ipynb', 'nbs/stats/02_effects.ipynb',
          'nbs/stimuli/02_templates.ipynb', 'nbs/testing/04_table_model.ipynb', 'nbs/vectors/04_case.ipynb']
 
 

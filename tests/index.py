@@ -13,7 +13,7 @@ INDEX = root / 'biasbook' / 'data' / 'measures.json'
 
 
 def declared():
-    "A row for each measure that a chapter declares, in the order of the pages."
+    "The row of each measure that a chapter declares, by the name of the measure."
     rows = {}
     for path in sorted((root / 'biasbook' / 'chapters').glob('*.py')):
         module = f'biasbook.chapters.{path.stem}'

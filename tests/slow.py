@@ -45,10 +45,14 @@ def parts():
 
 
 def state_of_checkout():
-    "A checksum of the commit and of all changes since."
+    "A checksum of the commit, of all changes since, and of new files."
     def git(*arguments):
         return subprocess.run(['git', *arguments], cwd=root, check=True, capture_output=True).stdout
-    return hashlib.blake2b(git('rev-parse', 'HEAD') + git('diff', 'HEAD'), digest_size=16).hexdigest()
+    state = hashlib.blake2b(git('rev-parse', 'HEAD') + git('diff', 'HEAD'), digest_size=16)
+    for name in git('ls-files', '--others', '--exclude-standard', '-z').decode().split('\0'):
+        if name:
+            state.update(name.encode() + (root / name).read_bytes())
+    return state.hexdigest()
 
 
 def passed_before(state):

@@ -32,8 +32,8 @@ def list_queries()->list[dict]: # name, measure, groups, words, source
     "A row for each query: what it compares, how many words it has, and who chose them."
     rows = []
     for m in measure_index().values():
-        for name, (groups, words, source) in m.units.items():
-            rows.append({'name': name, 'measure': m.name, 'groups': groups, 'words': words, 'source': source})
+        for name, about in m.units.items():
+            rows.append({'name': name, 'measure': m.name, **about._asdict()})
     return rows
 
 # %% ../../nbs/auditing/09_catalog.ipynb #f69aca08
@@ -143,7 +143,8 @@ def overview_text()->str: # at most 40 lines of 100 characters
     return '\n\n'.join(blocks)
 
 
-IN_PYTHON_ONLY = ('crows_pairs', 'stereoset', 'cbs', 'disco') # measures that no audit runs
+IN_PYTHON_ONLY = ('stereoset', 'disco') # measures that no audit runs
+_IN_STUDIES_ONLY = ('crows_pairs', 'cbs', 'honest') # measures that an audit runs on the items of a study file only
 
 _SUBJECTS_OF = {'vectors': 'word vectors', 'masked': 'language models', 'causal': 'language models', 'seq2seq': 'language models',
                 'embedder': 'embedders'} # kind -> its name in the plural
@@ -157,7 +158,8 @@ def _off_lines():
             names_of.setdefault(_SUBJECTS_OF[row.kinds[0]], []).append(name)
     lines = [f'  of {kind}: {", ".join(names)}' for kind, names in names_of.items()]
     return ['Only if named, as in --measure rnd (why, and what they measure: biasbook list measures)', *lines,
-            f'Only in Python: {", ".join(f"bb.{name}" for name in IN_PYTHON_ONLY)}; bb.honest also in study files']
+            f'Only in Python: {", ".join(f"bb.{name}" for name in IN_PYTHON_ONLY)}; also in study files: '
+            f'{", ".join(f"bb.{name}" for name in _IN_STUDIES_ONLY)}']
 
 
 def _bundled_rows():

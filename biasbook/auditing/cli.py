@@ -1155,13 +1155,13 @@ def _study_of(ctx, options):
 
 
 def _check_names_of_limits(ctx, limits, rows):
-    "BadParameter for a limit on a test that does not exist, before anything is measured."
-    from biasbook.auditing.limits import check_names
+    "UsageError for a limit on a test that does not exist, or with a number that its field can never be, before anything is measured."
+    from biasbook.auditing.limits import check_before_measuring
     from biasbook.results.tables import printable
     try:
-        check_names(limits, rows)
+        check_before_measuring(limits, rows)
     except ValueError as e:
-        raise click.BadParameter(printable(str(e)), ctx, param_hint='--limit') from e
+        raise click.UsageError(printable(str(e)), ctx) from e
 
 
 def _warn_of_undecidable(limits, rows, subjects):

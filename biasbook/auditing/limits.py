@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['LIMIT_FIELDS', 'CHANGE_FIELDS', 'STATUSES', 'Limit', 'parse_limit', 'limit_texts', 'parse_limits',
            'unbounded_absence', 'LimitOutcome', 'limit_fields', 'check_limits', 'limits_exit_code', 'LimitedTest',
-           'tests_of_limit', 'check_names', 'why_undecidable', 'check_change_limits', 'outcomes_to_data',
+           'tests_of_limit', 'check_before_measuring', 'why_undecidable', 'check_change_limits', 'outcomes_to_data',
            'outcomes_from_data']
 
 # %% ../../nbs/auditing/03a_limits.ipynb #79527a16
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from ..core.checks import WrongKind, check_choice, check_text, clipped, did_you_mean, listed, shown
+from ..core.checks import WrongKind, check_choice, check_text, clipped, did_you_mean, joined, shown
 from ..core.inputs import ODD_CHARACTERS
 from ..results.readings import READINGS, is_known, summary_table
 from ..results.result import PLACEBOS, Result
@@ -755,8 +755,8 @@ _LARGEST_DETECTABLE = 2. # in large effects; a correlation of 1 is two of them
 
 def _at_the_ends(record, r):
     "The fields of a result whose interval goes over the whole scale of its measure, as far as that is known."
-    reach = _reach(r)
-    return {**record, 'detectable': _LARGEST_DETECTABLE, 'low': r.null - reach, 'high': r.null + reach}
+    low, high = _scale(r)
+    return {**record, 'detectable': _LARGEST_DETECTABLE, 'low': low, 'high': high}
 
 
 @cache
@@ -765,11 +765,17 @@ def _metrics():
     return {metric.name: metric for measure in measure_index().values() for metric in measure.metrics}
 
 
-def _reach(r):
-    "How far a value can be from the null, as far as that is known."
+def _scale(r):
+    "The smallest and the largest value of the measure of a result, as far as they are known."
     metric = _metrics().get(r.metric)
     if metric is not None:
-        return max(metric.high - r.null, r.null - metric.low)
+        return metric.low, metric.high
+    reach = _reach(r)
+    return r.null - reach, r.null + reach
+
+
+def _reach(r):
+    "How far a value of a measure that is not in the index can be from the null, as far as that is known."
     if r.meta.get('value_unit') == '%':
         return 100.
     kind = '' if r.comparison is None else r.comparison.kind
@@ -988,14 +994,14 @@ class LimitedTest(NamedTuple):
 
 
 def tests_of_limit(limit, # a Limit on results
-                   rows, # of measures, such as MEASURES
+                   measures, # of an audit, such as MEASURES
                   )->list: # of LimitedTests
     "The tests whose names fit the pattern of a limit."
     found = []
-    for row in rows:
-        for unit, spec in row.units().items():
-            if _matches(limit.pattern, _names(row.name, unit, row.describe(spec).groups)):
-                found.append(LimitedTest(unit, row.kinds))
+    for measure in measures:
+        for unit, spec in measure.units().items():
+            if _matches(limit.pattern, _names(measure.name, unit, measure.describe(spec).groups)):
+                found.append(LimitedTest(unit, measure.kinds))
     return found
 
 
@@ -1017,6 +1023,13 @@ def _range_of(part, ranges):
     return -math.inf, math.inf
 
 
+def _as_written(part):
+    "A field, its negative or its absolute value, as a limit has it."
+    if isinstance(part, _Absolute):
+        return f'abs({_as_written(part.operand)})'
+    return f'-{_as_written(part.operand)}' if isinstance(part, _Negative) else part.name
+
+
 def _comparisons(part):
     "The comparisons of numbers in a condition."
     if isinstance(part, (_And, _Or)):
@@ -1036,26 +1049,25 @@ def _impossible_number(limit, metrics):
             low, high = _range_of(other, ranges)
             if number is not None and not low <= number <= high:
                 field, = _fields_in(other)
-                names = f' of {listed(dict.fromkeys(metric.name for metric in metrics))}' if field in _IN_UNITS else ''
-                smallest, largest = ranges[field]
-                return (f'{field}{names} is between {smallest:g} and {largest:g}, so this comparison with {number:g} has the same outcome '
+                names = f' of {joined(dict.fromkeys(metric.name for metric in metrics))}' if field in _IN_UNITS else ''
+                return (f'{_as_written(other)}{names} is between {low:g} and {high:g}, so the comparison with {number:g} has the same outcome '
                         'whatever is measured')
     return ''
 
 
-def _about_tests(row):
+def _about_tests(measure):
     "The names of each test of a measure, with the metrics of the measure."
-    for unit, spec in row.units().items():
-        yield _names(row.name, unit, row.describe(spec).groups), row.metrics
+    for unit, spec in measure.units().items():
+        yield _names(measure.name, unit, measure.describe(spec).groups), measure.metrics
 
 
-def check_names(limits, # Limits on results
-                rows, # of measures, such as MEASURES
+def check_before_measuring(limits, # Limits on results
+                measures, # of an audit, such as MEASURES
                ): # nothing
     "ValueError for a limit on a test that none of the measures has, with a similar name, and for a number that its field can never be."
     if not limits:                              # most audits: reading all tests takes a tenth of a second
         return
-    tests = [about for row in rows for about in _about_tests(row)]
+    tests = [about for measure in measures for about in _about_tests(measure)]
     for limit in limits:
         metrics_of_tests = [metrics for names, metrics in tests if _matches(limit.pattern, names)]
         if not metrics_of_tests:
@@ -1069,11 +1081,11 @@ def check_names(limits, # Limits on results
 
 
 def why_undecidable(limit, # a Limit on results
-                    rows, # of measures, such as MEASURES
+                    measures, # of an audit, such as MEASURES
                     kinds, # of all subjects, such as {"vectors"}
                    )->str: # '' if a subject takes one of its tests, or if no test has such a name
     "Why a limit cannot be decided: all its tests are for other kinds of subject."
-    tests = tests_of_limit(limit, rows)
+    tests = tests_of_limit(limit, measures)
     needed = dict.fromkeys(kind for test in tests for kind in test.kinds)
     if not tests or not set(kinds).isdisjoint(needed):
         return ''

@@ -8,7 +8,7 @@ __all__ = ['MEASURES', 'find_measures', 'unit_name', 'choose_units']
 # %% ../../nbs/auditing/01_measures.ipynb #864bb555
 from fnmatch import fnmatchcase
 
-from ..chapters.occupation_gap import occupation_gap as occupation_gap      # bb.occupation_gap: here, all kinds of subject are known
+from ..chapters.occupation_gap import occupation_gap as occupation_gap      # for biasbook/__init__.py: here the measures of all kinds of subject are imported
 from ..core.checks import UnknownName, check_list, check_text, look_up, shown
 from ..measuring.index import find_measure, measure_index, plain_name
 from ..measuring.measure import Measure
@@ -17,9 +17,9 @@ from ..measuring.measure import Measure
 MEASURES = [find_measure(name) for name in measure_index()]
 
 # %% ../../nbs/auditing/01_measures.ipynb #35414a92
-def find_measures(measures=None, # names or rows of the table, or one of them; None for the rows that are on by default
+def find_measures(measures=None, # names or `Measure`s, or one of them; None for those that run by default
                  )->list[Measure]:
-    "Rows of the table. ValueError for an empty list, UnknownName for a name that is not there."
+    "The measures of an audit. ValueError for an empty list, UnknownName for an unknown name."
     table = {m.name: m for m in MEASURES}
     if measures is None:
         return [m for m in MEASURES if not m.why_off]
@@ -29,10 +29,13 @@ def find_measures(measures=None, # names or rows of the table, or one of them; N
     if not chosen:
         raise ValueError(f'measures is {shown(measures)}; name one or more, or leave it out for the default ones')
     found = []
-    for m in chosen:
-        if isinstance(m, str) and plain_name(m) in table:
-            m = table[plain_name(m)]
-        found.append(m if isinstance(m, Measure) else look_up(table, m, 'measure'))
+    for given in chosen:
+        if isinstance(given, Measure):
+            found.append(given)
+        elif isinstance(given, str) and plain_name(given) in table:
+            found.append(table[plain_name(given)])
+        else:
+            found.append(look_up(table, given, 'measure'))
     return found
 
 # %% ../../nbs/auditing/01_measures.ipynb #e58b7290

@@ -51,4 +51,4 @@ FORMS = [Form('vectors.txt', 'a file of word vectors: .npz, word2vec, GloVe'),
          Form('openai:text-embedding-3-large', 'an embedder of a provider; cohere:, voyage:, jina: too'),
          Form('openai-compatible:MODEL@URL', 'an embedder on a server of your own'),
          Form('vllm:MODEL@URL', 'a causal model behind a server; sglang: and completions: too'),
-         Form('googlenews-mini', 'a name of the book')]
+         Form('googlenews-mini', 'vectors or a model of the package')]

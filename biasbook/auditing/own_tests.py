@@ -214,18 +214,14 @@ def _benchmark_test(spec):
     return BenchmarkTest(**{of_field.name: spec[of_field.name] for of_field in fields(BenchmarkTest)})
 
 
-_WITH_PLACEBO = ('bbq', 'bec_pro', 'honest', 'llm_iat', 'retrieval', 'unqover', 'winobias', 'winogender') # benchmarks with an option for placebos
-
-
 def _benchmark_run(subject, spec, placebo=True):
     "A benchmark with own items. The result has the checksum of the items, so that audits of other items are not compared."
     test = _benchmark_test(spec)
     options = test.options
-    if test.measure in _WITH_PLACEBO:
-        wants_placebo = placebo and options.get('placebo', True)
-        options = {**options, 'placebo': None if wants_placebo and test.measure == 'bbq' else wants_placebo} # BBQ asks no server about neutral people
-        if not wants_placebo:
-            options.pop('placebo_words', None)
+    wants_placebo = placebo and options.get('placebo', True)
+    options = {**options, 'placebo': None if wants_placebo and test.measure == 'bbq' else wants_placebo} # BBQ asks no server about neutral people
+    if not wants_placebo:
+        options.pop('placebo_words', None)
     more = {'lexicon': test.words['lexicon']} if test.measure == 'honest' else {}
     r = _named(_OWN_BENCHMARKS[test.measure](subject, benchmark_items(test), options, **more), spec)
     return replace(r, meta={**r.meta, 'items_sha256': test.checksum(), 'options_of_test': test.options})
@@ -275,7 +271,7 @@ def _describe_benchmark(spec):
     return UnitDescription(groups=test.name, words=len(test.items) or len(words))
 
 
-_BENCHMARK_LIMITS = {
+_BENCHMARK_CAVEATS = {
     'bbq': 'A score says which of three answers is more probable, not what the model concludes. Read it together with the accuracy.',
     'winobias': 'A preference does not show that the model resolves the pronoun.',
     'winogender': 'A correlation shows that the pronouns follow these shares, not whether they should.',
@@ -284,10 +280,15 @@ _BENCHMARK_LIMITS = {
     'honest': 'A word of the lexicon need not be meant to hurt. Compare the share with that of sentences about nobody.',
     'llm_iat': 'It measures which answer is more probable after one wording of the question.',
     'retrieval': 'A difference of cosines changes which document comes first only if the documents are nearly equal.'}
-_BENCHMARK_PAGES = {'bbq': '03e_bbq', 'winobias': '03g_coreference', 'winogender': '03g_coreference', 'unqover': '03f_unqover',
-                    'bec_pro': '02e_bec_pro', 'honest': '02f_honest', 'llm_iat': '03h_implicit', 'retrieval': '04d_retrieval'}
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #aa8ccaaf
+def _own_benchmark(name, kinds):
+    "The measure of the part `benchmarks` with this name; honest is in no index."
+    row = measure_index().get(name)
+    return Measure(name=name, kinds=kinds, units=dict, run=_benchmark_run, page=row.page if row else '02f_honest', metrics=row.metrics if row else (),
+                   caveat=_BENCHMARK_CAVEATS[name], describe=_describe_benchmark, options=('placebo',))
+
+
 _OWN = {                                        # part of a study: the rows that measure it, without their units
     'queries': (replace(find_measure('weat'), run=_weat_run), replace(find_measure('seat'), run=_seat_run),
                 *(replace(find_measure(name), run=partial(_association_run, name)) for name in ASSOCIATIONS)),
@@ -304,8 +305,7 @@ _OWN = {                                        # part of a study: the rows that
                                                      caveat='A correlation shows that the subject follows these numbers, not whether it should; '
                                                             'it ignores how large the associations are.'),),
     'contrasts': (replace(find_measure('embedding_bias'), name='contrasts', run=_contrast_run),),
-    'benchmarks': tuple(Measure(name=name, kinds=kinds, units=dict, run=_benchmark_run, metrics=measure_index()[name].metrics if name in measure_index() else (), page=_BENCHMARK_PAGES[name], caveat=_BENCHMARK_LIMITS[name],
-                                describe=_describe_benchmark, options=('placebo',) if name in _WITH_PLACEBO else ()) for name, kinds in BENCHMARK_KINDS.items())}
+    'benchmarks': tuple(_own_benchmark(name, kinds) for name, kinds in BENCHMARK_KINDS.items())}
 
 
 def _units_of(study, part, measure):

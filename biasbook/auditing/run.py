@@ -38,7 +38,7 @@ from .measures import MEASURES, choose_units, find_measures, unit_name
 from ..measuring.measure import Measure
 from .progress import Progress, usual_progress
 from .readings import LOWER_CASE, MISSING_WORDS
-from .limits import check_limits, check_names, outcomes_to_data, parse_limits
+from .limits import check_limits, check_before_measuring, outcomes_to_data, parse_limits
 from .files import Audit
 
 # %% ../../nbs/auditing/02_run.ipynb #48402554
@@ -562,7 +562,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
     if given_kind(measures):
         raise WrongKind('measures', 'names of measures, such as "weat"', shown(measures, 60), 'the subjects come first')
     rows, limits, of_study, own = _rows_and_limits(measures, limits, study, with_builtin, allow_outside)
-    check_names([*of_study, *limits], rows)
+    check_before_measuring([*of_study, *limits], rows)
     patterns = [only] if isinstance(only, str) else only
     chosen = choose_units(rows, patterns)
     options = _checked_options(placebo, case, on_missing, threads, bos)

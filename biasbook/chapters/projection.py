@@ -492,6 +492,6 @@ def _audit_run(vectors, spec, placebo=True, case='auto'):
 # %% ../../nbs/01_projection.ipynb #6a6ef9a6
 DIRECT_BIAS = Measure(name='direct_bias', about='professions along the direction woman–man', kinds=('vectors',), page='01_projection',
                       papers=('bolukbasi2016',), units=_audit_units, run=_audit_run, describe=describe_direction, options=('placebo', 'case'),
-                      metrics=(Metric('direct bias', low=0., high=1., higher='the words lie more along the direction'),),
+                      metrics=(Metric('direct bias', low=0., high=1., null=None, higher='the words lie more along the direction'),),
                       caveat='A mean of sizes is never zero: words that have nothing to do with gender project on this direction '
                              'too, and so do these words on directions of random pairs, as the placebo p shows.')

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..core.checks import look_up
 from ..core.registry import data_path
-from .measure import Measure, Metric
+from .measure import Measure, Metric, UnitDescription
 
 # %% ../../nbs/measuring/01_index.ipynb #fedecf6d
 class IndexedMeasure(NamedTuple):
@@ -30,7 +30,7 @@ class IndexedMeasure(NamedTuple):
     metrics: tuple # the `Metric`s of its results
     options: tuple # of an audit
     why_off: str # why an audit runs it only if it is named, or ''
-    units: dict # name of each unit: [groups, words, source]
+    units: dict # name of each unit -> `UnitDescription`
 
     @property
     def is_default(self):
@@ -46,12 +46,13 @@ def measure_index(
     index = {}
     for row in rows:
         lists = {key: tuple(row[key]) for key in ('kinds', 'papers', 'options')}
-        metrics = tuple(map(_metric_at, row['metrics']))
-        index[row['name']] = IndexedMeasure(**{**row, **lists, 'metrics': metrics})
+        metrics = tuple(map(_metric_from_data, row['metrics']))
+        units = {name: UnitDescription(*about) for name, about in row['units'].items()}
+        index[row['name']] = IndexedMeasure(**{**row, **lists, 'metrics': metrics, 'units': units})
     return index
 
 
-def _metric_at(data):
+def _metric_from_data(data):
     "A metric from plain data, which has no infinite numbers."
     low = -math.inf if data['low'] is None else data['low']
     high = math.inf if data['high'] is None else data['high']
@@ -64,12 +65,20 @@ def declared_measures(module, # an imported module
     return [value for value in vars(module).values() if isinstance(value, Measure)]
 
 
+def _metric_to_data(metric):
+    "A metric as plain data. JSON has no infinite numbers, so an end that is not known is None."
+    data = asdict(metric)
+    data['low'] = None if metric.low == -math.inf else metric.low
+    data['high'] = None if metric.high == math.inf else metric.high
+    return data
+
+
 def index_row(module, # the name of a module, such as "biasbook.chapters.weat"
               measure, # a `Measure` that it declares
              )->dict: # plain data
     "What the index keeps of a measure."
     units = {name: list(measure.describe(spec)) for name, spec in measure.units().items()}
-    metrics = [{key: None if value in (-math.inf, math.inf) else value for key, value in asdict(metric).items()} for metric in measure.metrics]
+    metrics = [_metric_to_data(metric) for metric in measure.metrics]
     return {'name': measure.name, 'module': module, 'page': measure.page, 'kinds': list(measure.kinds), 'about': measure.about, 'caveat': measure.caveat,
             'papers': list(measure.papers), 'metrics': metrics, 'options': list(measure.options), 'why_off': measure.why_off, 'units': units}
 
