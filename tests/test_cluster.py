@@ -21,10 +21,12 @@ SILENT = 'tcp://127.0.0.1:9'
 
 
 def environment(folder, threads):
-    "The environment of a process with a cache of its own, whose libraries may use so many threads."
+    """The environment of a process with a cache of its own, whose libraries may use so many threads.
+
+    No thread waits in a loop. Dask says nothing of heartbeats that come late on a busy machine."""
     number = str(threads)
     return {**os.environ, 'BIASBOOK_CACHE_DIR': str(folder), 'BIASBOOK_DATA_DIR': '', 'OMP_NUM_THREADS': number,
-            'OPENBLAS_NUM_THREADS': number, 'MKL_NUM_THREADS': number, 'OMP_WAIT_POLICY': 'PASSIVE'}     # no thread waits in a loop
+            'OPENBLAS_NUM_THREADS': number, 'MKL_NUM_THREADS': number, 'OMP_WAIT_POLICY': 'PASSIVE', 'DASK_LOGGING__DISTRIBUTED': 'critical'}
 
 
 def results(folder):
