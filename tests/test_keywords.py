@@ -272,7 +272,7 @@ def changes(h):
         ('load_pairs', (), {}, {'path': h.terms}), ('load_pairs', (pd.DataFrame(h.two, columns=['a', 'b']),), {'columns': ['a', 'b']},
          {'columns': ['b', 'a']}),
         ('load_pairs', ([*h.two, ('a', 'a')],), {'on_missing': 'drop'}, {'on_missing': 'raise'}),
-        ('bec_pro_items', ([('x', 'Arzt', 'Ärztin')] and {'f': [('doctor', 'Arzt', 'Ärztin')]}, {'female': ['sie'], 'male': ['er']},
+        ('bec_pro_items', ({'f': [('doctor', 'Arzt', 'Ärztin')]}, {'female': ['sie'], 'male': ['er']},
          ['{Person} ist {article} {profession}.']),
          {'articles': {'female': 'die', 'male': 'der'}}, {'forms': 'both', 'articles': {'female': 'eine', 'male': 'ein'}}),
         ('load_bec_pro', (), {'professions': {'f': ['nurse']}}, {'professions': {'f': ['maid']}}),
