@@ -373,3 +373,19 @@ def test_placebo_of_a_study_file():
     assert placebos('') and placebos(words) and placebos('  placebo: false\n') == [] == placebos(words, placebo=False)
     with pytest.raises(ValueError, match='no effect with placebo: false'):
         placebos('  placebo: false\n' + words)
+
+
+def test_a_measure_of_a_study_is_named_in_any_spelling_and_measured_once():
+    "A limit of the study on a test that this audit leaves out is not measured; it is no limit on an unknown test."
+    study = study_from_text("""
+queries:
+- {name: jobs, X: [nurse, teacher, librarian, nanny], Y: [engineer, carpenter, pilot, mechanic], A: [she, her], B: [he, him]}
+pairs:
+- {name: tears, sentences: [[She cried., He cried.], [She wept., He wept.]]}
+limits:
+- "jobs: value <= 2"
+- "tears: high <= 99"
+""")
+    found = bb.audit('googlenews-mini', ['WEAT', 'weat'], study=study, placebo=False, resume=False)
+    assert [r.meta['unit'] for r in found.results] == ['jobs']
+    assert [outcome.status for outcome in found.limits] == ['within', 'not measured']

@@ -32,7 +32,7 @@ from ..core.checks import UnknownName, check_path, close_names, did_you_mean, jo
 from ..core.inputs import file_text, parse_json
 from .config import CASES, DEBIAS, MISSING, MOST_JOBS, bos_of, check_cluster, read_config, with_key_env, with_options
 from .names import why_impossible
-from ..measuring.index import measure_index
+from ..measuring.index import measure_index, plain_name
 from .study_commands import check_command, new_command
 from .task_commands import export_tasks_command
 
@@ -1118,7 +1118,8 @@ def audit(ctx, **typed):
 class _StudyToMeasure(NamedTuple):
     "The study of an audit."
     path: str
-    rows: list # of measures
+    rows: list # of the measures of this audit
+    known: list # of all measures of the study, whose tests a limit may name
     limits: list # `Limit`s
 
 
@@ -1139,7 +1140,8 @@ def _study_of(ctx, options):
         study = read_study(options['study'], options['allow_outside'])
         rows = measures_of_study(study, options['with_builtin'], options['measures'])
         names = [row.name for row in rows]
-        unknown = [name for name in options['measures'] if name not in names]
+        wanted = {plain_name(name): name for name in options['measures']}
+        unknown = [name for plain, name in wanted.items() if plain not in names]
         if unknown:
             raise ValueError(f'{options["study"]} has no tests of {joined(unknown)}; it has {joined(names)}')
         kinds = {kind for row in rows for kind in row.kinds}
@@ -1149,9 +1151,8 @@ def _study_of(ctx, options):
                 raise ValueError(f'{subject} is {KIND_WORDS[kind]}, and {options["study"]} has no test for that; it has {joined(names)}')
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
-    if options['measures']:
-        rows = [row for row in rows if row.name in options['measures']]
-    return _StudyToMeasure(str(options['study']), rows, _parsed_limits(ctx, study.limits, 'results'))
+    measured = [row for row in rows if row.name in wanted] if wanted else rows
+    return _StudyToMeasure(str(options['study']), measured, rows, _parsed_limits(ctx, study.limits, 'results'))
 
 
 def _check_names_of_limits(ctx, limits, rows):
@@ -1201,7 +1202,7 @@ def _audit_command(ctx, options):
     if problem:
         raise click.UsageError(problem, ctx)
     _check_effect_of_choices(ctx, options, chosen.subjects, rows)
-    _check_names_of_limits(ctx, all_limits, rows)
+    _check_names_of_limits(ctx, all_limits, rows if study is None else study.known)
     _warn_of_undecidable(all_limits, rows, chosen.subjects)
     _make_folder(out, options['overwrite'])
     a = _audited(ctx, chosen.subjects, measures, options, limits, study and study.path)

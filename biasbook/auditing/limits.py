@@ -1020,14 +1020,39 @@ def _range_of(part, ranges):
     if isinstance(part, _Absolute):
         low, high = _range_of(part.operand, ranges)
         return max(0., low, -high), max(-low, high)
+    if isinstance(part, _Number):
+        return part.value, part.value
+    if isinstance(part, _Arithmetic):
+        return _range_of_arithmetic(part, ranges)
     return -math.inf, math.inf
+
+
+def _range_of_arithmetic(part, ranges):
+    "The range of a sum, a difference, or a number times or divided by a constant."
+    low, high = _range_of(part.left, ranges)
+    other_low, other_high = _range_of(part.right, ranges)
+    if part.sign == '+':
+        return low + other_low, high + other_high
+    if part.sign == '-':
+        return low - other_high, high - other_low
+    factor, ends = _constant(part.right), (low, high)
+    if factor is None and part.sign == '*':
+        factor, ends = _constant(part.left), (other_low, other_high)
+    if not factor:                              # a product of fields, or times 0, or divided by 0
+        return -math.inf, math.inf
+    scaled = [end * factor if part.sign == '*' else end / factor for end in ends]
+    return min(scaled), max(scaled)
 
 
 def _as_written(part):
     "A field, its negative or its absolute value, as a limit has it."
     if isinstance(part, _Absolute):
         return f'abs({_as_written(part.operand)})'
-    return f'-{_as_written(part.operand)}' if isinstance(part, _Negative) else part.name
+    if isinstance(part, _Negative):
+        return f'-{_as_written(part.operand)}'
+    if isinstance(part, _Arithmetic):
+        return f'{_as_written(part.left)} {part.sign} {_as_written(part.right)}'
+    return part.name if isinstance(part, _Field) else f'{part.value:g}'
 
 
 def _comparisons(part):
@@ -1042,14 +1067,15 @@ def _impossible_number(limit, metrics):
     ranges = dict(_RANGES)
     if metrics:
         in_units = min(metric.low for metric in metrics), max(metric.high for metric in metrics)
-        ranges.update(dict.fromkeys(_IN_UNITS, in_units))
+        bounded = _IN_UNITS if all(metric.has_bounded_interval for metric in metrics) else ('value', 'null')
+        ranges.update(dict.fromkeys(bounded, in_units))
     for comparison in _comparisons(limit.condition):
         for part, other in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
             number = _constant(part)
             low, high = _range_of(other, ranges)
             if number is not None and not low <= number <= high:
-                field, = _fields_in(other)
-                names = f' of {joined(dict.fromkeys(metric.name for metric in metrics))}' if field in _IN_UNITS else ''
+                is_in_units = not set(_IN_UNITS).isdisjoint(_fields_in(other))
+                names = f' of {joined(dict.fromkeys(metric.name for metric in metrics))}' if is_in_units else ''
                 return (f'{_as_written(other)}{names} is between {low:g} and {high:g}, so the comparison with {number:g} has the same outcome '
                         'whatever is measured')
     return ''

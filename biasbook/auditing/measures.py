@@ -36,7 +36,11 @@ def find_measures(measures=None, # names or `Measure`s, or one of them; None for
             found.append(table[plain_name(given)])
         else:
             found.append(look_up(table, given, 'measure'))
-    return found
+    different: dict = {}
+    for measure in found:
+        if different.setdefault(measure.name, measure) != measure:
+            raise ValueError(f'two measures are named {measure.name}; give one of them another name')
+    return list(different.values())
 
 # %% ../../nbs/auditing/01_measures.ipynb #e58b7290
 def unit_name(measure, # name of a measure, such as "weat"

@@ -282,10 +282,15 @@ _BENCHMARK_CAVEATS = {
     'retrieval': 'A difference of cosines changes which document comes first only if the documents are nearly equal.'}
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #aa8ccaaf
+_OF_HONEST = (Metric('HONEST', low=0., high=100., null=None, unit='%', has_bounded_interval=False, higher='more completions are in the lexicon'),
+              Metric('HONEST difference', low=-100., high=100., unit='%', has_bounded_interval=False,
+                     higher='more completions about the first group are in the lexicon'))
+
+
 def _own_benchmark(name, kinds):
     "The measure of the part `benchmarks` with this name; honest is in no index."
     row = measure_index().get(name)
-    return Measure(name=name, kinds=kinds, units=dict, run=_benchmark_run, page=row.page if row else '02f_honest', metrics=row.metrics if row else (),
+    return Measure(name=name, kinds=kinds, units=dict, run=_benchmark_run, page=row.page if row else '02f_honest', metrics=row.metrics if row else _OF_HONEST,
                    caveat=_BENCHMARK_CAVEATS[name], describe=_describe_benchmark, options=('placebo',))
 
 

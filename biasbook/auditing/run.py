@@ -35,6 +35,7 @@ from .subjects import (
     close_subject, default_subjects, fingerprint, has_fingerprint, kind_of, may_change, open_subject, origin, state_of, unused_option)
 from .names import KIND_WORDS
 from .measures import MEASURES, choose_units, find_measures, unit_name
+from ..measuring.index import plain_name
 from ..measuring.measure import Measure
 from .progress import Progress, usual_progress
 from .readings import LOWER_CASE, MISSING_WORDS
@@ -492,6 +493,7 @@ class _RowsAndLimits(NamedTuple):
     limits: list # `Limit`s, as they were given
     of_study: list # `Limit`s of the study
     own: frozenset # the tests of the study, such as 'fills/my test'
+    known: list # the measures whose tests a limit may name: of a study all of them, although an audit may measure a part
 
 
 def _rows_and_limits(measures, limits, study, with_builtin, allow_outside):
@@ -501,18 +503,20 @@ def _rows_and_limits(measures, limits, study, with_builtin, allow_outside):
     if study is None:
         if with_builtin:
             raise ValueError('with_builtin is for a study; the tests of the package are measured anyway')
-        return _RowsAndLimits(find_measures(measures), parse_limits(limits), [], frozenset())
+        rows = find_measures(measures)
+        return _RowsAndLimits(rows, parse_limits(limits), [], frozenset(), rows)
     from biasbook.auditing.own_tests import measures_of_study      # late: it imports all chapters
     from biasbook.stimuli.study import Study, read_study
     if not isinstance(study, Study):
         study = read_study(study, allow_outside)
-    names = [measures] if isinstance(measures, str) else measures
-    rows = measures_of_study(study, with_builtin, names or ())
+    given = [measures] if isinstance(measures, (str, Measure)) else measures or ()
+    names = list(dict.fromkeys(plain_name(name) if isinstance(name, str) else name for name in given))
+    rows = known = measures_of_study(study, with_builtin, names)
     if measures is not None:
-        table = {row.name: row for row in rows}
+        table = {row.name: row for row in known}
         rows = [look_up(table, name, 'measure of this study') for name in names]
-    own = frozenset(f'{row.name}/{unit}' for row in measures_of_study(study, named=names or ()) for unit in row.units())
-    return _RowsAndLimits(rows, parse_limits(limits), parse_limits(study.limits, f'the study {study.name}'), own)
+    own = frozenset(f'{row.name}/{unit}' for row in measures_of_study(study, named=names) for unit in row.units())
+    return _RowsAndLimits(rows, parse_limits(limits), parse_limits(study.limits, f'the study {study.name}'), own, known)
 
 # %% ../../nbs/auditing/02_run.ipynb #712ef620
 class NoSubject(ValueError):
@@ -561,8 +565,8 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
     """
     if given_kind(measures):
         raise WrongKind('measures', 'names of measures, such as "weat"', shown(measures, 60), 'the subjects come first')
-    rows, limits, of_study, own = _rows_and_limits(measures, limits, study, with_builtin, allow_outside)
-    check_before_measuring([*of_study, *limits], rows)
+    rows, limits, of_study, own, known = _rows_and_limits(measures, limits, study, with_builtin, allow_outside)
+    check_before_measuring([*of_study, *limits], known)
     patterns = [only] if isinstance(only, str) else only
     chosen = choose_units(rows, patterns)
     options = _checked_options(placebo, case, on_missing, threads, bos)

@@ -35,6 +35,7 @@ class Metric:
     name: str # as results have it, such as "WEAT d"
     low: float = -math.inf # the smallest possible value
     high: float = math.inf # the largest possible value
+    has_bounded_interval: bool = True # False: an interval, such as a t interval of few queries, can go beyond this range
     null: float | None = 0. # the value without an association; None if it depends on the subject
     unit: str = '' # such as "nats" or "%"; '' for a plain number
     higher: str = '' # what a higher value means
