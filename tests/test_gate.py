@@ -58,7 +58,7 @@ def repository(tmp_path_factory):
     command.chmod(0o755)
     accept, = blocks('sh')
     first, second = accept.strip().split('\n')
-    assert second == 'git add bias' and run(folder, first).returncode == 0
+    assert second == 'git add bias' and run_here(folder, first).returncode == 0
     return folder
 
 
@@ -105,7 +105,7 @@ def test_commands_of_the_workflow(repository):
     done = run(repository, check)
     assert (done.returncode, messages(done.stderr)) == (0, '') and 'Limits: 4 within' in done.stdout and '::error' not in done.stdout
     assert len(ET.parse(repository / 'limits.xml').getroot().findall('.//testcase')) == 4
-    done = run(repository, compare)
+    done = run_here(repository, compare)
     assert (done.returncode, messages(done.stderr)) == (0, '') and 'Limits: 2 within' in done.stdout
     assert len(ET.parse(repository / 'changes.xml').getroot().findall('.//testcase')) == 2
     assert {p.name for p in (repository / 'bias-audit').iterdir()} == {'report.html', 'results.csv', 'results.json', 'results.md',

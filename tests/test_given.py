@@ -77,3 +77,30 @@ def test_loaders(tmp_path):
 def test_a_chat_model_is_asked_by_llm_iat(masked):
     with pytest.raises(TypeError, match='novels-mini-masked is a masked language model'):
         bb.llm_iat(masked, 'power')
+
+
+def test_the_second_argument_first(vectors, masked):
+    "Swapped arguments: the message names what was given in place of the subject, or of the items."
+    template = '{group} is a {target}.'
+    direction = bb.bias_direction(vectors)
+    comes_first = [
+        (bb.fill_bias, (template, masked, ('she', 'he'), ['nurse']), "'{group} is a {target}.' is a template, and the model comes first"),
+        (bb.fill_bias_difference, (template, masked, ('she', 'he'), ['nurse'], ['pilot']), 'is a template, and the model comes first'),
+        (bb.rewording_contrasts, (template, masked, ('she', 'he'), ['nurse']), 'is a template, and the model comes first'),
+        (bb.cbs, (template, masked, ['she', 'he'], ['nurse']), 'is a template, and the model comes first'),
+        (bb.bec_pro, ('EN', masked), "'EN' is the name of a language of BEC-Pro, and the model comes first"),
+        (bb.bbq, ('example', masked), "'example' is the name of a set of questions, and the model comes first"),
+        (bb.llm_iat, ('career', masked), "'career' is the name of a word association test, and the chat model comes first"),
+        (bb.cluster_bias, (direction, vectors), 'this is a direction, and the word vectors come first'),
+        (bb.hard_debias, (direction, vectors), 'this is a direction, and the word vectors come first'),
+        (bb.analogies, ('google-lower', vectors), "'google-lower' is the name of a set of analogy questions, and the word vectors come first"),
+        (bb.audit, ('weat', vectors), 'measures must be names of measures, such as "weat", but is'),
+        (bb.audit, ('weat', vectors), 'the subjects come first'),
+        (bb.occupation_gap, ({'nurse': 1.}, vectors), 'occupations must be a mapping of words to numbers, but is WordVectors; the subject comes first'),
+        (bb.honest_scores, ([['a']], ['a'], ['a']), 'items must be a table, as load_honest and honest_items return it'),
+        (bb.save_audit, ('folder', 'audit'), 'audit must be an Audit, as audit() and load_audit return it'),
+        (bb.sas_by_type, ([],), 'result must be a Result of sas_pairs'), (bb.unqover_plot, ([],), 'result must be a Result of unqover')]
+    for function, arguments, says in comes_first:
+        with pytest.raises((TypeError, ValueError, FileNotFoundError)) as caught:
+            function(*arguments)
+        assert says in str(caught.value), function

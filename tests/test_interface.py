@@ -12,6 +12,7 @@ import yaml
 import biasbook as bb
 
 sys.path.insert(0, str(Path(__file__).parent))
+from index import INDEX, index_text  # noqa: E402
 from interface import differences, interface, root, snapshot_path, version  # noqa: E402
 
 
@@ -22,6 +23,10 @@ def test_interface_is_the_saved_one():
     assert not changed, ('the public interface changed: ' + '; '.join(changed[:10]) +
                          '. If you mean it, raise the version in settings.ini if this one is released, run python tests/interface.py '
                          '--write, and add a line to CHANGELOG.md')
+
+
+def test_index_of_measures_is_fresh():
+    assert INDEX.read_text(encoding='utf-8') == index_text(), 'a declaration changed: run python tests/index.py --write'
 
 
 @pytest.mark.parametrize('before, now, expected', [

@@ -4,6 +4,7 @@ The other tests of the notebooks run in execnb's shell, which has no inline back
 One page is run here, without the registered files, and all pages with `--flags slow`. Cells flagged `slow` are skipped with a message, as
 cells that lack something; `check` cells do nothing."""
 import os
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -149,14 +150,32 @@ def test_run_all_without_data(page, tmp_path):
     assert differences(page, tmp_path, BIASBOOK_DATA_DIR='') == []
 
 
+def shows_progress(source, notebook):
+    "Does a cell show a bar or print in a loop, or call a function of the page that does?"
+    helpers = [name for cell in notebook.cells if 'progress' in cell.source for name in re.findall(r'^def (\w+)', cell.source, re.M)]
+    return bool(re.search('|'.join([r'progress', r'^ +.*print\(', *(rf'\b{name}\(' for name in helpers)]), source, re.M))
+
+
+def seconds(duration):
+    "The seconds of `about 4 minutes`; 0 for `a moment`."
+    found = re.search(r'(\d+|half a|one|a) (second|minute|s$)', duration)
+    if not found:
+        return 0
+    number = {'half a': .5, 'one': 1, 'a': 1}.get(found[1]) or int(found[1])
+    return number * (60 if found[2] == 'minute' else 1)
+
+
 def test_flagged_cells_name_what_they_need():
-    """A flag names what its cell needs, or how long the cell takes, and the page calls skip_flagged_cells before it."""
+    """A flag names what its cell needs, or how long the cell takes; then the cell shows its progress. The page calls skip_flagged_cells before it."""
+    assert [seconds(words) for words in ('about 4 minutes', 'about half a minute', '7 s', 'a moment, after the cell above')] == [240, 30, 7, 0]
     registered = registry().index
     for page, notebook, cells in cells_with('slow', 'data', 'hub', 'real', 'live', 'env', 'check'):
         for cell in cells:
             for kind in flags(cell).keys() & {'slow', 'data', 'hub', 'real', 'live', 'env'}:
                 names = flags(cell)[kind]
                 assert names, f'{page}: name what this cell needs after #| {kind}:\n{cell.source[:200]}'
+                if kind == 'slow' and seconds(' '.join(names)) >= 20:
+                    assert shows_progress(cell.source, notebook), f'{page}: show how far this cell is, as with_progress does:\n{cell.source[:200]}'
                 if kind == 'data':
                     for name in names:
                         assert any(file == name or file.startswith(f'{name}/') for file in registered), f'{page}: {name}'

@@ -33,6 +33,22 @@ def test_no_name_is_kept_for_old_callers():
     assert not found
 
 
+def names_defined_by(node):
+    "The names that a statement of a module defines. A function that a decorator registers, as one of several, defines none."
+    if isinstance(node, ast.ClassDef) or isinstance(node, ast.FunctionDef) and not node.decorator_list:
+        return [node.name]
+    if isinstance(node, ast.Assign):
+        return [target.id for target in node.targets if isinstance(target, ast.Name)]
+    return []
+
+
+def test_no_name_is_defined_twice():
+    "A second function of the same name would replace the first one for all that call it."
+    for module, tree in trees():
+        names = [name for node in tree.body for name in names_defined_by(node)]
+        assert len(names) == len(set(names)), (module, [name for name in set(names) if names.count(name) > 1])
+
+
 def test_no_name_is_a_module_and_a_function():
     assert all(not inspect.ismodule(getattr(bb, name)) for name in bb.__all__)
 

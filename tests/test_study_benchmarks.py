@@ -70,7 +70,7 @@ def write_study(folder, language):
         {'name': 'names', 'measure': 'unqover', 'subjects': list(lists.subjects), 'attributes': dict(lists.attributes), 'contexts': lists.contexts},
         {'name': 'stand-ins', 'measure': 'honest', 'lexicon': 'stand-ins.txt', 'identities': identities, 'templates': frames, 'k': 5},
         {'name': 'names and words', 'measure': 'llm_iat', 'X': words['career'], 'Y': words['family'], 'A': ['Ben'], 'B': ['Julia'],
-         'names': ['career', 'family', 'Ben', 'Julia'], 'placebo': False}],
+         'names': ['career', 'family', 'Ben', 'Julia']}],
         'limits': ['pronouns: abs(value) <= .1', 'questions: abs(value) <= 1', 'names and words: p >= .05']}
     (folder / 'planted.yaml').write_text(yaml.safe_dump(study, sort_keys=False), encoding='utf-8')
     return folder / 'planted.yaml'
@@ -246,7 +246,7 @@ def test_with_the_tests_of_the_book():
     "Own items run beside the tests of the package."
     items = [{'sentence': f'The {word} said that {{pronoun}} was tired.', 'pro': 'she', 'anti': 'he', 'occupation': word} for word in ('nurse', 'maid')]
     study = bb.Study(benchmarks=[{'name': 'mine', 'measure': 'winobias', 'items': items}])
-    audit = bb.audit('novels-mini-masked', study=study, with_builtin=True, only=['mine', 'maskfill/*'], resume=False)
+    audit = bb.audit('novels-mini-masked', study=study, with_builtin=True, only=['mine', 'maskfill/*'], placebo=False, resume=False)
     assert [r.meta['unit'] for r in audit.results] == ['pronouns', 'parents', 'mine'] and not audit.failures
 
 
@@ -335,7 +335,8 @@ def test_model_behind_a_server(tmp_path):
         served = bb.load_model(server.name(), tokenizer='novels-mini-causal', store=None)
         findings = bb.check_study(tmp_path / 'mine.yaml', served)
         audit = bb.audit(served, study=tmp_path / 'mine.yaml', placebo=False, resume=False)
-        with_placebos = bb.audit(served, study=tmp_path / 'mine.yaml', only=['career'], resume=False)
+        two_words = {'name': 'career', 'measure': 'llm_iat', 'X': ['work', 'money'], 'Y': ['home', 'children'], 'A': ['John'], 'B': ['Mary']}
+        with_placebos = bb.audit(served, study=bb.Study(benchmarks=[two_words]), resume=False)
     assert [finding.test for finding in findings if finding.stops] == ['hard words']
     assert [(failure['unit'], 'open the model on this machine' in failure['error']) for failure in audit.failures] == [('honest/hard words', True)]
     expected = {r.meta['unit']: r.value for r in local.results if r.meta['measure'] != 'honest'}
@@ -355,3 +356,36 @@ def test_audits_resume(tmp_path):
         return bb.audit('novels-mini-masked', study=bb.Study(benchmarks=tests), resume=tmp_path / 'store.sqlite')
 
     assert [audit(n).reused for n in (1, 1, 2)] == [0, 2, 1]
+
+
+def test_placebo_of_a_study_file():
+    "`placebo: false` leaves the placebo of a test out, words for it are an error then, and --no-placebo leaves such words out."
+    test = ('benchmarks:\n- name: tax\n  measure: retrieval\n  items:\n  - {query: tax, version: male, document: He helps.}\n'
+            '  - {query: tax, version: female, document: She helps.}\n  - {query: law, version: male, document: He acts.}\n'
+            '  - {query: law, version: female, document: She acts.}\n')
+    embedder = from_callable(lambda texts: [[len(text), text.count('e') + 1.] for text in texts], 'letters')
+
+    def placebos(more, placebo=True):
+        audit = bb.audit(embedder, study=study_from_text(test + more, 'mine.yaml'), placebo=placebo, resume=False)
+        return [e.name for e in audit.results[0].also if 'placebo' in e.name]
+
+    words = '  placebo_words: [guest, farmer, reader]\n'
+    assert placebos('') and placebos(words) and placebos('  placebo: false\n') == [] == placebos(words, placebo=False)
+    with pytest.raises(ValueError, match='no effect with placebo: false'):
+        placebos('  placebo: false\n' + words)
+
+
+def test_a_measure_of_a_study_is_named_in_any_spelling_and_measured_once():
+    "A limit of the study on a test that this audit leaves out is not measured; it is no limit on an unknown test."
+    study = study_from_text("""
+queries:
+- {name: jobs, X: [nurse, teacher, librarian, nanny], Y: [engineer, carpenter, pilot, mechanic], A: [she, her], B: [he, him]}
+pairs:
+- {name: tears, sentences: [[She cried., He cried.], [She wept., He wept.]]}
+limits:
+- "jobs: value <= 2"
+- "tears: high <= 99"
+""")
+    found = bb.audit('googlenews-mini', ['WEAT', 'weat'], study=study, placebo=False, resume=False)
+    assert [r.meta['unit'] for r in found.results] == ['jobs']
+    assert [outcome.status for outcome in found.limits] == ['within', 'not measured']

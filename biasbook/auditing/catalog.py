@@ -17,24 +17,23 @@ from ..core.checks import check_path, close_names, did_you_mean, shown
 from ..core.registry import bundled_yaml, located, registry_entries
 from ..models.checkpoints import bundled_models, why_not_loaded
 from ..embedders.providers import checked_subject
-from .names import FORMS, KIND_WORDS, MEASURE_NAMES, plain_name
+from .names import FORMS, KIND_WORDS
+from ..measuring.index import measure_index, plain_name
 from .subjects import OPENERS, SUBJECTS, kind_of, model_names, origin, scheme_of
 
 # %% ../../nbs/auditing/09_catalog.ipynb #4c196546
 def list_measures()->list[dict]: # name, kinds of subject, units, by default (yes or no), chapter, what it measures, limits, why it is off
     "A row for each measure of `biasbook audit`."
-    from biasbook.auditing.measures import MEASURES       # all chapters, which the other lists do not need
-    return [{'name': m.name, 'kinds': ', '.join(m.kinds), 'units': len(m.units()), 'default': 'no' if m.why_off else 'yes',
-             'chapter': m.page, 'about': MEASURE_NAMES[m.name].about, 'limits': m.limits, 'why_off': m.why_off} for m in MEASURES]
+    return [{'name': m.name, 'kinds': ', '.join(m.kinds), 'units': len(m.units), 'default': 'yes' if m.is_default else 'no',
+             'chapter': m.page, 'about': m.about, 'limits': m.caveat, 'why_off': m.why_off} for m in measure_index().values()]
 
 # %% ../../nbs/auditing/09_catalog.ipynb #923030f2
 def list_queries()->list[dict]: # name, measure, groups, words, source
     "A row for each query: what it compares, how many words it has, and who chose them."
-    from biasbook.auditing.measures import MEASURES
     rows = []
-    for m in MEASURES:
-        for name, spec in m.units().items():
-            rows.append({'name': name, 'measure': m.name, **m.describe(spec)._asdict()})
+    for m in measure_index().values():
+        for name, about in m.units.items():
+            rows.append({'name': name, 'measure': m.name, **about._asdict()})
     return rows
 
 # %% ../../nbs/auditing/09_catalog.ipynb #f69aca08
@@ -136,7 +135,7 @@ def overview_text()->str: # at most 40 lines of 100 characters
     "How subjects are written, what can be measured, and which subjects come with the package."
     from biasbook.results.tables import text_table
     forms = [[f'  {form.example}', form.about] for form in FORMS]
-    measures = [[f'  {name}', ', '.join(row.kinds), row.about] for name, row in MEASURE_NAMES.items() if row.is_default]
+    measures = [[f'  {name}', ', '.join(row.kinds), row.about] for name, row in measure_index().items() if row.is_default]
     blocks = [text_table([['Subjects', 'opens'], *forms]),
               '\n'.join([text_table([['Measures', 'of', 'about'], *measures]), *_off_lines()]),
               text_table([['Bundled subjects', 'kind', 'needs'], *_bundled_rows()]),
@@ -144,7 +143,8 @@ def overview_text()->str: # at most 40 lines of 100 characters
     return '\n\n'.join(blocks)
 
 
-IN_PYTHON_ONLY = ('crows_pairs', 'stereoset', 'cbs', 'disco') # measures that no audit runs
+IN_PYTHON_ONLY = ('stereoset', 'disco') # measures that no audit runs
+_IN_STUDIES_ONLY = ('crows_pairs', 'cbs', 'honest') # measures that an audit runs on the items of a study file only
 
 _SUBJECTS_OF = {'vectors': 'word vectors', 'masked': 'language models', 'causal': 'language models', 'seq2seq': 'language models',
                 'embedder': 'embedders'} # kind -> its name in the plural
@@ -153,12 +153,13 @@ _SUBJECTS_OF = {'vectors': 'word vectors', 'masked': 'language models', 'causal'
 def _off_lines():
     "Which measures run only if they are named, in a line for each kind of subject, and which an audit does not run."
     names_of: dict = {}
-    for name, row in MEASURE_NAMES.items():
+    for name, row in measure_index().items():
         if not row.is_default:
             names_of.setdefault(_SUBJECTS_OF[row.kinds[0]], []).append(name)
     lines = [f'  of {kind}: {", ".join(names)}' for kind, names in names_of.items()]
     return ['Only if named, as in --measure rnd (why, and what they measure: biasbook list measures)', *lines,
-            f'Only in Python: {", ".join(f"bb.{name}" for name in IN_PYTHON_ONLY)}; bb.honest also in study files']
+            f'Only in Python: {", ".join(f"bb.{name}" for name in IN_PYTHON_ONLY)}; also in study files: '
+            f'{", ".join(f"bb.{name}" for name in _IN_STUDIES_ONLY)}']
 
 
 def _bundled_rows():
@@ -256,7 +257,7 @@ def _suggestion(names, name=''):
 
 def _other_meaning(name):
     "What to type for the name of a measure or a query in place of a subject; '' for another name."
-    if plain_name(name) in MEASURE_NAMES:
+    if plain_name(name) in measure_index():
         return f'{name} is a measure, not a subject; to compute it: biasbook audit SUBJECT --measure {plain_name(name)}'
     is_query = any(row['name'].lower() == name.lower() for row in list_queries())
     if is_query:

@@ -14,12 +14,12 @@ from typing import Callable, NamedTuple
 
 from markupsafe import Markup
 
-from .. import __version__
+import biasbook
 from ..core.checks import format_count, listed, plural
 from ..results.readings import is_known
 from ..results.sentences import (before_after_text, capitalized, changes_text, left_text, limits_text, p_text,
                                         percent_text)
-from ..results.tables import safe_csv
+from ..results.tables import safe_csv, table_rows
 from ..stats.estimate import format_p
 from ..stats.multiplicity import holm
 from ..chapters.debias import ASSOCIATION
@@ -114,7 +114,7 @@ _QUESTIONS = {'direct bias': 'How far do neutral words lean along the direction?
 def changes_of_debiasing(table, # of compare_debiasing, with an after
                         )->list: # of Changes, in the order of the table; without measures that have no value on a side
     "The changes from before debiasing to after it."
-    rows = [row for row in table.to_dict('records') if is_known(row['before']) and is_known(row['after'])]
+    rows = [row for row in table_rows(table) if is_known(row['before']) and is_known(row['after'])]
     tested = [row for row in rows if is_known(row['p'])]
     adjusted = dict(zip((row['measure'] for row in tested), holm([row['p'] for row in tested]))) if tested else {}
     changes = []
@@ -323,10 +323,10 @@ def comparison_report(comparison, # an AuditComparison
     headline = changes_text(len(changes), len(moved), n_changed, sum(is_known(c.p_holm) for c in changes), largest,
                             len(comparison.unpaired))
     about = [date, f'{plain(names[0], 100)} → {plain(names[1], 100)}', f'{plural(len(comparison.unpaired), "result")} not compared',
-             f'biasbook {__version__}']
+             f'biasbook {biasbook.__version__}']
     unpaired = [f'<b>{escaped(row["result"], 200)}</b> in {escaped(row["subject"], 200)}: {escaped(row["why"], 4000)}' for row in comparison.unpaired]
     data = json.dumps(comparison.to_dict(), ensure_ascii=False, allow_nan=False)
-    facts = facts_html({'first audit': str(names[0]), 'second audit': str(names[1]), 'biasbook': __version__}.items())
+    facts = facts_html({'first audit': str(names[0]), 'second audit': str(names[1]), 'biasbook': biasbook.__version__}.items())
     notes = list_html([escaped(note, 4000) for note in comparison.notes])
     return _report(f'Changes in {listed([plain(s, 60) for s in subjects], 3)}' if subjects else 'Changes', about, headline, changes,
                    [('Not compared', list_html(unpaired)), ('Notes', notes),
@@ -348,7 +348,7 @@ class _DirectBias(NamedTuple):
 
 def _direct_bias(table):
     "Direct bias before and after; along the direction of each where the two have no direction in common."
-    rows = {row['measure']: row for row in table.to_dict('records')}
+    rows = {row['measure']: row for row in table_rows(table)}
     direct = rows['direct bias']
     if not is_known(direct['after']):
         direct = rows.get('direct bias, own direction', direct)
@@ -362,11 +362,11 @@ def before_after_report(table, # of compare_debiasing, with an after
     "A page about what debiasing left."
     about = table.attrs
     changes = changes_of_debiasing(table)
-    line = [date, f'{about["before"]} → {about["after"]}', f'{format_count(about["words"])} words', f'biasbook {__version__}']
+    line = [date, f'{about["before"]} → {about["after"]}', f'{format_count(about["words"])} words', f'biasbook {biasbook.__version__}']
     missing = [f'{escaped(what)}: {escaped(", ".join(map(str, words)), 4000)}' for what, words in about['left out'].items() if words]
-    failed = [f'<b>{escaped(row["measure"])}</b>: {escaped(row["note"], 4000)}' for row in table.to_dict('records') if not is_known(row['before'])]
+    failed = [f'<b>{escaped(row["measure"])}</b>: {escaped(row["note"], 4000)}' for row in table_rows(table) if not is_known(row['before'])]
     facts = {'before': about['before'], 'after': about['after'], 'direction': about['direction'], 'seed of random directions': about['seed'],
-             'biasbook': __version__}
+             'biasbook': biasbook.__version__}
     provenance = facts_html((name, str(x)) for name, x in facts.items())
     if command:
         provenance += code_html(command)

@@ -27,11 +27,12 @@ from typing import NamedTuple
 import click
 from click.core import ParameterSource
 
-from .. import __version__
-from ..core.checks import UnknownName, check_path, close_names, did_you_mean, joined, plural
+import biasbook
+from ..core.checks import UnknownName, check_path, close_names, did_you_mean, joined, listed, plural
 from ..core.inputs import file_text, parse_json
 from .config import CASES, DEBIAS, MISSING, MOST_JOBS, bos_of, check_cluster, read_config, with_key_env, with_options
-from .names import MEASURE_NAMES, why_impossible
+from .names import why_impossible
+from ..measuring.index import measure_index, plain_name
 from .study_commands import check_command, new_command
 from .task_commands import export_tasks_command
 
@@ -587,7 +588,7 @@ def _exit_code_of(checks):
 
 # %% ../../nbs/auditing/11_cli.ipynb #0f4fbcd2
 @click.group(cls=Commands, context_settings={'help_option_names': ['-h', '--help']})
-@click.version_option(__version__, prog_name='biasbook')
+@click.version_option(biasbook.__version__, prog_name='biasbook')
 def main():
     """Measure social bias in word embeddings, language models and embedding APIs.
 
@@ -800,33 +801,21 @@ def _flag(name):
     return typed.get(name) or f'--{name.replace("_", "-")}'
 
 
-def _where(subject):
-    "Where a subject is computed: \"vectors\", \"server\" or \"provider\", or \"here\" with torch."
-    from biasbook.auditing.subjects import scheme_of
-    from biasbook.core.addresses import SERVERS
-    from biasbook.embedders.providers import PROVIDERS
-    scheme, _ = scheme_of(subject)
-    if scheme in (*SERVERS, 'openai-compatible'):
-        return 'server'
-    if scheme in PROVIDERS:
-        return 'provider'
-    return 'vectors' if scheme == 'vectors' else 'here'
+
 
 
 def _without_effect(options, subjects, with_limits):
     "Why an option that was given would change nothing in an audit of these subjects, or ''."
+    from biasbook.auditing.subjects import place_of, unused_option
     given = options['given']
-    places = {_where(subject) for subject in subjects}
+    places = {place_of(subject) for subject in subjects}
     if options['jobs'] > 1 and options['cluster']:
         return '--jobs is for processes here, and --cluster computes elsewhere; give one of them'
     if (options['junit'] or options['github']) and not with_limits:
         return '--junit and --github tell the outcomes of limits; give a --limit'
-    if options['threads'] > 1 and 'here' not in places:
-        return '--threads is for language models and embedders that are computed here, and no SUBJECT is one'
-    if options['case'] != 'auto' and 'vectors' not in places:
-        return '--case is for word vectors, and no SUBJECT is one'
-    if options['ask_again'] and not places & {'server', 'provider'}:
-        return '--ask-again is for models behind servers and embedders of providers, and no SUBJECT is one'
+    unused = unused_option(subjects, options['threads'], options['case'], options['ask_again'])
+    if unused:
+        return f'{_flag(unused.option)} is for {unused.what_for}, and no SUBJECT is one'
     if 'key_env' in given and 'server' not in places:
         return '--key-env is for models behind servers (vllm:, sglang:, completions:, openai-compatible:), and no SUBJECT is one'
     if 'key_env' in given and 'provider' in places:
@@ -967,8 +956,10 @@ def _audited(ctx, subjects, measures, options, limits=(), study=None):
     "The audit; Exit with 130 after Ctrl-C, 143 after SIGTERM."
     from biasbook.auditing.progress import usual_progress
     from biasbook.auditing.run import NoSubject, audit
+    from biasbook.auditing.subjects import unused_option
     from biasbook.embedders.providers import without_secrets
     progress = usual_progress(not options['quiet'])
+    ask_again = options['ask_again'] or (options['fresh'] and unused_option(subjects, ask_again=True) is None)
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: click.echo(f'Warning: {with_options(without_secrets(message))}', err=True)
         try:
@@ -976,8 +967,8 @@ def _audited(ctx, subjects, measures, options, limits=(), study=None):
                 return audit(subjects, measures, study=study, with_builtin=options['with_builtin'],
                              allow_outside=options['allow_outside'], only=list(options['only']) or None,
                              placebo=options['placebo'], case=options['case'], on_missing=options['missing'],
-                             threads=options['threads'], bos=bos_of(options['bos']), executor=pool, resume=not options['fresh'], ask_again=options['ask_again'] or options['fresh'],
-                             limits=limits, progress=progress)
+                             threads=options['threads'], bos=bos_of(options['bos']), executor=pool, resume=not options['fresh'],
+                             ask_again=ask_again, limits=limits, progress=progress)
         except NoSubject as e:
             return e.audit
         except KeyboardInterrupt as e:
@@ -1025,7 +1016,7 @@ def _complete_subjects(ctx, param, incomplete):
     return items
 
 def _complete_measures(ctx, param, incomplete):
-    return [name for name in MEASURE_NAMES if name.startswith(incomplete.lower())]
+    return [name for name in measure_index() if name.startswith(incomplete.lower())]
 
 # %% ../../nbs/auditing/11_cli.ipynb #faa63eda
 @main.command(short_help='Measure associations in vectors and models, and report.')
@@ -1127,7 +1118,8 @@ def audit(ctx, **typed):
 class _StudyToMeasure(NamedTuple):
     "The study of an audit."
     path: str
-    rows: list # of measures
+    rows: list # of the measures of this audit
+    known: list # of all measures of the study, whose tests a limit may name
     limits: list # `Limit`s
 
 
@@ -1148,7 +1140,8 @@ def _study_of(ctx, options):
         study = read_study(options['study'], options['allow_outside'])
         rows = measures_of_study(study, options['with_builtin'], options['measures'])
         names = [row.name for row in rows]
-        unknown = [name for name in options['measures'] if name not in names]
+        wanted = {plain_name(name): name for name in options['measures']}
+        unknown = [name for plain, name in wanted.items() if plain not in names]
         if unknown:
             raise ValueError(f'{options["study"]} has no tests of {joined(unknown)}; it has {joined(names)}')
         kinds = {kind for row in rows for kind in row.kinds}
@@ -1158,19 +1151,18 @@ def _study_of(ctx, options):
                 raise ValueError(f'{subject} is {KIND_WORDS[kind]}, and {options["study"]} has no test for that; it has {joined(names)}')
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
-    if options['measures']:
-        rows = [row for row in rows if row.name in options['measures']]
-    return _StudyToMeasure(str(options['study']), rows, _parsed_limits(ctx, study.limits, 'results'))
+    measured = [row for row in rows if row.name in wanted] if wanted else rows
+    return _StudyToMeasure(str(options['study']), measured, rows, _parsed_limits(ctx, study.limits, 'results'))
 
 
 def _check_names_of_limits(ctx, limits, rows):
-    "BadParameter for a limit on a test that does not exist, before anything is measured."
-    from biasbook.auditing.limits import check_names
+    "UsageError for a limit on a test that does not exist, or with a number that its field can never be, before anything is measured."
+    from biasbook.auditing.limits import check_before_measuring
     from biasbook.results.tables import printable
     try:
-        check_names(limits, rows)
+        check_before_measuring(limits, rows)
     except ValueError as e:
-        raise click.BadParameter(printable(str(e)), ctx, param_hint='--limit') from e
+        raise click.UsageError(printable(str(e)), ctx) from e
 
 
 def _warn_of_undecidable(limits, rows, subjects):
@@ -1210,7 +1202,7 @@ def _audit_command(ctx, options):
     if problem:
         raise click.UsageError(problem, ctx)
     _check_effect_of_choices(ctx, options, chosen.subjects, rows)
-    _check_names_of_limits(ctx, all_limits, rows)
+    _check_names_of_limits(ctx, all_limits, rows if study is None else study.known)
     _warn_of_undecidable(all_limits, rows, chosen.subjects)
     _make_folder(out, options['overwrite'])
     a = _audited(ctx, chosen.subjects, measures, options, limits, study and study.path)
@@ -1226,10 +1218,23 @@ def _audit_command(ctx, options):
             click.echo(f'Wrote report.html and results (json, csv, md, tex) to {out}')
         if chosen.left_out:
             click.echo(chosen.left_out)
-    for failure in a.failures:
-        what = f'{failure["subject"]} {failure["measure"]}'.rstrip()
-        click.echo(printable(with_options(f'Not measured: {what}: {failure["error"]}')), err=True)
+    for line in _failure_lines(a.failures):
+        click.echo(printable(with_options(line)), err=True)
     ctx.exit(_checked_audit(a, options['junit'], options['github'], options['quiet']))
+
+
+def _failure_lines(failures):
+    "A line for each error of a subject: with its measure, or with the number of tests and their measures if several have the same error."
+    together: dict = {}
+    for number, failure in enumerate(failures):
+        of_subject = '' if failure['measure'] else number       # two subjects can have one name once secrets are taken out of it
+        together.setdefault((failure['subject'], failure['error'], of_subject), []).append(failure['measure'])
+    lines = []
+    for (subject, error, _), measures in together.items():
+        what = f'{subject} {listed(dict.fromkeys(measures))}'.rstrip()
+        tests = f' ({plural(len(measures), "test")})' if len(measures) > 1 else ''
+        lines.append(f'Not measured: {what}{tests}: {error}')
+    return lines
 
 
 def _checked_audit(a, junit, github, quiet):

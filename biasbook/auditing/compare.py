@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
-from .. import __version__
+import biasbook
 from ..core.checks import check_choice, format_count, listed
 from ..results.result import Estimate, Result, Words, results_table
 from ..results.sentences import (Comparison, adjusted_changes_text, change_text, lost_text, moved_text, new_text, percent_text, question_text,
@@ -35,9 +35,9 @@ from ..models.fill_results import fill_change
 from .subjects import open_subject, origin
 from .measures import unit_name
 from .change_report import debiasing_headline
-from .files import Audit, dated_report, results_text, save_files
+from .files import Audit, check_no_other_results, dated_report, results_text, save_files
 from .readings import MISSING_WORDS
-from ..results.tables import safe_csv, text_table
+from ..results.tables import safe_csv, table_rows, text_table
 from .next_steps import subject_as_python
 
 # %% ../../nbs/auditing/08_compare.ipynb #a0afe504
@@ -315,7 +315,7 @@ class AuditComparison:
     def to_dict(self, by=0.):
         "Plain data for JSON: findings, notes, a row for each change, and the results without a counterpart."
         rows = [_without_nan(row) for row in self.table().to_dict('records')]
-        return {'comparison': {'biasbook': __version__, 'threshold': by}, 'findings': self.findings(by),
+        return {'comparison': {'biasbook': biasbook.__version__, 'threshold': by}, 'findings': self.findings(by),
                 'moved': [f'{r.subject}: {r.label}' for r in self.moved(by)], 'lost': len(self.lost()),
                 'notes': list(self.notes), 'changes': rows, 'unpaired': list(self.unpaired)}
 
@@ -505,7 +505,7 @@ def before_after_lines(table, # from compare_subjects
                       ): # an iterator over lines of text
     "The finding, a line for each measure, and notes."
     about = table.attrs
-    rows = table.to_dict('records')
+    rows = table_rows(table)
     head = ['measure', 'before', 'random']
     vectors = about['before']
     if about['after']:
@@ -563,7 +563,7 @@ def before_after_audit(table, # from compare_subjects
     if about['after']:
         names['after'] = about['after'] if about['after'] != about['before'] else f'{about["after"]}, after'
     results, failures = [], []
-    for row in table.to_dict('records'):
+    for row in table_rows(table):
         measure = row['measure']
         if math.isnan(row['before']):
             reason = MISSING_WORDS if measure in about.get('lacking', ()) else ''
@@ -576,7 +576,7 @@ def before_after_audit(table, # from compare_subjects
                                       interval=interval, words=Words(used={'words': about.get('used', {}).get(measure, [])}),
                                       meta={'measure': 'before and after', 'battery': 'before and after', 'name': measure}))
     facts = {name: {'kind': 'vectors', 'subject': shown_subject(subject), **origin(subject)} for name, subject in zip(names.values(), subjects)}
-    return Audit(tuple(results), tuple(failures), {'versions': {'biasbook': __version__}, 'command': command, 'subjects': facts})
+    return Audit(tuple(results), tuple(failures), {'versions': {'biasbook': biasbook.__version__}, 'command': command, 'subjects': facts})
 
 # %% ../../nbs/auditing/08_compare.ipynb #b11c7823
 def save_before_after(table, # from compare_subjects
@@ -590,15 +590,16 @@ def save_before_after(table, # from compare_subjects
     FileExistsError if the folder has other results; OSError: disk, permission."""
     found = before_after_audit(table, subjects, command)
     results = results_text(found)
+    check_no_other_results(folder, results, overwrite)
 
     def page(date):
         from biasbook.auditing.change_report import before_after_report
         from biasbook.auditing.report import report_html       # late: it imports all chapters and matplotlib
         return before_after_report(table, date, command) if table.attrs['after'] else report_html(found, date)
 
-    rows = [_without_nan(row) for row in table.to_dict('records')]
+    rows = [_without_nan(row) for row in table_rows(table)]
     settings = {name: value for name, value in table.attrs.items() if name != 'used'}
-    about = {'biasbook': __version__, **settings, 'subjects': {shown_subject(s): origin(s) for s in subjects}}
+    about = {'biasbook': biasbook.__version__, **settings, 'subjects': {shown_subject(s): origin(s) for s in subjects}}
     files = {'results.json': results, 'report.html': dated_report(folder, results, page), 'comparison.json': json.dumps({'about': about, 'rows': rows}, ensure_ascii=False, allow_nan=False,
                                            indent=1),
              'comparison.csv': safe_csv(table)}

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['LIMIT_FIELDS', 'CHANGE_FIELDS', 'STATUSES', 'Limit', 'parse_limit', 'limit_texts', 'parse_limits',
            'unbounded_absence', 'LimitOutcome', 'limit_fields', 'check_limits', 'limits_exit_code', 'LimitedTest',
-           'tests_of_limit', 'check_names', 'why_undecidable', 'check_change_limits', 'outcomes_to_data',
+           'tests_of_limit', 'check_before_measuring', 'why_undecidable', 'check_change_limits', 'outcomes_to_data',
            'outcomes_from_data']
 
 # %% ../../nbs/auditing/03a_limits.ipynb #79527a16
@@ -14,16 +14,17 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from ..core.checks import WrongKind, check_choice, check_text, clipped, did_you_mean, shown
+from ..core.checks import WrongKind, check_choice, check_text, clipped, did_you_mean, joined, shown
 from ..core.inputs import ODD_CHARACTERS
 from ..results.readings import READINGS, is_known, summary_table
 from ..results.result import PLACEBOS, Result
 from ..results.sentences import (limit_advice_text, limit_facts_text, limit_text, little_data_text, no_subject_text, not_found_text,
                                         unbounded_text)
 from .names import KIND_WORDS
+from ..measuring.index import measure_index
 
 # %% ../../nbs/auditing/03a_limits.ipynb #431a5dcf
 LIMIT_FIELDS = { # of a result -> its meaning
@@ -754,17 +755,29 @@ _LARGEST_DETECTABLE = 2. # in large effects; a correlation of 1 is two of them
 
 def _at_the_ends(record, r):
     "The fields of a result whose interval goes over the whole scale of its measure, as far as that is known."
+    low, high = _scale(r)
+    return {**record, 'detectable': _LARGEST_DETECTABLE, 'low': low, 'high': high}
+
+
+@cache
+def _metrics():
+    "The metrics of the measures of the package, by name."
+    return {metric.name: metric for measure in measure_index().values() for metric in measure.metrics}
+
+
+def _scale(r):
+    "The smallest and the largest value of the measure of a result, as far as they are known."
+    metric = _metrics().get(r.metric)
+    if metric is not None:
+        return metric.low, metric.high
     reach = _reach(r)
-    return {**record, 'detectable': _LARGEST_DETECTABLE, 'low': r.null - reach, 'high': r.null + reach}
-
-
-_REACH_OF_METRICS = {'BBQ s_AMB': 100., 'BBQ s_DIS': 100., 'retrieval difference': 2., 'HONEST difference': 100., 'UnQover μ': 1.}
+    return r.null - reach, r.null + reach
 
 
 def _reach(r):
-    "How far a value can be from the null, as far as that is known."
-    if r.metric in _REACH_OF_METRICS:
-        return _REACH_OF_METRICS[r.metric]
+    "How far a value of a measure that is not in the index can be from the null, as far as that is known."
+    if r.meta.get('value_unit') == '%':
+        return 100.
     kind = '' if r.comparison is None else r.comparison.kind
     if kind in ('correlation', 'neighbors', 'agreement', 'ratings'):
         return 1.
@@ -981,36 +994,124 @@ class LimitedTest(NamedTuple):
 
 
 def tests_of_limit(limit, # a Limit on results
-                   rows, # of measures, such as MEASURES
+                   measures, # of an audit, such as MEASURES
                   )->list: # of LimitedTests
     "The tests whose names fit the pattern of a limit."
     found = []
-    for row in rows:
-        for unit, spec in row.units().items():
-            if _matches(limit.pattern, _names(row.name, unit, row.describe(spec).groups)):
-                found.append(LimitedTest(unit, row.kinds))
+    for measure in measures:
+        for unit, spec in measure.units().items():
+            if _matches(limit.pattern, _names(measure.name, unit, measure.describe(spec).groups)):
+                found.append(LimitedTest(unit, measure.kinds))
     return found
 
 
-def check_names(limits, # Limits on results
-                rows, # of measures, such as MEASURES
+_RANGES = {'p': (0., 1.), 'p_adjusted': (0., 1.), 'placebo': (0., 1.), 'placebo_adjusted': (0., 1.), 'missing_share': (0., 1.),
+           'n': (0., math.inf), 'detectable': (0., math.inf)} # of fields that are alike in all measures
+_IN_UNITS = ('value', 'null', 'low', 'high') # fields in the unit of a measure
+
+
+def _range_of(part, ranges):
+    "The smallest and the largest number that a part of a condition can be, as far as that is known."
+    if isinstance(part, _Field):
+        return ranges.get(part.name, (-math.inf, math.inf))
+    if isinstance(part, _Negative):
+        low, high = _range_of(part.operand, ranges)
+        return -high, -low
+    if isinstance(part, _Absolute):
+        low, high = _range_of(part.operand, ranges)
+        return max(0., low, -high), max(-low, high)
+    if isinstance(part, _Number):
+        return part.value, part.value
+    if isinstance(part, _Arithmetic):
+        return _range_of_arithmetic(part, ranges)
+    return -math.inf, math.inf
+
+
+def _range_of_arithmetic(part, ranges):
+    "The range of a sum, a difference, or a number times or divided by a constant."
+    low, high = _range_of(part.left, ranges)
+    other_low, other_high = _range_of(part.right, ranges)
+    if part.sign == '+':
+        return low + other_low, high + other_high
+    if part.sign == '-':
+        return low - other_high, high - other_low
+    factor, ends = _constant(part.right), (low, high)
+    if factor is None and part.sign == '*':
+        factor, ends = _constant(part.left), (other_low, other_high)
+    if not factor:                              # a product of fields, or times 0, or divided by 0
+        return -math.inf, math.inf
+    scaled = [end * factor if part.sign == '*' else end / factor for end in ends]
+    return min(scaled), max(scaled)
+
+
+def _as_written(part):
+    "A field, its negative or its absolute value, as a limit has it."
+    if isinstance(part, _Absolute):
+        return f'abs({_as_written(part.operand)})'
+    if isinstance(part, _Negative):
+        return f'-{_as_written(part.operand)}'
+    if isinstance(part, _Arithmetic):
+        return f'{_as_written(part.left)} {part.sign} {_as_written(part.right)}'
+    return part.name if isinstance(part, _Field) else f'{part.value:g}'
+
+
+def _comparisons(part):
+    "The comparisons of numbers in a condition."
+    if isinstance(part, (_And, _Or)):
+        return [comparison for each in part.parts for comparison in _comparisons(each)]
+    return [part] if isinstance(part, _Compared) else []
+
+
+def _impossible_number(limit, metrics):
+    "A sentence about a number of a limit that the field beside it can never be; '' if there is none. `metrics` are of the tests of the limit."
+    ranges = dict(_RANGES)
+    if metrics:
+        in_units = min(metric.low for metric in metrics), max(metric.high for metric in metrics)
+        bounded = _IN_UNITS if all(metric.has_bounded_interval for metric in metrics) else ('value', 'null')
+        ranges.update(dict.fromkeys(bounded, in_units))
+    for comparison in _comparisons(limit.condition):
+        for part, other in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
+            number = _constant(part)
+            low, high = _range_of(other, ranges)
+            if number is not None and not low <= number <= high:
+                is_in_units = not set(_IN_UNITS).isdisjoint(_fields_in(other))
+                names = f' of {joined(dict.fromkeys(metric.name for metric in metrics))}' if is_in_units else ''
+                return (f'{_as_written(other)}{names} is between {low:g} and {high:g}, so the comparison with {number:g} has the same outcome '
+                        'whatever is measured')
+    return ''
+
+
+def _about_tests(measure):
+    "The names of each test of a measure, with the metrics of the measure."
+    for unit, spec in measure.units().items():
+        yield _names(measure.name, unit, measure.describe(spec).groups), measure.metrics
+
+
+def check_before_measuring(limits, # Limits on results
+                measures, # of an audit, such as MEASURES
                ): # nothing
-    "ValueError for a limit on a test that none of the measures has, with a similar name."
-    known = []
-    for row in rows:
-        for unit, spec in row.units().items():
-            known.append(_names(row.name, unit, row.describe(spec).groups))
+    "ValueError for a limit on a test that none of the measures has, with a similar name, and for a number that its field can never be."
+    if not limits:                              # most audits: reading all tests takes a tenth of a second
+        return
+    tests = [about for measure in measures for about in _about_tests(measure)]
     for limit in limits:
-        if not any(_matches(limit.pattern, names) for names in known):
+        metrics_of_tests = [metrics for names, metrics in tests if _matches(limit.pattern, names)]
+        if not metrics_of_tests:
+            known = [names for names, _ in tests]
             raise ValueError(f'the limit {limit.text}: no test has a name like {limit.pattern!r}; {_meant(limit.pattern, known)}')
+        all_known = all(metrics_of_tests)
+        metrics = [metric for metrics in metrics_of_tests for metric in metrics] if all_known else []
+        impossible = _impossible_number(limit, metrics)
+        if impossible:
+            raise ValueError(f'the limit {limit.text}: {impossible}')
 
 
 def why_undecidable(limit, # a Limit on results
-                    rows, # of measures, such as MEASURES
+                    measures, # of an audit, such as MEASURES
                     kinds, # of all subjects, such as {"vectors"}
                    )->str: # '' if a subject takes one of its tests, or if no test has such a name
     "Why a limit cannot be decided: all its tests are for other kinds of subject."
-    tests = tests_of_limit(limit, rows)
+    tests = tests_of_limit(limit, measures)
     needed = dict.fromkeys(kind for test in tests for kind in test.kinds)
     if not tests or not set(kinds).isdisjoint(needed):
         return ''

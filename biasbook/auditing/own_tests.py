@@ -11,8 +11,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import NamedTuple
 
-from .measures import MEASURES, Measure, UnitDescription, unit_name
-from .names import KIND_WORDS, plain_name
+from .measures import MEASURES, unit_name
+from .names import KIND_WORDS
+from ..measuring.index import find_measure, measure_index, plain_name
+from ..measuring.measure import Measure, Metric, UnitDescription
 from .subjects import open_subject
 from ..chapters.associations import ASSOCIATIONS
 from ..chapters.bbq import bbq
@@ -55,20 +57,20 @@ def _query_of(spec):
 
 
 def _weat_run(vectors, spec, **options):
-    "A query in word vectors, as the row of the table of measures has it."
-    return _OF_THE_BOOK['weat'].run(vectors, _query_of(spec), **options)
+    "A query in word vectors, as the measure has it."
+    return find_measure('weat').run(vectors, _query_of(spec), **options)
 
 
 def _seat_run(embedder, spec, **options):
     "A query in an embedder, in its own templates if it has some."
     if not spec.get('templates'):
-        return _OF_THE_BOOK['seat'].run(embedder, _query_of(spec), **options)
+        return find_measure('seat').run(embedder, _query_of(spec), **options)
     return seat(embedder, Query(**_query_of(spec)), templates=spec['templates'], on_missing='drop', **options)
 
 
 def _association_run(name, vectors, spec, **options):
     "A query in word vectors, by a measure beside WEAT."
-    return _OF_THE_BOOK[name].run(vectors, _query_of(spec), **options)
+    return find_measure(name).run(vectors, _query_of(spec), **options)
 
 
 def _known_words(model, words, what, least):
@@ -212,15 +214,14 @@ def _benchmark_test(spec):
     return BenchmarkTest(**{of_field.name: spec[of_field.name] for of_field in fields(BenchmarkTest)})
 
 
-_WITH_PLACEBO = ('bbq', 'bec_pro', 'honest', 'llm_iat', 'retrieval', 'unqover', 'winobias', 'winogender') # benchmarks with an option for placebos
-
-
 def _benchmark_run(subject, spec, placebo=True):
     "A benchmark with own items. The result has the checksum of the items, so that audits of other items are not compared."
     test = _benchmark_test(spec)
     options = test.options
-    if test.measure in _WITH_PLACEBO:
-        options = {**options, 'placebo': None if placebo and test.measure == 'bbq' else placebo} # BBQ asks no server about neutral people
+    wants_placebo = placebo and options.get('placebo', True)
+    options = {**options, 'placebo': None if wants_placebo and test.measure == 'bbq' else wants_placebo} # BBQ asks no server about neutral people
+    if not wants_placebo:
+        options.pop('placebo_words', None)
     more = {'lexicon': test.words['lexicon']} if test.measure == 'honest' else {}
     r = _named(_OWN_BENCHMARKS[test.measure](subject, benchmark_items(test), options, **more), spec)
     return replace(r, meta={**r.meta, 'items_sha256': test.checksum(), 'options_of_test': test.options})
@@ -270,7 +271,7 @@ def _describe_benchmark(spec):
     return UnitDescription(groups=test.name, words=len(test.items) or len(words))
 
 
-_BENCHMARK_LIMITS = {
+_BENCHMARK_CAVEATS = {
     'bbq': 'A score says which of three answers is more probable, not what the model concludes. Read it together with the accuracy.',
     'winobias': 'A preference does not show that the model resolves the pronoun.',
     'winogender': 'A correlation shows that the pronouns follow these shares, not whether they should.',
@@ -279,28 +280,37 @@ _BENCHMARK_LIMITS = {
     'honest': 'A word of the lexicon need not be meant to hurt. Compare the share with that of sentences about nobody.',
     'llm_iat': 'It measures which answer is more probable after one wording of the question.',
     'retrieval': 'A difference of cosines changes which document comes first only if the documents are nearly equal.'}
-_BENCHMARK_PAGES = {'bbq': '03e_bbq', 'winobias': '03g_coreference', 'winogender': '03g_coreference', 'unqover': '03f_unqover',
-                    'bec_pro': '02e_bec_pro', 'honest': '02f_honest', 'llm_iat': '03h_implicit', 'retrieval': '04d_retrieval'}
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #aa8ccaaf
-_OF_THE_BOOK = {m.name: m for m in MEASURES}
+_OF_HONEST = (Metric('HONEST', low=0., high=100., null=None, unit='%', has_bounded_interval=False, higher='more completions are in the lexicon'),
+              Metric('HONEST difference', low=-100., high=100., unit='%', has_bounded_interval=False,
+                     higher='more completions about the first group are in the lexicon'))
+
+
+def _own_benchmark(name, kinds):
+    "The measure of the part `benchmarks` with this name; honest is in no index."
+    row = measure_index().get(name)
+    return Measure(name=name, kinds=kinds, units=dict, run=_benchmark_run, page=row.page if row else '02f_honest', metrics=row.metrics if row else _OF_HONEST,
+                   caveat=_BENCHMARK_CAVEATS[name], describe=_describe_benchmark, options=('placebo',))
+
+
 _OWN = {                                        # part of a study: the rows that measure it, without their units
-    'queries': (_OF_THE_BOOK['weat']._replace(run=_weat_run), _OF_THE_BOOK['seat']._replace(run=_seat_run),
-                *(_OF_THE_BOOK[name]._replace(run=partial(_association_run, name)) for name in ASSOCIATIONS)),
-    'fills': (Measure(name='fills', kinds=('masked',), units=dict, run=_fill_run, page='02_maskfill', options=('placebo',),
-                      limits='The probabilities are for a blank in the templates of the study. They do not predict what the model writes in '
+    'queries': (replace(find_measure('weat'), run=_weat_run), replace(find_measure('seat'), run=_seat_run),
+                *(replace(find_measure(name), run=partial(_association_run, name)) for name in ASSOCIATIONS)),
+    'fills': (Measure(name='fills', about='words of two or more groups in a blank', kinds=('masked',), units=dict, run=_fill_run, page='02_maskfill', options=('placebo',),
+                      caveat='The probabilities are for a blank in the templates of the study. They do not predict what the model writes in '
                              'other texts, or what it does where it is used. CBS, the value for three groups or more, is above 0 by chance '
                              'alone: read its p-value, not the distance of its interval from 0.'),),
-    'pairs': (Measure(name='pairs', kinds=('masked', 'causal'), units=dict, run=_pairs_run, page='03a_crows_pairs',
-                      limits='A preference between two sentences depends on their words, and pairs with the same two words are not independent. The '
+    'pairs': (Measure(name='pairs', about='pairs of sentences', kinds=('masked', 'causal'), units=dict, run=_pairs_run, page='03a_crows_pairs',
+                      metrics=(Metric('CrowS-Pairs metric', low=0., high=100., null=50., unit='%', higher='more stereotypes are preferred'),),
+                      caveat='A preference between two sentences depends on their words, and pairs with the same two words are not independent. The '
                              'placebo p shows how often two other words in place of those that differ give as strong a preference. A value '
                              'near 50 is not a sign of fairness.', options=('placebo',)),),
-    'gaps': (_OF_THE_BOOK['occupation_gap']._replace(name='gaps', run=_gap_run,
-                                                     limits='A correlation shows that the subject follows these numbers, not whether it should; '
+    'gaps': (replace(find_measure('occupation_gap'), name='gaps', run=_gap_run,
+                                                     caveat='A correlation shows that the subject follows these numbers, not whether it should; '
                                                             'it ignores how large the associations are.'),),
-    'contrasts': (_OF_THE_BOOK['embedding_bias']._replace(name='contrasts', run=_contrast_run),),
-    'benchmarks': tuple(Measure(name=name, kinds=kinds, units=dict, run=_benchmark_run, page=_BENCHMARK_PAGES[name], limits=_BENCHMARK_LIMITS[name],
-                                describe=_describe_benchmark, options=('placebo',) if name in _WITH_PLACEBO else ()) for name, kinds in BENCHMARK_KINDS.items())}
+    'contrasts': (replace(find_measure('embedding_bias'), name='contrasts', run=_contrast_run),),
+    'benchmarks': tuple(_own_benchmark(name, kinds) for name, kinds in BENCHMARK_KINDS.items())}
 
 
 def _units_of(study, part, measure):
@@ -341,7 +351,7 @@ def measures_of_study(study, # a Study
             if not units or is_off:
                 continue
             describe = row.describe if part.key in ('queries', 'benchmarks') else _describe
-            own[row.name] = row._replace(units=lambda units=units: units, describe=describe)
+            own[row.name] = replace(row, units=lambda units=units: units, describe=describe)
     if not with_builtin:
         return list(own.values())
     rows = []
@@ -359,8 +369,8 @@ def measures_of_study(study, # a Study
             raise ValueError(f'{listed(both)}: the study and the package both have a test of this name; give the one in the study '
                              'another name, or pass with_builtin=False')
         if row.name in BENCHMARK_KINDS:
-            own_row = row._replace(run=partial(_run_either, own_row.run, row.run), describe=partial(_describe_either, own_row.describe, row.describe))
-        rows.append(own_row._replace(units=lambda both={**units, **of_study}: both))
+            own_row = replace(row, run=partial(_run_either, own_row.run, row.run), describe=partial(_describe_either, own_row.describe, row.describe))
+        rows.append(replace(own_row, units=lambda both={**units, **of_study}: both))
     return rows + list(own.values())
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #12ee6d7d

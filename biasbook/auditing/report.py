@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from .. import __version__
+import biasbook
 from ..core.checks import joined, listed, plural
 from ..core.registry import bundled_yaml
 from ..results import sentences
@@ -27,7 +27,7 @@ from ..results.sentences import (asked_text, capitalized, comparison_text, findi
                                         test_text, units_text)
 from .readings import agreement_sentence, consistency, counts, digits_of, headline, replaced_by, summary_rows
 from .limits import STATUSES
-from .measures import MEASURES
+from ..measuring.index import measure_index
 from .next_steps import next_steps, subject_as_python
 from .figures import own_figures, picture_html
 from .html import (DOI, cited, code_html, data_url, escaped, estimate_text, facts_html, interval_text, list_html, number_text,
@@ -202,7 +202,7 @@ def _seeds_of_test(test):
 
 def _provenance_html(audit):
     "The section with versions, command, subjects, word lists, and the method of each result."
-    versions = audit.about_part('versions') or {'biasbook': __version__}
+    versions = audit.about_part('versions') or {'biasbook': biasbook.__version__}
     own_sections = ('versions', 'subjects', 'measures', 'command', 'not_run', 'own_tests')
     more = {name: value for name, value in audit.about.items() if name not in own_sections}
     parts = ['<h3>Computed with</h3>', facts_html({**versions, **more}.items())]
@@ -366,14 +366,20 @@ _BIBTEX = """@software{{biasbook,
 
 @cache
 def _papers():
-    "The papers of the measures, and which measure and which method each belongs to."
+    "The papers of the measures, and those of each method."
     return bundled_yaml('measure_papers.yaml')
+
+
+def _papers_of(name):
+    "The keys of the papers of a measure; none for a measure that is not of this package."
+    row = measure_index().get(name)
+    return row.papers if row else ()
 
 
 def _papers_used(audit):
     "The keys of the papers whose measures, methods and vectors this audit used."
     papers = _papers()
-    used = [key for name in dict.fromkeys(r.meta.get('measure') for r in audit.results) for key in papers['measures'].get(name, ())]
+    used = [key for name in dict.fromkeys(r.meta.get('measure') for r in audit.results) for key in _papers_of(name)]
     if any(is_known(r.pvalue) for r in audit.results):
         used += papers['adjustment']
     dois = {str(audit.facts('subjects', r.subject).get('doi')).casefold() for r in audit.results}
@@ -395,7 +401,7 @@ def _cite_html(audit):
     of_results = [r.meta for r in audit.results]
     sources = [str(about.get('source')) for about in of_results + of_measures]
     papers = dict.fromkeys(source for source in sources if DOI.search(source))
-    entries = [_BIBTEX.format(__version__), *map(_bibtex_entry, _papers_used(audit))]
+    entries = [_BIBTEX.format(biasbook.__version__), *map(_bibtex_entry, _papers_used(audit))]
     return render('paper', methods=_methods_text(audit), bibtex=Markup(code_html('\n\n'.join(entries))),
                   papers=Markup(list_html(map(cited, papers))))
 
@@ -408,7 +414,7 @@ def _methods_text(audit):
     metrics = joined(dict.fromkeys(row['metric'] for row in rows))
     subjects = joined(dict.fromkeys(row['subject'] for row in rows))
     c = counts(audit.results, audit.failures)
-    text = (f'We measured {plural(len(rows), "association")} ({metrics}) in {subjects} with biasbook {__version__}. {c.tested} of them have '
+    text = (f'We measured {plural(len(rows), "association")} ({metrics}) in {subjects} with biasbook {biasbook.__version__}. {c.tested} of them have '
             'a p-value, which Holm’s method adjusts within each subject and battery.')
     if c.compared:
         text += (f' {c.compared} were compared with placebos, that is with {replaced_by(rows)}, and these p-values are '
@@ -521,7 +527,7 @@ class _Chapter(NamedTuple):
     address: str # of the page of the book that explains it, or ''
 
 
-_PAGES = {measure.name: measure.page for measure in MEASURES}
+_PAGES = {measure.name: measure.page for measure in measure_index().values()}
 
 
 def _chapter_title(metric):
@@ -645,7 +651,7 @@ def _first_screen(audit, subjects, date):
     rows = summary_rows(audit.results)
     asked = counts(audit.results, audit.failures).asked
     about = [date, f'{plural(asked, "question")} asked of {plural(len(subjects), "subject")}', f'{len(audit.failures)} not measured',
-             f'biasbook {__version__}']
+             f'biasbook {biasbook.__version__}']
     limits = sorted(audit.limits, key=lambda outcome: STATUSES.index(outcome.status))
     n_of = {status: sum(outcome.status == status for outcome in limits) for status in STATUSES}
     picture = picture_html(rows, audit.results) if rows else ''

@@ -22,7 +22,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, NamedTuple
 
-from .. import __version__
+import biasbook
+from ..core.given import given_kind
 from ..core.checks import (MissingWords, TooFewWords, WrongKind, check_choice, check_flag, check_text, check_whole, look_up, plural,
                                   shown)
 from ..core.registry import data_path
@@ -30,12 +31,15 @@ from ..core.store import Store, store_key
 from ..results.result import Result
 from ..embedders.providers import shown_subject, without_secrets
 from ..vectors.case import CASES
-from .subjects import close_subject, default_subjects, fingerprint, has_fingerprint, kind_of, may_change, open_subject, origin, state_of
+from .subjects import (
+    close_subject, default_subjects, fingerprint, has_fingerprint, kind_of, may_change, open_subject, origin, state_of, unused_option)
 from .names import KIND_WORDS
-from .measures import MEASURES, Measure, choose_units, find_measures, options_for, unit_name
+from .measures import MEASURES, choose_units, find_measures, unit_name
+from ..measuring.index import plain_name
+from ..measuring.measure import Measure
 from .progress import Progress, usual_progress
 from .readings import LOWER_CASE, MISSING_WORDS
-from .limits import check_limits, check_names, outcomes_to_data, parse_limits
+from .limits import check_limits, check_before_measuring, outcomes_to_data, parse_limits
 from .files import Audit
 
 # %% ../../nbs/auditing/02_run.ipynb #48402554
@@ -49,7 +53,7 @@ def _code_versions():
     for path in sorted(p for p in root.rglob('*') if p.suffix in ('.py', '.yaml', '.npz', '.csv', '.tsv', '.txt', '.dev', '.test')):
         name = path.relative_to(root).as_posix().encode()
         checksum.update(name + b'\0' + path.read_bytes())
-    return {'biasbook': __version__, 'code': checksum.hexdigest(), 'numpy': numpy.__version__,
+    return {'biasbook': biasbook.__version__, 'code': checksum.hexdigest(), 'numpy': numpy.__version__,
             'scipy': scipy.__version__}
 
 # %% ../../nbs/auditing/02_run.ipynb #53bf7535
@@ -233,7 +237,7 @@ def _checked_options(placebo, case, on_missing, threads, bos):
 
 def _applied(measure, kind, options):
     "The options that a measure takes for this kind of subject, where they differ from the defaults: for its run function and for the keys."
-    return {name: getattr(options, name) for name in options_for(measure, kind) if getattr(options, name) != getattr(_DEFAULTS, name)}
+    return {name: getattr(options, name) for name in measure.options_for(kind) if getattr(options, name) != getattr(_DEFAULTS, name)}
 
 
 def _units(measures, chosen, facts, options, name):
@@ -489,6 +493,7 @@ class _RowsAndLimits(NamedTuple):
     limits: list # `Limit`s, as they were given
     of_study: list # `Limit`s of the study
     own: frozenset # the tests of the study, such as 'fills/my test'
+    known: list # the measures whose tests a limit may name: of a study all of them, although an audit may measure a part
 
 
 def _rows_and_limits(measures, limits, study, with_builtin, allow_outside):
@@ -498,18 +503,20 @@ def _rows_and_limits(measures, limits, study, with_builtin, allow_outside):
     if study is None:
         if with_builtin:
             raise ValueError('with_builtin is for a study; the tests of the package are measured anyway')
-        return _RowsAndLimits(find_measures(measures), parse_limits(limits), [], frozenset())
+        rows = find_measures(measures)
+        return _RowsAndLimits(rows, parse_limits(limits), [], frozenset(), rows)
     from biasbook.auditing.own_tests import measures_of_study      # late: it imports all chapters
     from biasbook.stimuli.study import Study, read_study
     if not isinstance(study, Study):
         study = read_study(study, allow_outside)
-    names = [measures] if isinstance(measures, str) else measures
-    rows = measures_of_study(study, with_builtin, names or ())
+    given = [measures] if isinstance(measures, (str, Measure)) else measures or ()
+    names = list(dict.fromkeys(plain_name(name) if isinstance(name, str) else name for name in given))
+    rows = known = measures_of_study(study, with_builtin, names)
     if measures is not None:
-        table = {row.name: row for row in rows}
+        table = {row.name: row for row in known}
         rows = [look_up(table, name, 'measure of this study') for name in names]
-    own = frozenset(f'{row.name}/{unit}' for row in measures_of_study(study, named=names or ()) for unit in row.units())
-    return _RowsAndLimits(rows, parse_limits(limits), parse_limits(study.limits, f'the study {study.name}'), own)
+    own = frozenset(f'{row.name}/{unit}' for row in measures_of_study(study, named=names) for unit in row.units())
+    return _RowsAndLimits(rows, parse_limits(limits), parse_limits(study.limits, f'the study {study.name}'), own, known)
 
 # %% ../../nbs/auditing/02_run.ipynb #712ef620
 class NoSubject(ValueError):
@@ -556,8 +563,10 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
         0  weat6  1.8899  0.0003
         1  weat7  0.9664  0.0454
     """
-    rows, limits, of_study, own = _rows_and_limits(measures, limits, study, with_builtin, allow_outside)
-    check_names([*of_study, *limits], rows)
+    if given_kind(measures):
+        raise WrongKind('measures', 'names of measures, such as "weat"', shown(measures, 60), 'the subjects come first')
+    rows, limits, of_study, own, known = _rows_and_limits(measures, limits, study, with_builtin, allow_outside)
+    check_before_measuring([*of_study, *limits], known)
     patterns = [only] if isinstance(only, str) else only
     chosen = choose_units(rows, patterns)
     options = _checked_options(placebo, case, on_missing, threads, bos)
@@ -568,6 +577,9 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
         subjects = [subjects]
     if not subjects:
         raise ValueError('subjects is empty; name one, or leave it out for the default subjects')
+    unused = unused_option(subjects, options.threads, options.case, ask_again)
+    if unused:
+        raise ValueError(f'{unused.option} is for {unused.what_for}, and no subject is one; leave it out')
     if executor is not None and not hasattr(executor, 'submit'):
         raise WrongKind('executor', 'an Executor of concurrent.futures', shown(executor))
     plans: list[_Plan] = []
@@ -604,7 +616,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
                 units.start(plan.units, opened)
     asked = _Asked(subjects, measures, study, with_builtin, allow_outside, patterns, options, limits)
     facts = {'versions': {**_code_versions(), 'python': platform.python_version()}, 'command': _command(asked, rows),
-             'options': options._asdict(), 'measures': {m.name: {'page': m.page, 'limits': m.limits} for m in rows}, 'subjects': about}
+             'options': options._asdict(), 'measures': {m.name: {'page': m.page, 'limits': m.caveat} for m in rows}, 'subjects': about}
     found = _collected(plans, units, facts, options.on_missing)
     if study is not None:
         from biasbook.auditing.own_tests import tests_not_run

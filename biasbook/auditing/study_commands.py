@@ -56,11 +56,11 @@ def new_command(file, kind, schema, overwrite):
 
 # %% ../../nbs/auditing/11a_study_commands.ipynb #549d2cda
 def _check_limits(ctx, study, subjects):
-    """True if every limit can be decided. UsageError for a limit that is not valid.
+    """True if every limit can be decided. UsageError for a limit that is not valid, or whose number its field can never be.
 
-    Prints a warning for a limit that names no test or that small data can hardly satisfy, and a line for a limit whose
-    tests are for other kinds of subject."""
-    from biasbook.auditing.limits import parse_limits, tests_of_limit, unbounded_absence, why_undecidable
+    Prints a warning for a limit that names no test of the study, or that small data can hardly satisfy, and a line for a limit whose tests
+    are for other kinds of subject."""
+    from biasbook.auditing.limits import check_before_measuring, parse_limits, tests_of_limit, unbounded_absence, why_undecidable
     from biasbook.auditing.own_tests import measures_of_study
     from biasbook.auditing.subjects import kinds_of
     from biasbook.results.tables import printable
@@ -69,6 +69,11 @@ def _check_limits(ctx, study, subjects):
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
     rows = measures_of_study(study)
+    of_study = [limit for limit in parsed if tests_of_limit(limit, rows)]
+    try:
+        check_before_measuring(of_study, rows)
+    except ValueError as e:
+        raise click.UsageError(printable(str(e)), ctx) from e
     kinds = kinds_of(subjects)
     can_be_decided = True
     for limit in parsed:
@@ -76,7 +81,7 @@ def _check_limits(ctx, study, subjects):
         if why:
             can_be_decided = False
             click.echo(printable(f'cannot be measured: the limit {limit.text}: {why}'))
-        if not tests_of_limit(limit, rows):
+        if limit not in of_study:
             click.echo(printable(f'Warning: the limit {limit.text} names no test of the study; it has '
                                  f'{", ".join(test.name for test in study.tests)}'), err=True)
         problem = unbounded_absence(limit)

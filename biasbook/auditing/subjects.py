@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['OPENERS', 'SUBJECTS', 'model_names', 'scheme_of', 'Needs', 'default_subjects', 'files_of', 'kind_of', 'kinds_of',
-           'open_subject', 'may_change', 'close_subject', 'fingerprint', 'has_fingerprint', 'state_of', 'origin']
+           'open_subject', 'may_change', 'close_subject', 'place_of', 'Unused', 'unused_option', 'fingerprint',
+           'has_fingerprint', 'state_of', 'origin']
 
 # %% ../../nbs/auditing/00_subjects.ipynb #592d4eed
 import os
@@ -215,6 +216,44 @@ def close_subject(subject, # that open_subject has opened from a string
 
 def _is_embedder(subject):
     return getattr(subject, 'kind', '') == 'embedder'
+
+
+def place_of(subject, # as in open_subject
+            )->str: # "vectors", "server", "provider", or "here" for what torch computes
+    "Where a subject is computed. Opens nothing."
+    if isinstance(subject, str):
+        scheme, _ = scheme_of(subject)
+        if scheme in (*SERVERS, 'openai-compatible'):
+            return 'server'
+        if scheme in PROVIDERS:
+            return 'provider'
+        return 'vectors' if scheme == 'vectors' else 'here'
+    if may_change(subject):
+        return 'server'
+    return 'here' if isinstance(subject, Scorer) or _is_embedder(subject) else 'vectors'
+
+
+class Unused(NamedTuple):
+    "An option of an audit that is given, and that none of the subjects takes."
+    option: str
+    what_for: str # the subjects that it is for
+
+
+def unused_option(subjects, # as in open_subject
+                  threads=1, case='auto', ask_again=False, # of an audit
+                 )->Unused|None: # None if each option that is given is for one of the subjects, or if a subject cannot be opened
+    "The option that would change nothing in an audit of these subjects."
+    try:
+        places = {place_of(subject) for subject in subjects}
+    except (ValueError, OSError):
+        return None
+    if threads > 1 and 'here' not in places:
+        return Unused('threads', 'language models and embedders that are computed here')
+    if case != 'auto' and 'vectors' not in places:
+        return Unused('case', 'word vectors')
+    if ask_again and not places & {'server', 'provider'}:
+        return Unused('ask_again', 'models behind servers and embedders of providers')
+    return None
 
 # %% ../../nbs/auditing/00_subjects.ipynb #4a6f5197
 @singledispatch

@@ -26,8 +26,10 @@ from .config import with_options
 @click.option('--allow-outside', is_flag=True, help='With --study: it may name files outside its folder.')
 @click.option('--licence', default='not stated', show_default=True, metavar='TEXT', help='The licence of your own pairs, for the files.')
 @click.option('--relative', is_flag=True, help='Name data files without their path, to share DIR. Then lm_eval must be started inside DIR.')
+@click.option('--overwrite/--no-overwrite', help='Replace tasks of an earlier export that have the same name and another content. Without '
+              'it, the command stops with an error.')
 @click.pass_context
-def export_tasks_command(ctx, folder, only, pairs, columns, study, allow_outside, licence, relative):
+def export_tasks_command(ctx, folder, only, pairs, columns, study, allow_outside, licence, relative, overwrite):
     """Write pairs into DIR as tasks of lm-evaluation-harness: YAML and JSONL files, without code.
 
     The accuracy of a task (acc) is the share of pairs in which a model prefers the stereotype, as in biasbook; .5 is no
@@ -58,7 +60,8 @@ def export_tasks_command(ctx, folder, only, pairs, columns, study, allow_outside
     try:
         if study is not None:
             study = read_study(study, allow_outside)
-        written = export_tasks(folder, only=only or None, pairs=pairs, columns=columns or None, study=study, licence=licence, relative=relative)
+        written = export_tasks(folder, only=only or None, pairs=pairs, columns=columns or None, study=study, licence=licence, relative=relative,
+                               overwrite=overwrite)
     except ValueError as e:
         raise click.UsageError(printable(with_options(str(e))), ctx) from e
     except OSError as e:

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.checks import (
-    check_flag, check_fraction, check_seed, check_whole, check_words, plural)
+from ..core.checks import check_flag, check_fraction, check_not_given, check_seed, check_whole, check_words, plural
 from ..models.fill_placebos import deal_targets, fills_of_groups
 from ..models.masked import check_masked
 from ..results.result import Result, Words
@@ -204,6 +203,8 @@ def cbs(model, # a masked language model, from load_model
     check_masked(model)
     templates = check_templates(templates, ('group', 'target'))
     placebo = check_flag(placebo, 'placebo')
+    if not placebo:
+        check_not_given('placebo=False', topics=topics)
     groups = check_words(groups, 'groups')
     attributes = check_words(attributes, 'attributes')
     if len(groups) < 2:

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['WORD', 'POOLINGS', 'FEW_CONTEXTS', 'FIRST_DRAWS', 'MOST_DRAWS', 'LEAST_PER_WORD', 'MOST_CANDIDATES', 'RANDOM_WORDS',
-           'Context', 'find_contexts', 'layer_number', 'context_vectors', 'draw_contexts', 'RandomEffects',
+           'CEAT', 'Context', 'find_contexts', 'layer_number', 'context_vectors', 'draw_contexts', 'RandomEffects',
            'random_effects', 'prediction_interval', 'weat_d_variance', 'ceat_arrays', 'WordBand', 'word_band',
            'count_words', 'candidate_words', 'RandomLists', 'draw_lists', 'ceat']
 
@@ -13,7 +13,7 @@ import hashlib
 import math
 import re
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -22,11 +22,13 @@ import numpy as np
 
 from .weat import select_query
 from ..core.given import hint
-from ..core.checks import (WrongKind, check_choice, check_flag, check_fraction, check_path, check_seed, check_texts, check_whole,
-                                  check_words, listed, plural)
+from biasbook.core.checks import (
+    WrongKind, check_choice, check_flag, check_fraction, check_not_given, check_path, check_seed, check_texts, check_whole, check_words, listed,
+    plural)
 from ..core.inputs import file_text
 from ..core.registry import bundled_yaml, data_path
 from ..embedders.load import SCHEMES, Embedder, load_embedder
+from ..measuring.measure import Measure, Metric, describe_query
 from ..models.causal import CausalScorer
 from ..models.checkpoints import import_torch
 from ..models.load import load_model
@@ -40,7 +42,7 @@ from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import (INTERVALS, LEAST_FOR_JACKKNIFE, WHAT_VARIES, jackknife_interval, jackknife_intervals, t_interval)
 from ..stats.permutation import is_as_extreme, is_precise_enough, monte_carlo_error, permutation_pvalue
 from ..stats.studentized import spread_notes, studentized_permutation_pvalue
-from ..stimuli.words import as_query
+from ..stimuli.words import Query, as_query, weat_query
 from ..vectors.wordvectors import one_thread, unit_rows
 
 # %% ../../nbs/06b_ceat.ipynb #4f97dcf9
@@ -860,6 +862,9 @@ def ceat(model, # a masked or causal model from load_model, an Embedder, or the 
     """
     placebo = check_flag(placebo, 'placebo')
     model = _as_model(model)
+    if isinstance(model, Embedder):
+        check_not_given('an embedder', -1, layer=layer)
+        check_not_given('an embedder', 'mean', pooling=pooling)
     query = as_query(query)
     n_contexts = check_whole(n_contexts, 'n_contexts', least=1)
     seed = check_seed(random_state)
@@ -899,3 +904,25 @@ def ceat(model, # a masked or causal model from load_model, an Embedder, or the 
     return replace(result, subject=model.name, query=query.label, units=units, test=test,
                    comparison=Comparison(kind='difference', groups=tuple(query.names[:2]), ideas=tuple(query.names[2:])), words=selected.words,
                    notes=(*result.notes, *selected.notes, *notes), also=(*result.also, *placebos), details=details, meta=meta)
+
+# %% ../../nbs/06b_ceat.ipynb #36cc001e
+_WITH_SENTENCES = (1, 2, 3, 6, 7, 8, 9) # tests with enough words in the bundled sentences
+
+def _audit_units():
+    units = {}
+    for number in _WITH_SENTENCES:
+        query = weat_query(f'weat{number}')
+        unit = f'ceat{number}'
+        units[unit] = {**asdict(query), 'name': unit, 'battery': f'{query.battery}, CEAT'}
+    return units
+
+def _audit_run(model, spec):
+    return ceat(model, Query(**spec), on_missing='drop', placebo=False)
+
+# %% ../../nbs/06b_ceat.ipynb #5806b5db
+CEAT = Measure(name='ceat', about='the tests of WEAT for words in sentences of novels', kinds=('masked', 'causal'), page='06b_ceat',
+               papers=('guo2021', 'caliskan2017'), units=_audit_units, run=_audit_run, describe=describe_query,
+               why_off='the last layer of a model that was trained to be biased shows nothing, and a layer of its unbiased twin shows a difference',
+               metrics=(Metric('CEAT d', low=-2., high=2., higher='words X lean more toward A than words Y do'),),
+               caveat='It describes vectors of words in sentences of old novels, not what the model predicts: cosines can differ where predictions '
+                      'do not, and the other way round. The answer depends on the layer.')

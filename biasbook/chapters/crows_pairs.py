@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__
+import biasbook
 from ..core.checks import check_choice, check_flag, check_fraction, check_labels, plural
 from ..models.pair_scores import (
-    PairUnits, check_result_of, detectable_share, few_clusters_notes, left_out_notes, length_estimate, same_tokens_notes, length_notes, name_units, named_estimates,
+    PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, same_tokens_notes, length_notes, name_units, named_estimates,
     notes_without_ties, pair_scores, pairs_result, percent_estimate, scoring_of)
 from ..models.pair_placebos import changed_pairs, draw_choices, no_placebo, preference_placebo, preferred_shares, why_no_placebo
-from ..stats.estimate import Estimate, Units, note
+from ..stats.estimate import Estimate, Units, left_out_notes, note
 from ..stats.preferences import paired_preferences, preference_ratio, sign_test
 from ..results.result import Result
 from ..results.sentences import Comparison
@@ -306,7 +306,7 @@ def crows_pairs(model, # from load_model, masked or causal
     meta = {'kind': model.kind, 'scoring': scoring, 'decimals': 3 if scoring == 'shared' else None,
             'data': 'pairs/crows_pairs_anonymized.csv' if data is None else '',
             'clusters': pairs.clusters, 'columns': pairs.columns,
-            'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
+            'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}}
     query = plural(len(d), 'pair')
     r = _result(d, model.name, query, query, meta, confidence_level)
     r = replace(r, notes=(*r.notes, *model.start_notes(), *same_tokens, *left_out_notes(pairs.left_out)))

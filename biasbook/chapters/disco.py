@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.checks import (
-    check_choice, check_flag, check_fraction, check_seed, check_texts, check_whole, check_words, listed, shown)
+    check_choice, check_flag, check_fraction, check_not_given, check_seed, check_texts, check_whole, check_words, listed, shown)
 from ..core.store import store_key
 from ..results.result import Result, Words
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
@@ -344,6 +344,8 @@ def disco(model, # a masked language model, from load_model
     check_masked(model)
     templates = check_templates(templates, ('group', 'target'))
     placebo = check_flag(placebo, 'placebo')
+    if not placebo:
+        check_not_given('placebo=False', topics=topics)
     terms = _check_terms(terms)
     for template in templates:
         _check_article(template)

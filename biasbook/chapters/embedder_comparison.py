@@ -414,7 +414,7 @@ def study_embedders(study, # a study of load_study with models, or the folder of
     if not isinstance(study, Study):
         study = load_study(study)
     if not study.models:
-        raise ValueError('the study has no models; give a folder with models_config.json, or replace(study, '
+        raise ValueError('the study has no models; give a folder with models_config.json, or dataclasses.replace(study, '
                          'models=[{"name": …, "provider": …, "model": …}])')
     embedders = [_open_model(entry, options) for entry in study.models]
     times = Counter(embedder.name for embedder in embedders)

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__
+import biasbook
 from .disco import top_fills
 from ..core.given import hint
 from ..core.checks import (
-    MissingWords, WrongKind, check_choice, check_columns, check_flag, check_fraction, check_labels, check_seed, check_texts, check_whole,
-    listed, plural, shown)
+    MissingWords, WrongKind, check_choice, check_columns, check_flag, check_fraction, check_labels, check_not_given, check_seed, check_texts,
+    check_whole, listed, plural, shown)
 from ..core.store import store_key
 from ..models.causal import CausalScorer, row_inputs
 from ..models.checkpoints import import_torch
@@ -27,7 +27,7 @@ from ..models.prefix_trees import make_rows
 from ..models.scorer import Scorer, make_batches, unique
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, Interval, Units, note, with_units_named
+from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note, with_units_named
 from ..stats.intervals import mean_change, mean_interval
 from ..stats.placebos import placebo_of_values
 from ..stimuli.honest_items import HONEST_COLUMNS, is_in_lexicon, load_honest, load_lexicon
@@ -78,6 +78,8 @@ def honest(model, # a masked or causal language model, from load_model
     is_masked = isinstance(model, MaskedScorer)
     if is_masked and completions == 'sampled':
         raise ValueError(f'{model.name} is a masked model, whose fills are its most probable words; use completions="top", or a causal model')
+    if completions == 'top':
+        check_not_given('completions="top"', 1, n_words=n_words)
     lexicon = load_lexicon(lexicon)
     is_table = hasattr(templates, 'columns') and 'frame' in templates.columns
     items = _checked_templates(templates if is_table else load_honest(templates))
@@ -100,7 +102,7 @@ def honest(model, # a masked or causal language model, from load_model
     of_items, of_nobody = found[:len(readable)], found[len(readable):]
     result = honest_scores(readable, of_items, lexicon, groups=groups, match=match, lemma=lemma, baseline=of_nobody, subject=model.name,
                            placebo=placebo, confidence_level=confidence_level)
-    notes = list(result.notes)
+    notes = [*result.notes, *left_out_notes(items)]
     if is_masked:
         notes.append(note('fills of one token'))
     elif completions == 'top':
@@ -282,7 +284,9 @@ def sample_words(model, # a causal language model, from load_model
 
 # %% ../../nbs/02f_honest.ipynb #9550a591
 def _checked_templates(items):
-    "The templates as a table. ValueError for missing columns or no templates."
+    "The templates as a table. WrongKind for something else, ValueError for missing columns or no templates."
+    if not hasattr(items, 'columns'):
+        raise WrongKind('items', 'a table, as load_honest and honest_items return it', shown(items, 60))
     check_columns(items.columns, [column for column in HONEST_COLUMNS if column not in ('line', 'number', 'type')], 'the table of templates')
     if not len(items):
         raise ValueError('there are no templates')
@@ -463,7 +467,7 @@ def honest_scores(items, # a DataFrame of load_honest or honest_items
     shared: dict = {'subject': subject, 'confidence_level': confidence_level, 'also': tuple(also), 'details': details,
                     'words': Words(used={f'{group} identities': list(dict.fromkeys(details.loc[details['group'] == group, 'identity']))
                                          for group in by_frame.columns}),
-                    'meta': {'value_unit': '%', 'digits': 1, 'lexicon': repr(lexicon), 'match': match, 'versions': {'biasbook': __version__}}}
+                    'meta': {'value_unit': '%', 'digits': 1, 'lexicon': repr(lexicon), 'match': match, 'versions': {'biasbook': biasbook.__version__}}}
     if compared is None:
         main = also[0]
         return Result(metric='HONEST', query='all templates', value=main.value, interval=main.interval, units=Units(counts=(len(by_frame),), name='frames'),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .weat import weat
-from ..core.checks import check_fraction, check_list, is_whole, listed
+from ..core.checks import check_fraction, check_list, check_not_given, is_whole, listed
 from ..results.result import Result
 from ..results.sentences import SIDEDNESS, Comparison
 from ..stats.effects import weat_effect_size
@@ -102,6 +102,8 @@ def leave_one_out(vectors, # anything that as_vectors takes: WordVectors, a dict
         algebra   math 1.153 0.022    False
     """
     import pandas as pd
+    if not pvalues:
+        check_not_given('pvalues=False', .05, level=level)
     result, sets, cosines = _measure(vectors, query, level, options)
     rows, kept = [], {}
     for letter, name in zip('XYAB', result.meta['names']):

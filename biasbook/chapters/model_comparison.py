@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-from .. import __version__
+import biasbook
 from ..core.given import hint
-from ..core.checks import as_list, check_choice, check_fraction, check_words
+from ..core.checks import as_list, check_choice, check_fraction, check_not_given, check_words
 from ..core.store import Store, store_key
 from ..models.checkpoints import (
     Checkpoint, choose_device, find_model, is_adapter_or_gguf, load_config, model_kind, quiet_transformers)
@@ -192,7 +192,7 @@ def _one_model(name, model, rows, options, store, opening):
         fingerprint = _fingerprint(model, opening['device'], opening['dtype'])
     can_be_stored = fingerprint != ''
     key = store_key(work='sas_pairs', model=fingerprint, pairs=rows.to_dict('split')['data'], options=options,
-                    biasbook=__version__)
+                    biasbook=biasbook.__version__)
     if can_be_stored:
         kept = store.get([key])
         if key in kept:
@@ -364,6 +364,9 @@ def compare_models(models, # a list of names for load_model, also of models behi
     options = _check_options(rows, prefix, scoring, bos, compat, baseline, clusters, confidence_level)
     check_choice(against, 'against', (None, *named))
     opening = {'device': device, 'dtype': dtype, 'progress': progress}
+    if all(isinstance(model, Scorer) for model in named.values()):
+        check_not_given('models that are open', 'auto', device=device)
+        check_not_given('models that are open', 'float32', dtype=dtype)
     done, failures = _each_model(named, rows, options, store, opening)
     results = tuple(one.result for one in done)
     return ModelComparison(names=tuple(named), results=results, tests=_tests(results, against),

@@ -19,8 +19,8 @@ import numpy as np
 
 from .associations import ASSOCIATIONS, resampled_values
 from .weat import weat
-from ..core.checks import (TooFewWords, WrongKind, check_choice, check_flag, check_fraction, check_seed, check_whole, kind_of,
-                                  listed, look_up)
+from ..core.checks import (
+    TooFewWords, WrongKind, check_choice, check_flag, check_fraction, check_not_given, check_seed, check_whole, kind_of, listed, look_up)
 from ..results.result import Result, Words, plain_data
 from ..results.sentences import (DIFFERENT_WORDS, capitalized, common_words_text, interval_kind_text, null_of_ranking_text, number_text,
                                         order_text, orders_text, resamples_text, used_of_asked_text)
@@ -452,6 +452,8 @@ def rank(subjects, # two or more word vectors, by file, by name or opened; or a 
     check_fraction(level, 'level')
     seed = check_seed(random_state, 'random_state')
     measure_name = _measure_name(measure)
+    if not measure_name:
+        check_not_given('a function as measure', 'auto', case=case)
     opened = _opened(given, measure_name)
     query_list = _query_list(queries, study)
     if names is None:

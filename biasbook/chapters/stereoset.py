@@ -13,20 +13,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import __version__
+import biasbook
 from ..core.given import hint
-from ..core.checks import check_choice, check_columns, check_flag, check_fraction, check_words, plural, shown
+from ..core.checks import check_choice, check_columns, check_flag, check_fraction, check_not_given, check_words, plural, shown
 from ..stimuli.benchmarks import (
     STEREOSET_COLUMNS, STEREOSET_OPTIONS, STEREOSET_TASKS, context_and_sentence, examples_table, fill_blank,
     load_stereoset, word_at_blank)
 from ..models.masked import Gap, Question
 from ..models.pair_scores import (
-    PairUnits, check_result_of, detectable_share, few_clusters_notes, left_out_notes, length_estimate, same_tokens_notes, length_notes, name_units, named_estimates,
+    PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, same_tokens_notes, length_notes, name_units, named_estimates,
     notes_without_ties, pairs_result, percent_estimate)
 from ..models.pair_placebos import (
     SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, no_placebo, occupations_as_subjects, preference_placebo, preferred_shares,
     subject_features, why_no_placebo, words_needed, write_word)
-from ..stats.estimate import Estimate, Units, note
+from ..stats.estimate import Estimate, Units, left_out_notes, note
 from ..stats.preferences import mean_margin, preference_ratio
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
@@ -455,6 +455,10 @@ def stereoset(model, # from load_model, masked or causal
     if compat and model.bos != 'auto':
         raise ValueError(f'bos={model.bos!r} and compat={compat!r} contradict each other; leave one of them out')
     placebo = check_flag(placebo, 'placebo')
+    if not placebo:
+        check_not_given('placebo=False', placebo_words=placebo_words)
+    if compat:
+        check_not_given(f'compat={compat!r}', placebo_words=placebo_words)
     table = data if hasattr(data, 'columns') else load_stereoset(data, on_missing)
     check_columns(table.columns, STEREOSET_COLUMNS, 'the table of examples')
     rows = table[STEREOSET_COLUMNS].to_dict('records')
@@ -469,7 +473,7 @@ def stereoset(model, # from load_model, masked or causal
     same_tokens = same_tokens_notes(model, first, second, 'example')
     scored = _scored(model, readable.examples, compat)
     meta = {'kind': model.kind, 'task': task, 'compat': compat, 'left_out': readable.left_out,
-            'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
+            'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}}
     query = plural(len(scored), 'example' if task == 'both' else f'{task} example')
     r = _result(scored, model.name, query, query, meta, confidence_level)
     r = replace(r, notes=(*r.notes, *model.start_notes(), *same_tokens, *left_out_notes(misfits)))

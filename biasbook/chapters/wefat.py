@@ -627,7 +627,7 @@ def _check_drawable(result):
     details = getattr(result, 'details', None)
     if details is None or not set(columns) <= set(details):
         kind = getattr(result, 'metric', type(result).__name__)
-        raise ValueError(f'wefat_plot draws a result of wefat or occupation_gap, with a property for each word; this is {kind}')
+        raise ValueError(f'biasbook.chapters.wefat.wefat_plot draws a result of wefat or occupation_gap, with a property for each word; this is {kind}')
     return details[columns]
 
 # %% ../../nbs/00b_wefat.ipynb #68bef304

@@ -22,6 +22,7 @@ from ..results.sentences import Comparison
 from ..stats.estimate import Estimate, Interval, Units, note, with_units_named
 from ..stimuli.templates import Template, as_template
 from .maskfill import NUMBERS, kurita_rows, maskfill_rows
+from ..models.masked import check_masked
 
 # %% ../../nbs/02b_wordings.ipynb #555652a7
 def maskfill_sets()->dict: # name: list of rows (template, (a, b), target)
@@ -41,7 +42,7 @@ def _score_column(table, column):
     name = SCORE_COLUMNS.get(column, column)
     lost = [c for c in ('target', name) if c not in table]
     if lost:
-        raise ValueError(f'the table has no column {lost[0]!r}; use a table of maskfill_rows or kurita_rows, and '
+        raise ValueError(f'the table has no column {lost[0]!r}; use a table of maskfill_table or kurita_rows, and '
                          f'a column of {", ".join(SCORE_COLUMNS)}')
     without = table['target'][table[name].isna()]
     if len(without):
@@ -237,6 +238,7 @@ def rewording_contrasts(model, # a masked language model, from load_model
         >>> print(f'{r.value:.2f} nats further toward he with "not"')
         0.22 nats further toward he with "not"
     """
+    check_masked(model)
     targets = check_words(targets, 'targets')
     template = as_template(template)
     if changes is None:

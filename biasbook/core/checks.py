@@ -5,16 +5,17 @@
 # %% auto #0
 __all__ = ['LONGEST_NAME', 'ALTERNATIVES', 'LARGEST_SEED', 'NUMBER_WORDS', 'clipped', 'shown', 'plural', 'format_count', 'listed',
            'joined', 'close_names', 'did_you_mean', 'MissingWords', 'TooFewWords', 'UnknownName', 'WrongKind',
-           'errors_at', 'check_choice', 'look_up', 'check_flag', 'is_whole', 'is_number', 'check_whole', 'check_number',
-           'check_fraction', 'check_seed', 'check_seeds', 'check_list', 'check_words', 'as_words', 'as_list',
-           'check_texts', 'check_text', 'check_labels', 'check_pairs', 'check_disjoint', 'check_same_length',
-           'check_columns', 'kind_of', 'check_mapping', 'check_path']
+           'errors_at', 'check_choice', 'look_up', 'check_flag', 'check_not_given', 'is_whole', 'is_number',
+           'check_whole', 'check_number', 'check_fraction', 'check_seed', 'check_seeds', 'check_list', 'same_form',
+           'check_words', 'as_words', 'as_list', 'check_texts', 'check_text', 'check_labels', 'check_pairs',
+           'check_disjoint', 'check_same_length', 'check_columns', 'kind_of', 'check_mapping', 'check_path']
 
 # %% ../../nbs/core/00_checks.ipynb #567a02c9
 import errno
 import math
 import os
 import reprlib
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import contextmanager
@@ -323,6 +324,17 @@ def check_flag(value, # the value to check, of Python or numpy
         raise WrongKind(name, 'True or False', shown(value))
     return bool(value)
 
+
+def check_not_given(where:str, # what leaves the options without effect, such as "placebo=False"
+                    usual=None, # the default of the options
+                    **options, # option=value
+                   ):
+    "ValueError for an option that is given although it has no effect. One that equals its default counts as not given."
+    for name, value in options.items():
+        is_usual = value is usual or isinstance(value, (str, int, float, tuple)) and value == usual
+        if not is_usual:
+            raise ValueError(f'{name}=… has no effect with {where}; leave one of them out')
+
 # %% ../../nbs/core/00_checks.ipynb #9cdd8ea8
 def is_whole(value, # anything
             )->bool:
@@ -438,6 +450,12 @@ def check_list(value, # the value to check
     return items
 
 
+def same_form(word:str, # any word
+             )->str:
+    "The word in the Unicode form NFC: equal for two words that look the same, but are written with other characters."
+    return word if word.isascii() else unicodedata.normalize('NFC', word)
+
+
 def check_words(words, # the value to check
                 name:str='words', # its name in messages
                )->list[str]:
@@ -455,6 +473,9 @@ def check_words(words, # the value to check
     repeated = [w for w, n in Counter(items).items() if n > 1]
     if repeated:
         raise ValueError(f'{name} has {listed(repeated, 20)} more than once; keep one of each')
+    in_two_forms = [form for form, n in Counter(map(same_form, items)).items() if n > 1]
+    if in_two_forms:
+        raise ValueError(f'{name} has {listed(in_two_forms, 20)} more than once, in two Unicode forms (NFC and NFD); keep one of each')
     return [str(w) for w in items]
 
 
@@ -542,11 +563,11 @@ def check_disjoint(sets:Mapping, # name -> list of words
                   ):
     "No word may be in two of the sets. ValueError with the words."
     prefix = f'{where}: ' if where else ''
-    members = {name: set(words) for name, words in sets.items()}
+    members = {name: set(map(same_form, words)) for name, words in sets.items()}
     names = list(sets)
     for i, first in enumerate(names):
         for second in names[i + 1:]:
-            both = [w for w in sets[first] if w in members[second]]
+            both = [w for w in sets[first] if same_form(w) in members[second]]
             if both:
                 raise ValueError(f'{prefix}{first} and {second} share {listed(both, 20)}; take each out of one')
 

@@ -25,8 +25,10 @@ _TAKES = { # kind: what it is, and who takes it once it is open
 _OPENED_BY = {'vectors': 'load_vectors', 'model': 'load_model', 'causal': 'load_model', 'embedder': 'load_embedder', 'chat': 'load_chat'}
 _COMES_FIRST = {'vectors': 'the word vectors come', 'model': 'the model comes', 'embedder': 'the embedder comes', 'chat': 'the chat model comes'}
 _EMBEDDER_SCHEMES = ('st', 'openai', 'cohere', 'voyage', 'jina', 'openai-compatible')
-_CHAT_NAMES = {r'gpt-\d.*|chatgpt-.*|o[134](-.*)?': 'openai', r'claude-.*': 'anthropic', r'gemini-.*': 'google'}
+_PROVIDER_OF_CHAT_NAME = {r'gpt-[3-9].*|chatgpt-.*|o[134](-.*)?': 'openai', r'claude-.*': 'anthropic', r'gemini-.*': 'google'}
 _MATERIAL_FILES = {'.csv', '.tsv', '.yaml', '.yml', '.xlsx'}
+_MATERIAL_NAMES = {**dict.fromkeys(('google-lower', 'google', 'msr'), 'a set of analogy questions'), **dict.fromkeys(('example', 'KoBBQ'), 'a set of questions'),
+                   **dict.fromkeys(('EN', 'DE'), 'a language of BEC-Pro')}
 
 
 def _kind_of_object(x):
@@ -67,10 +69,12 @@ def _kind_of_name(name):
         return 'vectors'
     scheme, colon, rest = name.partition(':')
     if colon and rest.strip():
+        if scheme == 'openai' and any(re.fullmatch(pattern, rest) for pattern in _PROVIDER_OF_CHAT_NAME):
+            return 'chat'
         of_scheme = {**dict.fromkeys(_EMBEDDER_SCHEMES, 'embedder'), **dict.fromkeys(SERVERS, 'causal'), 'anthropic': 'chat', 'google': 'chat',
                      'vectors': 'vectors', 'hf': 'embedder' if 'pooling=' in rest else 'model'}
         return of_scheme.get(scheme, '')
-    return 'chat' if any(re.fullmatch(pattern, name) for pattern in _CHAT_NAMES) else ''
+    return 'chat' if any(re.fullmatch(pattern, name) for pattern in _PROVIDER_OF_CHAT_NAME) else ''
 
 # %% ../../nbs/core/10_given.ipynb #ab0e0010
 def _material_of_name(name):
@@ -83,6 +87,8 @@ def _material_of_name(name):
         return 'a list of word pairs'
     if f'bbq/{name}.jsonl' in registry_entries():
         return 'a category of BBQ'
+    if name in _MATERIAL_NAMES:
+        return _MATERIAL_NAMES[name]
     return 'a file with material' if Path(name).suffix.lower() in _MATERIAL_FILES else ''
 
 
@@ -92,6 +98,10 @@ def _material(x):
         return f'{getattr(x, "name", "") or "this"} is a query'
     if hasattr(x, 'columns') and hasattr(x, 'index'):
         return 'this is a table'
+    if hasattr(x, 'differences') and hasattr(x, 'pairs'):
+        return 'this is a direction'
+    if isinstance(x, str) and re.search(r'\{\w*\}|\[M\]', x):
+        return f'{shown(x, 60)} is a template'
     if isinstance(x, (list, tuple, dict)):
         return f'this is a {type(x).__name__}'
     if isinstance(x, (str, Path)):
@@ -124,7 +134,7 @@ def hint(x, # what a user gave
         taken += f'. As an embedder it is named {shown(as_embedder[kind], 80)}'
     if not is_name:
         return f'; {name} is {what}: {taken}'
-    providers = [provider for pattern, provider in _CHAT_NAMES.items() if re.fullmatch(pattern, name)]
+    providers = [provider for pattern, provider in _PROVIDER_OF_CHAT_NAME.items() if re.fullmatch(pattern, name)]
     typed = f'{providers[0]}:{name}' if kind == 'chat' and providers else name
     is_folder = Path(name).is_dir()
     if is_folder and kind == 'embedder':

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['GGUF_ADVICE', 'ODD_CHARACTERS', 'DEEPEST', 'HOW_TO_DROP', 'file_text', 'has_wrong_bytes', 'begins_as_gguf',
            'writable', 'unique_keys', 'parse_json', 'parse_yaml_lines', 'parse_yaml_places', 'parse_yaml', 'csv_rows',
-           'Misfit', 'raise_misfits', 'leave_out', 'Table', 'find_separator', 'read_table']
+           'Misfit', 'raise_misfits', 'leave_out', 'ReadRows', 'read_rows', 'Table', 'find_separator', 'read_table']
 
 # %% ../../nbs/core/01_inputs.ipynb #c45201c2
 import csv
@@ -13,7 +13,7 @@ import io
 import json
 import re
 import warnings
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -292,7 +292,7 @@ def raise_misfits(misfits:list, # `Misfit`s
         raise ValueError(f'{source}: {misfits[0].place} {misfits[0].fault}{ending}')
     lines = [f'{source}: {len(misfits)} of {plural(n_rows, "row")} cannot be used{ending}']
     lines += [f'{misfit.place} {misfit.fault}' for misfit in misfits[:_MOST_FAULTS]]
-    others = [misfit.place for misfit in misfits[_MOST_FAULTS:]]
+    others = [misfit.place.rstrip(':') for misfit in misfits[_MOST_FAULTS:]]
     if others:
         named = ', '.join(others[:_MOST_PLACES])
         more = f' and {len(others) - _MOST_PLACES} more' if len(others) > _MOST_PLACES else ''
@@ -317,6 +317,35 @@ def leave_out(misfits:list, # `Misfit`s
         verb = 'is' if len(misfits) == 1 else 'are'
         warnings.warn(f'{source}: {len(misfits)} of {plural(n_rows, "row")} {verb} left out: {listed(texts, 3)}', stacklevel=3)
     return texts
+
+
+class ReadRows(NamedTuple):
+    "The rows of a table that could be read."
+    read: list # what each of them was read as
+    left_out: list # a text for each other row
+
+
+def read_rows(rows, # (place, row), with a place such as "line 2"
+              read:Callable, # a function of place and row; its ValueError says why a row cannot be used
+              source:str, # the name of the file or table
+              on_missing:str='raise', # rows that cannot be used: "raise" an error that names all of them, or "drop" them with a warning
+              misfits=(), # `Misfit`s that were found before
+             )->ReadRows:
+    "Read each row of a table. ValueError that names all rows that cannot be used, or if no row is left."
+    found = []
+    all_misfits = list(misfits)
+    n_rows = len(all_misfits)
+    for place, row in rows:
+        n_rows += 1
+        try:
+            found.append(read(place, row))
+        except ValueError as e:
+            message = str(e).removeprefix(f'{source}: ')
+            is_placed = message.startswith(place)
+            fault = message.removeprefix(place) if is_placed else f': {message}'
+            colon = ':' if fault.startswith(':') else ''
+            all_misfits.append(Misfit(f'{place}{colon}', fault.lstrip(': ')))
+    return ReadRows(found, leave_out(all_misfits, source, n_rows, on_missing))
 
 # %% ../../nbs/core/01_inputs.ipynb #58df0643
 class Table(NamedTuple):

@@ -8,7 +8,6 @@ __all__ = ['SAME_VECTOR', 'Plan', 'Embedder', 'from_callable', 'load_embedder', 
 # %% ../../nbs/embedders/05_load.ipynb #c8f9c64c
 import math
 import re
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,8 @@ import numpy as np
 from ..core.addresses import NUMBERS, split_options
 from ..core.answers import StoredAnswers
 from ..core.given import hint
-from ..core.checks import WrongKind, check_flag, check_path, check_text, check_whole, did_you_mean, plural, shown
+from ..core.checks import WrongKind, check_flag, check_not_given, check_path, check_text, check_whole, did_you_mean, plural, shown
+from ..core.needs import is_watched
 from ..core.store import Store, store_key
 from .cache import VectorStore, export_kept, import_kept
 from .client import Client
@@ -62,19 +62,11 @@ def _make_plan(source, texts, different, missing):
                 missing=len(missing), calls=calls, tokens=tokens, seconds=seconds)
 
 # %% ../../nbs/embedders/05_load.ipynb #3c5052fe
-def _somebody_looks():
-    "Is there a terminal or a notebook, in which a user would see a progress bar?"
-    if sys.stderr.isatty():
-        return True
-    ipython = sys.modules.get('IPython')
-    return ipython is not None and hasattr(ipython.get_ipython(), 'kernel')
-
-
 def _progress_bar(sentences, stored, progress):
     "A bar that counts sentences. With `progress=None` it is shown only where a user sees it, and only if it takes more than a second."
     from tqdm.auto import tqdm
     requested = bool(progress)
-    show = _somebody_looks() if progress is None else requested
+    show = is_watched() if progress is None else requested
     bar = tqdm(total=sentences, initial=stored, unit='sentence', disable=not show,
                delay=0 if requested else 1, leave=requested)
     bar.set_postfix(stored=stored, refresh=requested)
@@ -424,6 +416,8 @@ def load_embedder(name, # such as "openai:text-embedding-3-large" or "st:all-Min
     name_in_reports = name
     if scheme == 'openai-compatible':
         name_in_reports = f'{scheme}:{source.model}'            # without the address
+    if scheme in ('st', 'hf', 'vectors'):
+        check_not_given('an embedder that runs here', False, ask_again=check_flag(ask_again, 'ask_again'))
     return Embedder(source, name_in_reports, store, check_flag(ask_again, 'ask_again'))
 
 # %% ../../nbs/embedders/05_load.ipynb #0545461f

@@ -99,7 +99,7 @@ def _verify(found):
     "The content of a file; ValueError if it does not match the notes of the file."
     notes = found.notes
     if not isinstance(notes, dict) or notes.get('format') != _FORMAT:
-        raise ValueError('holds no sentence vectors that `export_vectors` wrote')
+        raise ValueError('holds no sentence vectors that biasbook.embedders.sentencefiles.export_vectors wrote')
     content = _check_content(VectorFile(found.texts, found.vectors, notes['embedding'], notes['model']), 'the file')
     if _make_notes(content) != notes:
         raise ValueError('is damaged: its checksum does not match its content; export it again')
@@ -128,7 +128,7 @@ def _read_npz(path):
         if set(archive.namelist()) != _PARTS:
             raise ValueError(f'is not a file of sentence vectors: it holds {listed(archive.namelist()) or "nothing"}')
         if any(info.compress_type != zipfile.ZIP_STORED for info in archive.infolist()):
-            raise ValueError('is compressed, unlike the files of `export_vectors`; export it again')
+            raise ValueError('is compressed, unlike the files of biasbook.embedders.sentencefiles.export_vectors; export it again')
         for name in sorted(_PARTS):
             with archive.open(name) as f:
                 dtype, shape, order = read_npy_header(f, archive.getinfo(name).file_size)

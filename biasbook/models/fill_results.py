@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .. import __version__
+import biasbook
 from .fills import word_list
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
@@ -137,7 +137,7 @@ def fill_result(model, # the MaskedScorer that was measured
     units = Units(counts=tuple(len(targets) for targets in lists.values()), name='targets')
     used = {**lists, f'group {a}': group_a, f'group {b}': group_b}
     meta = {'value_unit': 'nats', 'templates': [template.text for template in templates], 'method': method,
-            'compat': compat, 'checkpoint': model.meta, 'versions': {'biasbook': __version__}}
+            'compat': compat, 'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}}
     return Result(metric=metric, subject=model.name, query=f'{label} × {a}{between}{b}', value=main.value,
                   interval=main.interval, test=main.test, units=units, comparison=comparison, words=Words(used=used),
                   notes=(*main.notes, *_notes(table, templates, compat), *question_notes),

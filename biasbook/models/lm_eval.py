@@ -24,8 +24,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__
-from ..core.checks import WrongKind, as_list, check_path, did_you_mean, is_number, is_whole, joined, plural, shown
+import biasbook
+from ..core.checks import (
+    WrongKind, as_list, check_flag, check_not_given, check_path, did_you_mean, is_number, is_whole, joined, listed, plural, shown)
 from ..core.checks import UnknownName
 from ..core.registry import available, registry_entries
 from .causal import check_completions, first_tokens
@@ -434,7 +435,7 @@ def task_config(table:TaskTable,
         'target_delimiter': table.delimiter,
         'num_fewshot': 0,
         'metric_list': [{'metric': 'acc', 'aggregation': 'mean', 'higher_is_better': False}],
-        'metadata': {'version': 1.0, 'pairs': len(table.rows), **table.facts, 'sha256': sha256, 'written_by': f'biasbook {__version__}'}}
+        'metadata': {'version': 1.0, 'pairs': len(table.rows), **table.facts, 'sha256': sha256, 'written_by': f'biasbook {biasbook.__version__}'}}
 
 # %% ../../nbs/models/11_lm_eval.ipynb #ccf4d404
 _HEADER = """\
@@ -502,7 +503,7 @@ def _readme(configs, changed, folder):
     if changed:
         rows.append(f'\nNot described here, because they were changed after biasbook wrote them: {joined(changed)}.')
     relative = not all(map(has_whole_path, configs))
-    return _README.format(version=__version__, rows='\n'.join(rows), command=run_command(folder, relative), paths=_sentence_on_paths(configs),
+    return _README.format(version=biasbook.__version__, rows='\n'.join(rows), command=run_command(folder, relative), paths=_sentence_on_paths(configs),
                           sources='\n'.join(sources))
 
 
@@ -569,7 +570,7 @@ def _task_files(tables, folder, relative):
         data_path = data_name if relative else str(folder / data_name)
         config = task_config(table, data_path, hashlib.sha256(data).hexdigest())
         in_one_line = ' '.join(table.facts['equals'].split())           # a line break would end the comment
-        header = _HEADER.format(version=__version__, equals=in_one_line)
+        header = _HEADER.format(version=biasbook.__version__, equals=in_one_line)
         text = header + yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=110)
         files[data_name] = data
         files[f'{PREFIX}{table.name}.yaml'] = text.encode('utf-8')
@@ -580,8 +581,10 @@ def _task_files(tables, folder, relative):
     return files
 
 # %% ../../nbs/models/11_lm_eval.ipynb #5e3ef94b
-def _write_tasks(folder, files):
-    "Write files. ValueError, before anything is written, for an existing file that biasbook did not write."
+def _write_tasks(folder, files, overwrite):
+    """Write files. ValueError, before anything is written, for an existing file that biasbook did not write, and for another content of a task.
+
+    README.md is written again with each task that comes into the folder."""
     known = _checksums(folder / _WRITTEN)
     new = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     foreign = []
@@ -593,8 +596,12 @@ def _write_tasks(folder, files):
     if foreign:
         raise ValueError(f'{folder} has {", ".join(foreign)}, which biasbook did not write, or which changed since; nothing was written: '
                          'move these files away, or name another folder')
+    earlier = [name for name in files if name != 'README.md' and os.path.lexists(folder / name) and _sha256(folder / name) != new[name]]
+    if earlier and not overwrite:
+        raise ValueError(f'{folder} has {listed(earlier)} of an earlier export with other pairs or options; nothing was written: pass overwrite=True '
+                         'to replace them, or name another folder')
     folder.mkdir(parents=True, exist_ok=True)
-    record = json.dumps({'written_by': f'biasbook {__version__}', 'sha256': {**known, **new}}, indent=1) + '\n'
+    record = json.dumps({'written_by': f'biasbook {biasbook.__version__}', 'sha256': {**known, **new}}, indent=1) + '\n'
     for name, content in {**files, _WRITTEN: record.encode('utf-8')}.items():
         part = folder / f'.{name}.{os.getpid()}.part'
         try:
@@ -620,6 +627,7 @@ def export_tasks(folder, # where the tasks are written; made if it is not there
                  study=None, # a study, or the path of its file: its pairs in place of the package's
                  licence:str='not stated', # of your own pairs, for the metadata
                  relative:bool=False, # True: name data files without their path, to share the folder; lm-eval must then be started inside it
+                 overwrite:bool=False, # True: replace tasks of an earlier export that have the same name and another content
                 )->ExportedTasks: # the names of the tasks with their numbers of pairs, and the command that runs them
     """Write pairs as tasks of lm-evaluation-harness 0.4.13 (Gao et al. 2021, doi:10.5281/zenodo.5371628): YAML and JSONL, no code.
 
@@ -649,6 +657,10 @@ def export_tasks(folder, # where the tasks are written; made if it is not there
     wanted = None if only is None else [str(name).removeprefix(PREFIX) for name in as_list(only)]
     if wanted == []:
         raise ValueError('only is empty; name a table, or leave it out')
+    if pairs is None:
+        check_not_given('pairs=None', columns=columns)
+    if pairs is None and study is None:
+        check_not_given("the package's pairs", 'not stated', licence=licence)
     left_out: list[str] = []
     if pairs is not None or study is not None:
         tables = _own_tables(pairs, columns, study, licence)
@@ -663,7 +675,7 @@ def export_tasks(folder, # where the tasks are written; made if it is not there
         tables = [_package_table(name) for name in names]
     files = _task_files(tables, whole, relative)
     inside = relative or not all(map(has_whole_path, _earlier_tasks(whole, files).configs))      # also for tasks that are there already
-    _write_tasks(given, files)
+    _write_tasks(given, files, check_flag(overwrite, 'overwrite'))
     tasks = {f'{PREFIX}{table.name}': len(table.rows) for table in tables}
     return ExportedTasks(given, tasks, left_out, run_command(given, inside))
 

@@ -316,12 +316,7 @@ def same_tokens_notes(model, # whose tokenizer reads the sentences
     return (note('same tokens', n=len(same), pairs=plural(len(same), name), named=named),)
 
 
-def left_out_notes(left_out, # a text for each row of a file or table that was left out, such as "line 3 has an empty sent_less"
-                  )->tuple: # of Notes
-    "A note that rows were left out, if any were."
-    if not left_out:
-        return ()
-    return (note('rows are left out', n=len(left_out), rows=plural(len(left_out), 'row'), faults=listed(left_out, 3)),)
+
 
 
 def detectable_share(test, # of a share; None where there is none
@@ -359,7 +354,9 @@ def check_result_of(result:Result, # what was given
                     measure:str, # the name of the measure that should have made it
                     columns, # the columns that its details must have
                    )->None:
-    "ValueError for a result of another measure, or for a result without its details."
+    "WrongKind for something else than a result, ValueError for a result of another measure, or for one without its details."
+    if not isinstance(result, Result):
+        raise WrongKind('result', f'a Result of {measure}', shown(result, 60))
     has_columns = result.details is not None and set(columns) <= set(result.details)
     if not has_columns:
         raise ValueError(f'expected a result of {measure} with its details, but got {result.metric} of {result.query}')

@@ -186,6 +186,9 @@ def _usage(reply):
     return Usage(prompt, completion)
 
 
+_VERY_LOW = -50. # nats; lower values are seldom true, and servers write such numbers in place of those that they do not have
+
+
 def _checked_values(values, first_may_be_null):
     "Values of tokens as an array. BadReply for anything that is no log-probability."
     numbers = np.full(len(values), np.nan)
@@ -194,9 +197,10 @@ def _checked_values(values, first_may_be_null):
             continue
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise BadReply(f'token {k + 1} of a prompt has the log-probability {value!r:.40}')
-        if value <= -9999:
-            raise BadReply(f'token {k + 1} of a prompt has the log-probability {value:g}, which the server writes in place of '
-                           'minus infinity')
+        is_round = value == round(value)        # a sum of logarithms is not
+        if value <= -9999 or (value <= _VERY_LOW and is_round):
+            raise BadReply(f'token {k + 1} of a prompt has the log-probability {value:g}, which servers write in place of '
+                           'minus infinity, or of a value that they did not compute')
         if value > 1e-3:
             raise BadReply(f'token {k + 1} of a prompt has the log-probability {value:g}, which is above 0')
         numbers[k] = min(value, 0.)
@@ -235,8 +239,21 @@ def read_echo(reply, # decoded JSON
             raise BadReply('the start token has a value, though nothing comes before it')
         its_values = row[:size] if hidden else row[1:size]
         values.append(_checked_values(its_values, first_may_be_null=hidden == 1))
+    _check_not_clamped(prompts, values)
     model = reply.get('model')
     return Echo(values, model if isinstance(model, str) else None)
+
+
+def _check_not_clamped(prompts, values):
+    "BadReply for a very low value that two tokens after different texts have: the server writes it for all values below."
+    seen: dict = {}                                     # very low value -> the tokens before the first one that has it
+    for prompt, its_values in zip(prompts, values):
+        first = len(prompt.ids) - len(its_values)
+        for k in np.flatnonzero(its_values <= _VERY_LOW):
+            before = prompt.ids[:first + k]
+            if seen.setdefault(its_values[k], before) != before:
+                raise BadReply(f'token {k + 1} of a prompt has the log-probability {its_values[k]:.6g}, and so has a token after another text: the '
+                               'server writes this number in place of all lower ones')
 
 
 def _check_ids(prompt, choice):

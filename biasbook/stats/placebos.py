@@ -70,10 +70,10 @@ class Deals(NamedTuple):
     own_is_counted: bool # whether the draws go through all ways to fill the places, so that the measured lists are among them
 
 
-def _match(own, features, places, rng):
-    "Those of the words at `places` that are most like the words of a list, with some randomness."
+def _match(distances, places, rng):
+    "Those of the words at `places` that are most like the words of a list, with some randomness; `distances` has a row for each of its words."
     from scipy.optimize import linear_sum_assignment
-    distance = np.linalg.norm(own[:, None] - features[places], axis=2)
+    distance = distances[:, places]
     rows, columns = linear_sum_assignment(distance + rng.exponential(.5, distance.shape))
     return places[columns]
 
@@ -95,7 +95,10 @@ def _parts(numbers, n_parts, rng):
     "The words of a list in random parts of about one topic each. One part keeps their order."
     if n_parts == 1:
         return [numbers]
-    return np.array_split(rng.permutation(numbers), n_parts)
+    shuffled = rng.permutation(numbers)
+    size, n_longer = divmod(len(numbers), n_parts)
+    ends = [part * size + min(part, n_longer) for part in range(n_parts + 1)]
+    return [shuffled[start:end] for start, end in zip(ends, ends[1:])]
 
 
 def _sources_of_draws(n_topics, n_parts, n_deals, rng):
@@ -137,6 +140,8 @@ def deal_topics(candidates, # Candidates
     own_numbers = [np.arange(start, end) for start, end in zip(ends_of_lists, ends_of_lists[1:])]     # they follow the candidates
     n_parts = _n_topics_for(own, topics)
     chosen = _sources_of_draws(len(topics), n_parts, n_deals, rng)
+    distances = [np.linalg.norm(of_list[:, None] - features, axis=2) for of_list in own]
+    ends_of_parts = np.cumsum(n_parts).tolist()
 
     draws = []
     uses = np.zeros((len(chosen), len(topics)), bool)
@@ -146,9 +151,9 @@ def deal_topics(candidates, # Candidates
         for numbers, n in zip(own_numbers, n_parts):
             sources += _parts(numbers, n, rng)
         places = []
-        for of_list, numbers in zip(own, np.split(np.array(of_draw), np.cumsum(n_parts)[:-1])):
-            words = np.concatenate([sources[number] for number in numbers])
-            places.append(_match(of_list, features, words, rng))
+        for of_list, n, end in zip(distances, n_parts, ends_of_parts):
+            words = np.concatenate([sources[number] for number in of_draw[end - n:end]])
+            places.append(_match(of_list, words, rng))
         draws.append(tuple(places))
     return Deals(draws, uses, own_is_counted=max(n_parts) == 1)
 

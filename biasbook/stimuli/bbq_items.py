@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['BBQ_CATEGORIES', 'BBQ_FORMATS', 'BBQ_COLUMNS', 'ANSWERS', 'biased_by_groups', 'place_of', 'raise_for_rows',
-           'check_bbq_items', 'load_bbq', 'matched_answer', 'load_bbq_answers']
+           'check_bbq_items', 'places_left_out', 'load_bbq', 'matched_answer', 'load_bbq_answers']
 
 # %% ../../nbs/stimuli/10_bbq_items.ipynb #bbqitem06
 import warnings
@@ -12,7 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..core.checks import check_choice, check_columns, check_list, check_mapping, check_path, check_text, is_whole, listed, plural, shown
+from ..core.checks import (
+    check_choice, check_columns, check_list, check_mapping, check_not_given, check_path, check_text, is_whole, listed, plural, shown)
 from ..core.inputs import csv_rows, file_text, parse_json, read_table
 from ..core.registry import bundled_yaml, fetch, file_sha256, registry_entries
 
@@ -462,6 +463,12 @@ def _table(found, name, on_missing):
     return table
 
 
+def places_left_out(table, # of load_bbq
+                   )->list: # texts such as "line 5"
+    "The places of the rows that were left out when a table was read."
+    return [f'line {place}' if isinstance(place, int) else place for place in table.attrs.get('left_out', ())]
+
+
 def load_bbq(source, # a category such as "Age", "KoBBQ", "example", or a file: JSON lines of the shape of BBQ, a table of the shape of KoBBQ, or a table with BBQ_COLUMNS (.csv, .tsv)
              metadata=None, # additional_metadata.csv; None: the registered file for registered items, else the file beside the items if there is one
              on_missing:str='raise', # rows whose biased answer is unknown, and rows with a mistake: "raise" an error, or "drop" them with a warning
@@ -486,6 +493,8 @@ def load_bbq(source, # a category such as "Age", "KoBBQ", "example", or a file: 
         biased                                             0
     """
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
+    if isinstance(source, str) and source in ('example', 'KoBBQ'):
+        check_not_given(f'source={source!r}', metadata=metadata)
     if isinstance(source, str) and source == 'example':
         rows = bundled_yaml('bbq_example.yaml')['items']
         items = [_item(row, number, f'example {number}', {}) for number, row in enumerate(rows, 1)]
@@ -506,6 +515,7 @@ def load_bbq(source, # a category such as "Age", "KoBBQ", "example", or a file: 
     if path.suffix == '.tsv' and 'biased_answer' in headers:
         return _table(_kobbq_items(text, path.name), path.name, on_missing)
     if is_table and 'answer_info' not in headers:
+        check_not_given('a table without answer_info', metadata=metadata)
         return _table(_own_items(path, on_missing), path.name, on_missing)
     targets_path = _metadata_path(path, metadata)
     targets = {} if targets_path is None else _read_targets(file_text(targets_path), targets_path.name)

@@ -12,9 +12,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from biasbook.core.checks import (
-    WrongKind, as_list, check_choice, check_columns, check_mapping, check_path, check_words, errors_at, format_count, listed, plural,
-    shown)
-from ..core.inputs import csv_rows, file_text, read_table
+    WrongKind, as_list, check_choice, check_columns, check_mapping, check_not_given, check_path, check_words, errors_at, format_count, listed,
+    plural, shown)
+from ..core.inputs import csv_rows, file_text, read_rows, read_table
 from ..core.registry import bundled_yaml, file_sha256, registry_entries
 from .templates import as_template
 
@@ -136,6 +136,8 @@ def bec_pro_items(professions, # group -> list of professions: a word each, or (
         without_gender = [profession.name for profession in found if '' in profession.forms]
         if without_gender:
             raise ValueError(f'{listed(without_gender)}: no gender, so no article for the slot {{article}}; give (name, masculine form, feminine form)')
+    elif articles is not None:
+        check_not_given('templates without the slot {article}', articles=articles)
     n = len(found) * sum(map(len, persons.values())) * len(frames)
     if n > MOST_SENTENCES:
         raise ValueError(f'{format_count(len(found))} professions with these persons and templates are {format_count(n)} sentences, more than '
@@ -198,7 +200,7 @@ def _row_of_file(row, line, place, has_forms):
             row.get('Profession_EN') or form, form, form_gender, len(before), person_end, form_start, form_start + len(form)]
 
 
-def _file_items(path):
+def _file_items(path, on_missing):
     "The items of a file of the published shape."
     import pandas as pd
     rows = csv_rows(file_text(path), path.name, '\t')
@@ -206,53 +208,60 @@ def _file_items(path):
         raise ValueError(f'{path.name} is empty')
     headers = rows[0][1]
     check_columns(headers, _SHAPE, path.name)
-    found = []
     seen: dict = {}
-    for line, cells in rows[1:]:
-        place = f'{path.name}: line {line}'
+
+    def read(place, cells):
         if len(cells) != len(headers):
             raise ValueError(f'{place} has {plural(len(cells), "cell")}, but there are {plural(len(headers), "column")}')
+        line = int(place.removeprefix('line '))
         row = _row_of_file(dict(zip(headers, cells)), line, place, has_forms='Profession_EN' in headers)
         sentence = row[3]
         if sentence in seen:
             raise ValueError(f'{place} repeats the sentence of line {seen[sentence]}: {shown(sentence)}')
         seen[sentence] = line
-        found.append(row)
-    if not found:
+        return row
+
+    found = read_rows([(f'line {line}', cells) for line, cells in rows[1:]], read, path.name, on_missing)
+    if not found.read:
         raise ValueError(f'{path.name} has no sentences')
-    return pd.DataFrame(found, columns=BEC_PRO_COLUMNS)
+    table = pd.DataFrame(found.read, columns=BEC_PRO_COLUMNS)
+    table.attrs['left_out'] = found.left_out
+    return table
 
 
-def _read_professions(path, language):
-    "The professions of a table with the columns profession and group, and in German also male and female."
+def _read_professions(path, language, on_missing):
+    "The professions of a table with the columns profession and group, and in German also male and female; and the rows left out."
     columns = ['profession', 'group', *(['male', 'female'] if 'articles' in _parts(language) else [])]
-    table = read_table(path, lambda header: header.strip().casefold() if header.strip().casefold() in columns else None, columns)
+    table = read_table(path, lambda header: header.strip().casefold() if header.strip().casefold() in columns else None, columns, on_missing)
     headers = [header.strip().casefold() for header in table.headers]
     check_columns(headers, columns, path.name)
     found: dict = {}
     known = set()
-    for place, cells in zip(table.places, table.rows):
+
+    def read(place, cells):
         row = {name: cell.strip() for name, cell in zip(headers, cells.values())}
-        with errors_at(f'{path.name}: {place}'):
-            blank = [column for column in columns if not row[column]]
-            if blank:
-                raise ValueError(f'{listed(blank)} is blank')
-            words = row['profession'] if len(columns) == 2 else (row['profession'], row['male'], row['female'])
-            name = _profession(words, row['group']).name
-            if name in known:
-                raise ValueError(f'{shown(name)} comes twice')
+        blank = [column for column in columns if not row[column]]
+        if blank:
+            raise ValueError(f'{listed(blank)} is blank')
+        words = row['profession'] if len(columns) == 2 else (row['profession'], row['male'], row['female'])
+        name = _profession(words, row['group']).name
+        if name in known:
+            raise ValueError(f'{shown(name)} comes twice')
         known.add(name)
         found.setdefault(row['group'], []).append(words)
+
+    left_out = read_rows(zip(table.places, table.rows), read, path.name, on_missing, table.misfits).left_out
     if not found:
         raise ValueError(f'{path.name} has no professions')
-    return found
+    return found, left_out
 
 
 def load_bec_pro(source='EN', # "EN", "DE", or a file of the shape of the published ones
                  *,
                  professions=None, # your own in place of the published ones: a CSV file, or group -> list, as for bec_pro_items
                  forms:str='agree', # of professions with two forms, as for bec_pro_items; only "agree" for a file
-                )->Any: # a DataFrame, a row a sentence, with BEC_PRO_COLUMNS
+                 on_missing:str='raise', # rows with a fault: "raise" an error that names all of them, or "drop" them with a warning
+                )->Any: # a DataFrame, a row a sentence, with BEC_PRO_COLUMNS; attrs['left_out'] has the rows left out
     """The sentences of BEC-Pro, in English or German; Bartl, Nissim & Gatt (2020, doi:10.48550/arXiv.2010.14534).
 
     "EN" and "DE" make the 5,400 published sentences of a language from their parts, which come with the package. A file is a table with
@@ -263,7 +272,7 @@ def load_bec_pro(source='EN', # "EN", "DE", or a file of the shape of the publis
         nurse,female
         mason,male
 
-    Raises: ValueError that names the file, the line and its mistake; UserWarning for a file that has the name of a published one and
+    Raises: ValueError that names the file, and each line with its mistake; UserWarning for a file that has the name of a published one and
     another content.
 
     Example:
@@ -273,15 +282,18 @@ def load_bec_pro(source='EN', # "EN", "DE", or a file of the shape of the publis
         5400 Sie ist Trockenbaumonteurin.
     """
     check_choice(forms, 'forms', BEC_PRO_FORMS)
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     if isinstance(source, str) and source in BEC_PRO_LANGUAGES:
         parts = _parts(source)
         if professions is None:
             professions = parts['professions']
         elif not isinstance(professions, Mapping):
             path = check_path(professions, 'professions')
-            professions = _read_professions(path, source)
+            professions, left_out = _read_professions(path, source, on_missing)
             with errors_at(path.name):
-                return bec_pro_items(professions, parts['persons'], parts['templates'], forms=forms, articles=parts.get('articles'))
+                items = bec_pro_items(professions, parts['persons'], parts['templates'], forms=forms, articles=parts.get('articles'))
+            items.attrs['left_out'] = left_out
+            return items
         return bec_pro_items(professions, parts['persons'], parts['templates'], forms=forms, articles=parts.get('articles'))
     path = check_path(source, 'source')
     if not path.is_file():
@@ -289,4 +301,4 @@ def load_bec_pro(source='EN', # "EN", "DE", or a file of the shape of the publis
     if professions is not None or forms != 'agree':
         raise ValueError('a file has its own professions and forms; leave out professions and forms')
     _warn_of_other_version(path)
-    return _file_items(path)
+    return _file_items(path, on_missing)

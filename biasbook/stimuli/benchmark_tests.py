@@ -208,7 +208,10 @@ _OPTIONS: dict[str, dict[str, Callable]] = { # measure -> key -> its check
 def _options_at(item, path):
     "The options of a test that are given, checked."
     checks = _OPTIONS[item['measure']]
-    return {key: check(item[key], (*path, key)) for key, check in checks.items() if key in item}
+    options = {key: check(item[key], (*path, key)) for key, check in checks.items() if key in item}
+    if options.get('placebo') is False and 'placebo_words' in options:
+        raise StudyError((*path, 'placebo_words'), 'these have no effect with placebo: false; leave one of them out')
+    return options
 
 
 def _check_groups(options, there, path, default=()):
@@ -401,7 +404,8 @@ def _check_frame(template, path):
     if '{profession}' not in template or not ('{Person}' in template or '{person}' in template):
         raise StudyError(path, f'this needs {{Person}} and {{profession}}, as in "{{Person}} is a {{profession}}.", but is {shown(template)}')
     with errors_at_path(*path):
-        bec_pro_items({'any': [['name', 'he-form', 'she-form']]}, {'female': ['she'], 'male': ['he']}, template, articles={'female': 'a', 'male': 'the'})
+        articles = {'female': 'a', 'male': 'the'} if '{article}' in template else None
+        bec_pro_items({'any': [['name', 'he-form', 'she-form']]}, {'female': ['she'], 'male': ['he']}, template, articles=articles)
 
 # %% ../../nbs/stimuli/16_benchmark_tests.ipynb #9baa7085
 def _lexicon_at(item, path, folder):

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..core.checks import WrongKind, check_columns, check_path, errors_at, joined, listed, plural, shown
-from ..core.inputs import csv_rows, file_text, read_table
+from ..core.checks import WrongKind, check_choice, check_columns, check_path, errors_at, joined, listed, plural, shown
+from ..core.inputs import Misfit, csv_rows, file_text, leave_out, read_rows, read_table
 from ..core.registry import data_path, file_sha256, registry_entries
 
 # %% ../../nbs/stimuli/13_coreference_items.ipynb #corefitem08
@@ -148,15 +148,15 @@ def winobias_occupations()->dict: # occupation -> "male" or "female", in the ord
     return found
 
 
-def _occupations_of(line, place):
-    "The occupation in the brackets of a line, and the other one. ValueError names the place."
+def _occupations_of(line):
+    "The occupation in the brackets of a line, and the other one. ValueError without two of them."
     known = {name.casefold(): name for name in winobias_occupations()}
     mentions = [part.strip() for part in _BRACKETED.findall(line) if part.strip().casefold() not in _PRONOUNS]
     if len(mentions) != 1:
-        raise ValueError(f'{place}: there must be one occupation in brackets, but there are {len(mentions)} in {shown(line)}')
+        raise ValueError(f'there must be one occupation in brackets, but there are {len(mentions)} in {shown(line)}')
     occupation = known.get(_ARTICLE.sub('', mentions[0], count=1).casefold())
     if occupation is None:
-        raise ValueError(f'{place}: {shown(mentions[0])} is not one of the {len(known)} occupations of WinoBias')
+        raise ValueError(f'{shown(mentions[0])} is not one of the {len(known)} occupations of WinoBias')
     rest = _BRACKETED.sub(' ', line)
     stereotypes = winobias_occupations()
     others = []
@@ -165,32 +165,39 @@ def _occupations_of(line, place):
         if match and gender != stereotypes[occupation]:
             others.append((match.start(), name))
     if not others:
-        raise ValueError(f'{place}: there is no second occupation in {shown(line)}')
+        raise ValueError(f'there is no second occupation in {shown(line)}')
     _, first_other = min(others)
     return occupation, first_other
 
 
-def _published_pairs(folder):
-    "The pairs in a folder with the eight files of WinoBias, and what was left out."
+def _published_pairs(folder, on_missing='raise'):
+    "The pairs in a folder with the eight files of WinoBias, the pairs that differ in other words, and the lines that cannot be read."
     items = []
     left_out = []
+    misfits = []
+    n_lines = 0
     for number in (1, 2):
         for split in ('dev', 'test'):
             names = [f'{kind}_stereotyped_type{number}.txt.{split}' for kind in ('pro', 'anti')]
             pro_lines, anti_lines = (file_text(folder / name).splitlines() for name in names)
             if len(pro_lines) != len(anti_lines):
                 raise ValueError(f'{names[0]} has {plural(len(pro_lines), "line")} and {names[1]} has {len(anti_lines)}; line by line they are pairs')
+            n_lines += len(pro_lines)
             for line, (pro, anti) in enumerate(zip(pro_lines, anti_lines), 1):
                 place = f'{names[0]}: line {line}'
                 pair = slotted_pair(_plain(pro), _plain(anti))
                 if pair.problem:
                     left_out.append({'split': split, 'type': number, 'line': line, 'reason': pair.problem, 'pro': _plain(pro), 'anti': _plain(anti)})
                     continue
-                occupation, other = _occupations_of(pro, place)
+                try:
+                    occupation, other = _occupations_of(pro)
+                except ValueError as e:
+                    misfits.append(Misfit(f'{place}:', str(e)))
+                    continue
                 first = pair.first.split('/')[0], pair.second.split('/')[0]
                 items.append([split, number, line, pair.sentence, pair.first, pair.second, pronoun_form(*first), occupation, other,
                               winobias_occupations()[occupation], person_sentence(pair.sentence, occupation, other)])
-    return items, left_out
+    return items, left_out, leave_out(misfits, folder.name, n_lines, on_missing)
 
 
 def _warn_of_other_version(path, name):
@@ -200,11 +207,11 @@ def _warn_of_other_version(path, name):
                       'scores cannot be compared with scores of the published file', stacklevel=4)
 
 # %% ../../nbs/stimuli/13_coreference_items.ipynb #corefitem19
-class _OwnRow(NamedTuple):
-    "A row of a user's table"
-    place: str # for messages: "own.csv: line 2"
-    line: int # its line in the file, or its number in the table
-    cells: dict # text by column; "" for a cell that is missing
+class _OwnTable(NamedTuple):
+    "A user's table."
+    name: str # for messages
+    rows: list # (place, cells) of each row: its line in the file or its number in the table, and text by column, "" for a cell that is missing
+    misfits: tuple|list # rows of a file that do not fit its headers
 
 
 def _text_of(value):
@@ -214,8 +221,9 @@ def _text_of(value):
     return ' '.join(str(value).split())
 
 
-def _own_rows(source, columns, needed):
-    "The rows of a CSV file, a DataFrame or a list of dictionaries, with all of `columns`."
+def _own_table(source, columns, needed, on_missing):
+    "The `_OwnTable` of a CSV file, a DataFrame or a list of dictionaries, with all of `columns`."
+    misfits: Any = ()
     if hasattr(source, 'to_dict') and hasattr(source, 'columns'):
         name, headers, rows = 'the table', list(source.columns), source.to_dict('records')
         places = [f'row {index}' for index in source.index]
@@ -229,22 +237,28 @@ def _own_rows(source, columns, needed):
         path = check_path(source, 'source')
         if not path.is_file():
             raise ValueError(f'{shown(str(source))} is not a file; give a CSV file, a DataFrame or a list of dictionaries')
-        table = read_table(path, lambda header: header.strip() if header.strip() in columns else None, needed)
-        name, headers, places = path.name, table.headers, table.places
+        table = read_table(path, lambda header: header.strip() if header.strip() in columns else None, needed, on_missing)
+        name, headers, places, misfits = path.name, table.headers, table.places, table.misfits
         rows = [{key.strip(): value for key, value in row.items()} for row in table.rows]
         headers = [header.strip() for header in headers]
     check_columns(headers, needed, name)
-    if not len(rows):
+    if not len(rows) and not misfits:
         raise ValueError(f'{name} has no items')
     found = []
     for number, (place, row) in enumerate(zip(places, rows), 1):
-        line = int(place.split()[1]) if place.startswith('line ') and place.split()[1].isdigit() else number
+        line = place.split()[1] if place.startswith('line ') and place.split()[1].isdigit() else str(number)
         cells = {column: _text_of(row.get(column)) for column in columns}
-        empty = [column for column in needed if not cells[column]]
-        if empty:
-            raise ValueError(f'{name}: {place} has an empty {joined(empty)}; fill it in')
-        found.append(_OwnRow(f'{name}: {place}', line, cells))
-    return found
+        if not cells.get('line', '').isdigit():
+            cells['line'] = line
+        found.append((place, cells))
+    return _OwnTable(name, found, misfits)
+
+
+def _check_filled(cells, needed, place):
+    "ValueError for a row with an empty cell."
+    empty = [column for column in needed if not cells[column]]
+    if empty:
+        raise ValueError(f'{place} has an empty {joined(empty)}; fill it in')
 
 
 def _checked_pronouns(cells, names, place):
@@ -264,52 +278,57 @@ def _checked_pronouns(cells, names, place):
     return pronoun_form(first[0], second[0]) or f'{first[0]}/{second[0]}'.casefold()
 
 
-def _own_pairs(source):
-    "Pairs of a user, in the order of the source."
-    items = []
+def _own_pairs(source, on_missing):
+    "Pairs of a user, in the order of the source, as `ReadRows`."
     place_of: dict = {}                 # the first row with each stereotype
-    for place, line, cells in _own_rows(source, WINOBIAS_COLUMNS, _NEEDED_OF_PAIRS):
-        place_of.setdefault(cells['stereotype'], place)
+
+    def read(place, cells):
+        _check_filled(cells, _NEEDED_OF_PAIRS, place)
         form = _checked_pronouns(cells, ('pro', 'anti'), place)
         neutral = cells['neutral_sentence'] or person_sentence(cells['sentence'], cells['occupation'], cells['other'])
         if neutral:
             with errors_at(f'{place}, neutral_sentence'):
                 fill_pronouns(neutral, cells['pro'])
-        number = cells['line'] or str(line)
-        items.append([cells['split'], int(cells['type']) if cells['type'].isdigit() else cells['type'], int(number) if number.isdigit() else line,
-                      cells['sentence'], cells['pro'], cells['anti'], form, cells['occupation'], cells['other'], cells['stereotype'], neutral])
+        place_of.setdefault(cells['stereotype'], place)
+        return [cells['split'], int(cells['type']) if cells['type'].isdigit() else cells['type'], int(cells['line']),
+                cells['sentence'], cells['pro'], cells['anti'], form, cells['occupation'], cells['other'], cells['stereotype'], neutral]
+
+    table = _own_table(source, WINOBIAS_COLUMNS, _NEEDED_OF_PAIRS, on_missing)
+    found = read_rows(table.rows, read, table.name, on_missing, table.misfits)
     sides = list(place_of)
     if len(sides) > 2 or ('' in sides and len(sides) > 1):
         place = place_of[sides[2 if len(sides) > 2 else 1]]
-        raise ValueError(f'{place}: stereotype must have two values, or be empty in all rows, but has {listed(map(shown, sides))}')
-    return items
+        raise ValueError(f'{table.name}: {place}: stereotype must have two values, or be empty in all rows, but has {listed(map(shown, sides))}')
+    return found
 
 
 def load_winobias(source=None, # None: the published pairs, which come with the package; a folder with the eight files; or pairs of your own: a CSV file, a DataFrame or a list of dictionaries
-                 )->Any: # a DataFrame, a row a pair, with WINOBIAS_COLUMNS; `attrs['left_out']` has the pairs that differ in other words
+                  on_missing:str='raise', # rows with a fault: "raise" an error that names all of them, or "drop" them with a warning
+                 )->Any: # a DataFrame, a row a pair, with WINOBIAS_COLUMNS; `attrs` has the pairs that differ in other words, and the rows left out
     """Pairs of WinoBias (Zhao et al. 2018, doi:10.18653/v1/N18-2003), or pairs of its shape, as a table.
 
     `sentence` has `{pronoun}` in the place of the pronoun, `pro` is the pronoun of the stereotype of `occupation`, which it refers to, and
     `anti` is the other one. `other` is the other occupation, `type` is 1 (needs knowledge of the world) or 2 (grammar decides), and
     `neutral_sentence` has *person* for the occupations. A CSV file has the columns sentence, pro, anti and occupation, and perhaps
     others of these. Of the 1 584 published pairs (MIT licence), those that differ in other words than pronouns are listed in
-    `attrs['left_out']` with the reason.
+    `attrs['differ']` with the reason. `attrs['left_out']` has a text for each row that was dropped.
 
-    Raises: ValueError that names the file and the line of a mistake; WrongKind for a list of something else than dictionaries.
+    Raises: ValueError that names the file and the lines of all mistakes; WrongKind for a list of something else than dictionaries.
 
     Example:
         >>> import biasbook as bb
         >>> items = bb.load_winobias()
-        >>> print(len(items), len(items.attrs['left_out']))
+        >>> print(len(items), len(items.attrs['differ']))
         1564 20
         >>> print(items.loc[0, ['sentence', 'pro', 'anti', 'occupation', 'other']].tolist())
         ['The developer argued with the designer because {pronoun} did not like the design.', 'he', 'she', 'developer', 'designer']
     """
     import pandas as pd
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     is_folder = isinstance(source, (str, Path)) and Path(source).is_dir()
-    left_out: list = []
+    differ: list = []
     if source is None:
-        items, left_out = _published_pairs(data_path('winobias'))
+        items, differ, left_out = _published_pairs(data_path('winobias'))
     elif is_folder:
         folder = Path(source)
         for name in sorted(WINOBIAS_FILES):
@@ -317,11 +336,12 @@ def load_winobias(source=None, # None: the published pairs, which come with the 
             if not path.is_file():
                 raise ValueError(f'{folder.name} has no file {path.name}; the eight files of WinoBias are needed, or a CSV file of your own')
             _warn_of_other_version(path, name)
-        items, left_out = _published_pairs(folder)
+        items, differ, left_out = _published_pairs(folder, on_missing)
     else:
-        items = _own_pairs(source)
+        items, left_out = _own_pairs(source, on_missing)
+    earlier = getattr(source, 'attrs', {})      # of a table that this function returned
     table = pd.DataFrame(items, columns=WINOBIAS_COLUMNS)
-    table.attrs['left_out'] = left_out
+    table.attrs = {'differ': differ, 'left_out': [*earlier.get('left_out', []), *left_out]}
     return table
 
 # %% ../../nbs/stimuli/13_coreference_items.ipynb #corefitem25
@@ -331,28 +351,30 @@ _REFERENTS = {'0': 'occupation', '1': 'participant'}
 _THEY = {'he/she': 'they', 'him/her': 'them', 'his/her': 'their'}
 
 
-def _published_triples(path):
-    "The items of the file of Winogender. ValueError with the line of a row that does not fit."
+def _published_triples(path, on_missing='raise'):
+    "The items of the file of Winogender as `ReadRows`."
     rows = csv_rows(file_text(path), path.name, '\t')
     if not rows or rows[0][1] != ['sentid', 'sentence']:
         raise ValueError(f'{path.name} must begin with a line of the two columns sentid and sentence')
-    sentences: dict = {}
-    lines: dict = {}
+    sentences: dict = {}                        # of an item, by gender
+    lines: dict = {}                            # of an item
+    wrong_lines = []
     for line, cells in rows[1:]:
-        place = f'{path.name}: line {line}'
+        parts = cells[0].split('.') if cells else []
         if len(cells) != 2:
-            raise ValueError(f'{place}: there must be two cells, sentid and sentence, but there are {len(cells)}')
-        parts = cells[0].split('.')
-        if len(parts) != 5 or parts[2] not in _REFERENTS or parts[3] not in ('male', 'female', 'neutral'):
-            raise ValueError(f'{place}: the first cell must be such as "nurse.patient.0.female.txt", but is {shown(cells[0])}')
-        key = tuple(parts[:3])
-        lines.setdefault(key, line)
-        sentences.setdefault(key, {})[parts[3]] = ' '.join(cells[1].split())
-    items = []
-    for (occupation, other, referent), of_gender in sentences.items():
-        place = f'{path.name}: line {lines[occupation, other, referent]}'
+            wrong_lines.append(Misfit(f'line {line}:', f'there must be two cells, sentid and sentence, but there are {len(cells)}'))
+        elif len(parts) != 5 or parts[2] not in _REFERENTS or parts[3] not in ('male', 'female', 'neutral'):
+            wrong_lines.append(Misfit(f'line {line}:', f'the first cell must be such as "nurse.patient.0.female.txt", but is {shown(cells[0])}'))
+        else:
+            key = tuple(parts[:3])
+            lines.setdefault(key, line)
+            sentences.setdefault(key, {})[parts[3]] = ' '.join(cells[1].split())
+
+    def read(place, key):
+        occupation, other, referent = key
+        of_gender = sentences[key]
         if len(of_gender) != 3:
-            raise ValueError(f'{place}: {occupation}.{other}.{referent} has the genders {joined(of_gender)}, but needs male, female and neutral')
+            raise ValueError(f'{place}: {".".join(key)} has the genders {joined(of_gender)}, but needs male, female and neutral')
         pair = slotted_pair(of_gender['female'], of_gender['male'])
         if pair.problem:
             raise ValueError(f'{place}: {pair.problem}')
@@ -360,35 +382,40 @@ def _published_triples(path):
         neutral = _THEY.get(form, '')
         with errors_at(place):
             same_words = fill_pronouns(pair.sentence, neutral)[0] == of_gender['neutral']
-        items.append([lines[occupation, other, referent], occupation, other, _REFERENTS[referent], pair.sentence, pair.first, pair.second, neutral,
-                      form, same_words, person_sentence(pair.sentence, occupation, '' if other == 'someone' else other)])
-    return items
+        return [lines[key], occupation, other, _REFERENTS[referent], pair.sentence, pair.first, pair.second, neutral,
+                form, same_words, person_sentence(pair.sentence, occupation, '' if other == 'someone' else other)]
+
+    return read_rows([(f'line {lines[key]}', key) for key in sentences], read, path.name, on_missing, wrong_lines)
 
 
-def _own_triples(source):
-    "Items of a user, in the order of the source."
-    items = []
-    for place, line, cells in _own_rows(source, WINOGENDER_COLUMNS, _NEEDED_OF_TRIPLES):
-        form = _checked_pronouns(cells, ('female', 'male'), place)
-        if cells['neutral']:
-            with errors_at(place):
-                fill_pronouns(cells['sentence'], cells['neutral'])
-        refers_to = cells['refers_to'] or 'occupation'
-        if refers_to not in _REFERENTS.values():
-            raise ValueError(f'{place}: refers_to must be occupation or participant, but is {shown(refers_to)}')
-        same_words = bool(cells['neutral']) and cells['same_words'] != 'False'
-        neutral = cells['neutral_sentence'] or person_sentence(cells['sentence'], cells['occupation'], '' if cells['other'] == 'someone' else cells['other'])
-        if neutral:
-            with errors_at(f'{place}, neutral_sentence'):
-                fill_pronouns(neutral, cells['female'])
-        number = cells['line'] or str(line)
-        items.append([int(number) if number.isdigit() else line, cells['occupation'], cells['other'], refers_to, cells['sentence'], cells['female'],
-                      cells['male'], cells['neutral'], form, same_words, neutral])
-    return items
+def _read_own_triple(place, cells):
+    "A row of a user's table as an item. ValueError with the place of a mistake."
+    _check_filled(cells, _NEEDED_OF_TRIPLES, place)
+    form = _checked_pronouns(cells, ('female', 'male'), place)
+    if cells['neutral']:
+        with errors_at(place):
+            fill_pronouns(cells['sentence'], cells['neutral'])
+    refers_to = cells['refers_to'] or 'occupation'
+    if refers_to not in _REFERENTS.values():
+        raise ValueError(f'{place}: refers_to must be occupation or participant, but is {shown(refers_to)}')
+    same_words = bool(cells['neutral']) and cells['same_words'] != 'False'
+    neutral = cells['neutral_sentence'] or person_sentence(cells['sentence'], cells['occupation'], '' if cells['other'] == 'someone' else cells['other'])
+    if neutral:
+        with errors_at(f'{place}, neutral_sentence'):
+            fill_pronouns(neutral, cells['female'])
+    return [int(cells['line']), cells['occupation'], cells['other'], refers_to, cells['sentence'], cells['female'],
+            cells['male'], cells['neutral'], form, same_words, neutral]
+
+
+def _own_triples(source, on_missing):
+    "Items of a user, in the order of the source, as `ReadRows`."
+    table = _own_table(source, WINOGENDER_COLUMNS, _NEEDED_OF_TRIPLES, on_missing)
+    return read_rows(table.rows, _read_own_triple, table.name, on_missing, table.misfits)
 
 
 def load_winogender(source=None, # None: the published sentences, which come with the package; the file all_sentences.tsv; or sentences of your own: a CSV file, a DataFrame or a list of dictionaries
-                   )->Any: # a DataFrame, a row for each three sentences, with WINOGENDER_COLUMNS
+                    on_missing:str='raise', # rows with a fault: "raise" an error that names all of them, or "drop" them with a warning
+                   )->Any: # a DataFrame, a row for each three sentences, with WINOGENDER_COLUMNS; attrs['left_out'] has the rows left out
     """Sentences of Winogender (Rudinger et al. 2018, doi:10.18653/v1/N18-2002), or sentences of its shape, as a table.
 
     `sentence` has `{pronoun}` in the place of the pronoun; `female`, `male` and `neutral` are the pronouns for it. `refers_to` says
@@ -396,7 +423,7 @@ def load_winogender(source=None, # None: the published sentences, which come wit
     sentences *they* also needs *were* for *was*; there `same_words` is False. A CSV file has the columns sentence, female, male and
     occupation, and perhaps others of these. The published file is under the MIT licence.
 
-    Raises: ValueError that names the file and the line of a mistake; WrongKind for a list of something else than dictionaries.
+    Raises: ValueError that names the file and the lines of all mistakes; WrongKind for a list of something else than dictionaries.
 
     Example:
         >>> import biasbook as bb
@@ -407,12 +434,16 @@ def load_winogender(source=None, # None: the published sentences, which come wit
         ['The technician told the customer that {pronoun} could pay with cash.', 'she', 'he', 'they', 'participant']
     """
     import pandas as pd
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     if source is None:
-        items = _published_triples(data_path(WINOGENDER_FILE))
+        found = _published_triples(data_path(WINOGENDER_FILE))
     elif isinstance(source, (str, Path)) and Path(source).suffix == '.tsv':
         path = check_path(source, 'source')
         _warn_of_other_version(path, WINOGENDER_FILE)
-        items = _published_triples(path)
+        found = _published_triples(path, on_missing)
     else:
-        items = _own_triples(source)
-    return pd.DataFrame(items, columns=WINOGENDER_COLUMNS)
+        found = _own_triples(source, on_missing)
+    earlier = getattr(source, 'attrs', {})      # of a table that this function returned
+    table = pd.DataFrame(found.read, columns=WINOGENDER_COLUMNS)
+    table.attrs['left_out'] = [*earlier.get('left_out', []), *found.left_out]
+    return table

@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.checks import (
-    UnknownName, WrongKind, as_list, check_choice, check_columns, check_list, check_mapping, check_path, check_words, listed, plural, shown)
-from ..core.inputs import csv_rows, file_text
+from biasbook.core.checks import (
+    UnknownName, WrongKind, as_list, check_choice, check_columns, check_list, check_mapping, check_not_given, check_path, check_words, listed,
+    plural, shown)
+from ..core.inputs import csv_rows, file_text, read_rows
 from ..core.registry import fetch
 
 # %% ../../nbs/stimuli/12_honest_items.ipynb #f1228b36
@@ -81,40 +82,48 @@ def _group_of(category):
     return category.partition('_')[0]
 
 
-def _rows_as_items(rows, name, capital):
-    "The items of (line, dictionary) rows of the published shape."
+def _rows_as_items(rows, headers, name, capital, on_missing):
+    "The items of (line, cells) rows of the published shape."
     import pandas as pd
-    found = []
     of_block: list = []                                     # frames of the identity so far
     block = None
-    for line, row in rows:
-        place = f'{name}: line {line}'
+
+    def read(place, cells):
+        nonlocal block, of_block
+        if len(cells) != len(headers):
+            raise ValueError(f'{place} has {plural(len(cells), "cell")}, but there are {plural(len(headers), "column")}')
+        row = dict(zip(headers, cells))
+        key = row['category'], row['identity'], row['number'], row['type']
+        if key != block or row['raw'] in of_block:
+            block, of_block = key, []
+        of_block.append(row['raw'])                         # also of a row with a fault, so that the next one keeps its frame
         for column in _FILE_COLUMNS:
             if not isinstance(row[column], str) or not row[column].strip():
                 raise ValueError(f'{place}: {column} is blank')
         _check_gap(row['template_masked'], f'{place}: template_masked')
-        key = row['category'], row['identity'], row['number'], row['type']
-        if key != block or row['raw'] in of_block:
-            block, of_block = key, []
-        of_block.append(row['raw'])
         frame = f'{row["type"]}, {row["number"]}, {len(of_block)}'
-        found.append([line, _tidy(row['template_masked'], capital), frame, ' '.join(row['identity'].split()), _group_of(row['category']),
-                      row['number'], row['type']])
-    if not found:
+        return [int(place.removeprefix('line ')), _tidy(row['template_masked'], capital), frame, ' '.join(row['identity'].split()), _group_of(row['category']),
+                row['number'], row['type']]
+
+    found = read_rows([(f'line {line}', cells) for line, cells in rows], read, name, on_missing)
+    if not found.read:
         raise ValueError(f'{name} has no templates')
-    return pd.DataFrame(found, columns=HONEST_COLUMNS)
+    table = pd.DataFrame(found.read, columns=HONEST_COLUMNS)
+    table.attrs['left_out'] = found.left_out
+    return table
 
 
 def load_honest(source='en', # "en", "es", "fr", "it", "pt", "ro" (women and men), "queer", a file of this shape, or a DataFrame of its columns
                 *,
                 capital:bool=False, # begin each sentence with a capital; the published sentences begin with a small letter
-               )->Any: # a DataFrame, a row a template, with HONEST_COLUMNS; `attrs` has the source
+                on_missing:str='raise', # rows with a fault: "raise" an error that names all of them, or "drop" them with a warning
+               )->Any: # a DataFrame, a row a template, with HONEST_COLUMNS; `attrs` has the source and the rows left out
     """The templates of HONEST; Nozza, Bianchi & Hovy (2021, doi:10.18653/v1/2021.naacl-main.191; doi:10.18653/v1/2022.ltedi-1.4).
 
     The published files (MIT) are downloaded once. A file of your own is a table with tabs and the columns template_masked, raw,
     identity, number, category and type. `frame` says which templates belong together: type, number and place. White space is tidied.
 
-    Raises: ValueError that names the file, the line and its mistake; as bb.fetch for the download.
+    Raises: ValueError that names the file, and each line with its mistake; as bb.fetch for the download.
 
     Example:
         >>> import biasbook as bb
@@ -125,10 +134,11 @@ def load_honest(source='en', # "en", "es", "fr", "it", "pt", "ro" (women and men
         >>> print(bb.load_honest('mine.tsv').loc[0, ['text', 'frame', 'group']].tolist())
         ['the woman worked as a [M].', 'occupation, singular, 1', 'female']
     """
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     if hasattr(source, 'columns'):
         check_columns(source.columns, _FILE_COLUMNS, 'the table of templates')
-        rows = [(number, dict(row)) for number, (_, row) in enumerate(source.iterrows(), 1)]
-        return _with_source(_rows_as_items(rows, 'the table', capital), 'a table')
+        rows = [(number, list(row)) for number, row in enumerate(source.itertuples(index=False), 1)]
+        return _with_source(_rows_as_items(rows, list(source.columns), 'the table', capital, on_missing), 'a table')
     if isinstance(source, str) and source in HONEST_SOURCES:
         path = fetch('honest/queer_nonqueer_en_template.tsv' if source == 'queer' else f'honest/binary_{source}_template.tsv')
     else:
@@ -140,12 +150,7 @@ def load_honest(source='en', # "en", "es", "fr", "it", "pt", "ro" (women and men
         raise ValueError(f'{path.name} is empty')
     headers = lines[0][1]
     check_columns(headers, _FILE_COLUMNS, path.name)
-    rows = []
-    for line, cells in lines[1:]:
-        if len(cells) != len(headers):
-            raise ValueError(f'{path.name}: line {line} has {plural(len(cells), "cell")}, but there are {plural(len(headers), "column")}')
-        rows.append((line, dict(zip(headers, cells))))
-    return _with_source(_rows_as_items(rows, path.name, capital), source if source in HONEST_SOURCES else path.name)
+    return _with_source(_rows_as_items(lines[1:], headers, path.name, capital, on_missing), source if source in HONEST_SOURCES else path.name)
 
 
 def _with_source(items, source):
@@ -255,6 +260,10 @@ def load_lexicon(source, # a list of words, a file, or "hurtlex-en", "hurtlex-es
     if categories is not None:
         categories = check_list(categories, 'categories', 'categories', '["an"]', least=1)
     if isinstance(source, Lexicon):
+        check_not_given('a Lexicon', 'conservative', level=level)
+        check_not_given('a Lexicon', 'strip', accents=accents)
+        check_not_given('a Lexicon', '', name=name)
+        check_not_given('a Lexicon', categories=categories)
         return source
     hurtlex_names = {f'hurtlex-{language}': language for language in HONEST_LANGUAGES}
     is_list = not isinstance(source, str) and not hasattr(source, '__fspath__')
@@ -276,8 +285,9 @@ def load_lexicon(source, # a list of words, a file, or "hurtlex-en", "hurtlex-es
         else:
             words = _words_of_file(text, path.name)
         label, called = path.stem, path.name
-    if categories is not None and not read_level:
-        raise ValueError('only a table of the shape of HurtLex has categories; leave categories out')
+    if not read_level:
+        check_not_given('a lexicon that has not the shape of HurtLex', 'conservative', level=level)
+        check_not_given('a lexicon that has not the shape of HurtLex', categories=categories)
     entries = frozenset(plain_form(word, accents) for word in words)
     entries -= {''}
     if not entries:

@@ -11,8 +11,8 @@ import re
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from ..core.checks import check_columns, check_path, check_words, plural, shown
-from ..core.inputs import csv_rows, file_text, read_table
+from ..core.checks import check_choice, check_columns, check_path, check_words, plural, shown
+from ..core.inputs import csv_rows, file_text, read_rows, read_table
 from ..core.registry import bundled_yaml, data_path
 
 # %% ../../nbs/stimuli/14_retrieval_items.ipynb #35e2663f
@@ -83,40 +83,52 @@ def _item(row, place, oddities):
     return item
 
 
-def _check_together(items):
-    "ValueError for two rows of the same version of a document, and for a query_id with two queries."
+def _checks_together():
+    "A function that takes an item after the other: ValueError for a second row of the same version of a document, and for a query_id with two queries."
     place_of: dict = {}
     query_of: dict = {}
-    for item in items:
+
+    def check(item):
         key = item['query_id'], item['document_id'], item['relevant'], item['version']
         if key in place_of:
             raise ValueError(f'{item["place"]} and {place_of[key]} are both the {shown(item["version"])} version of a document with relevant={item["relevant"]} of '
                              f'the query {shown(item["query"])}; give different documents different values of document_id')
-        place_of[key] = item['place']
         earlier = query_of.setdefault(item['query_id'], item)
         if (earlier['query'], earlier['topic']) != (item['query'], item['topic']):
             raise ValueError(f'{item["place"]} and {earlier["place"]} have the query_id {shown(item["query_id"])} but not the same query and topic')
+        place_of[key] = item['place']
+
+    return check
 
 
-def _table(items, oddities, source):
-    "The items as a DataFrame, with what is odd about them."
+def _table(rows, oddities, source, on_missing='raise', misfits=(), label=''):
+    "(place, row) as a DataFrame of items, with what is odd about them. `label` comes before the place of an item."
     import pandas as pd
-    _check_together(items)
-    table = pd.DataFrame(items, columns=RETRIEVAL_COLUMNS)
-    table.attrs['source'] = source
-    table.attrs['oddities'] = oddities.listed()
+    check = _checks_together()
+
+    def read(place, row):
+        item = _item(row, f'{label}{place}', oddities)
+        check(item)
+        return item
+
+    found = read_rows(rows, read, source, on_missing, misfits)
+    if not found.read:
+        raise ValueError(f'{source} has no rows')
+    table = pd.DataFrame(found.read, columns=RETRIEVAL_COLUMNS)
+    table.attrs = {'source': source, 'oddities': oddities.listed(), 'left_out': found.left_out}
     return table
 
 # %% ../../nbs/stimuli/14_retrieval_items.ipynb #de396431
 def load_retrieval_items(source, # a file of comma-separated values, or a DataFrame: a row for each version of a document
-                        )->Any: # a DataFrame with RETRIEVAL_COLUMNS; `attrs` has the source and the oddities
+                         on_missing:str='raise', # rows with a fault: "raise" an error that names all of them, or "drop" them with a warning
+                        )->Any: # a DataFrame with RETRIEVAL_COLUMNS; `attrs` has the source, the oddities and the rows left out
     """Queries and documents of your own, for bb.retrieval: the same document in versions that differ in the people it is about.
 
     The columns `query`, `version` (such as "female" and "male") and `document` are needed. `query_id`, `document_id`, `topic`,
     `relevant` (1 or 0), `title` and `stereotype` are optional. The design is that of Grep-BiasIR
     (Krieg et al. 2023, doi:10.1145/3576840.3578295). Runs of spaces become one space, and `attrs["oddities"]` counts such rows.
 
-    Raises: ValueError that names the line or row for an empty query, version or document, a wrong `relevant`, a version that comes twice
+    Raises: ValueError that names each line or row with an empty query, version or document, a wrong `relevant`, a version that comes twice
     for a document, and two queries with one query_id; WrongKind for anything but a path or a DataFrame.
 
     Example:
@@ -129,24 +141,18 @@ def load_retrieval_items(source, # a file of comma-separated values, or a DataFr
            male Ask him.
     """
     oddities = _Oddities()
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     if hasattr(source, 'columns'):
         check_columns(source.columns, _NEEDED, 'the table of items')
-        items = [_item(row, f'row {index}', oddities) for index, row in zip(source.index, source.to_dict('records'))]
-        name = 'a table'
-    else:
-        path = check_path(source, 'source')
-        if not path.is_file():
-            raise ValueError(f'there is no file {shown(str(source))}; for the published items use load_grepbiasir()')
-        known = {column: column for column in [*RETRIEVAL_COLUMNS[1:]]}
-        table = read_table(path, lambda header: known.get(header.strip()), _NEEDED)
-        check_columns(table.headers, _NEEDED, path.name)
-        items = []
-        for place, row in zip(table.places, table.rows):
-            items.append(_item(row, f'{path.name}: {place}', oddities))
-        name = path.name
-    if not items:
-        raise ValueError(f'{name} has no rows')
-    return _table(items, oddities, name)
+        rows = [(f'row {index}', row) for index, row in zip(source.index, source.to_dict('records'))]
+        return _table(rows, oddities, 'a table', on_missing)
+    path = check_path(source, 'source')
+    if not path.is_file():
+        raise ValueError(f'there is no file {shown(str(source))}; for the published items use load_grepbiasir()')
+    known = {column: column for column in [*RETRIEVAL_COLUMNS[1:]]}
+    table = read_table(path, lambda header: known.get(header.strip()), _NEEDED, on_missing)
+    check_columns(table.headers, _NEEDED, path.name)
+    return _table(zip(table.places, table.rows), oddities, path.name, on_missing, table.misfits, f'{path.name}: ')
 
 # %% ../../nbs/stimuli/14_retrieval_items.ipynb #01b5a066
 GREPBIASIR_TOPICS = ('Appearance', 'Career', 'Child Care', 'Cognitive Capabilities', 'Domestic Work', 'Physical Capabilities',
@@ -171,18 +177,18 @@ def _published_row(row, place, topic, oddities):
             'version': version, 'title': row['doc_title'], 'document': row['document'], 'stereotype': _STEREOTYPES[row['exp_stereotype']]}
 
 
-def _topic_items(topic, oddities):
-    "The items of one topic."
+def _topic_rows(topic, oddities):
+    "(place, row) of one topic."
     name = f'queries-documents_{topic.replace(" ", "_")}.csv'
     rows = csv_rows(file_text(data_path(f'grepbiasir/{name}')), name)
     headers = rows[0][1]
-    items = []
+    found = []
     for line, cells in rows[1:]:
         place = f'{topic}, d_id {cells[headers.index("d_id")]}'
         if len(cells) != len(headers):
             raise ValueError(f'{name}: line {line} has {plural(len(cells), "cell")}, but there are {plural(len(headers), "column")}')
-        items.append(_item(_published_row(dict(zip(headers, cells)), place, topic, oddities), place, oddities))
-    return items
+        found.append((place, _published_row(dict(zip(headers, cells)), place, topic, oddities)))
+    return found
 
 
 def load_grepbiasir(topics=None, # a topic such as "Career", or a list of them; None: all seven
@@ -213,14 +219,17 @@ def load_grepbiasir(topics=None, # a topic such as "Career", or a list of them; 
         if topic not in GREPBIASIR_TOPICS:
             raise ValueError(f'no topic {shown(topic)} in Grep-BiasIR; there are {", ".join(GREPBIASIR_TOPICS)}')
     oddities = _Oddities()
-    items = []
+    rows = []
     for topic in dict.fromkeys(chosen):
-        items += _topic_items(topic, oddities)
+        rows += _topic_rows(topic, oddities)
+    table = _table(rows, oddities, bundled_yaml('grepbiasir.yaml')['source'])
+    items = table.to_dict('records')
     for item in items:
         if item['version'] == 'both':
             oddities.add('about both genders, so not a version of one', item['place'])
     _note_equal_versions(items, oddities)
-    return _table(items, oddities, bundled_yaml('grepbiasir.yaml')['source'])
+    table.attrs['oddities'] = oddities.listed()
+    return table
 
 
 def _note_equal_versions(items, oddities):

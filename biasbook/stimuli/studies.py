@@ -12,8 +12,9 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ..core.checks import (UnknownName, check_mapping, check_path, check_words, clipped,
-                                  close_names, did_you_mean, errors_at, kind_of, listed, look_up, plural, shown)
+from ..core.checks import (
+    UnknownName, check_mapping, check_not_given, check_path, check_words, clipped, close_names, did_you_mean, errors_at, kind_of, listed, look_up,
+    plural, same_form, shown)
 from ..core.inputs import file_text
 from ..core.registry import data_path
 from .templates import Template, as_template
@@ -47,7 +48,10 @@ def _read_words(path):
     for line in without_comments(file_text(path)):
         if line:
             items += [' '.join(word.split()) for word in line.rstrip(',').split(',')]
-    count = Counter(items)
+    count = Counter(map(same_form, items))
+    first_written: dict = {}                    # a word in one form -> how it is written first
+    for item in items:
+        first_written.setdefault(same_form(item), item)
     blank = count.pop('', 0)
     notes = []
     if blank:
@@ -55,7 +59,7 @@ def _read_words(path):
     repeated = [word for word, n in count.items() if n > 1]
     if repeated:
         notes.append(f'{path.name}: {listed(repeated, 20)} more than once; one of each kept')
-    return check_words(list(count), path.name), notes
+    return check_words([first_written[form] for form in count], path.name), notes
 
 # %% ../../nbs/stimuli/05_studies.ipynb #40d2d88d
 class _TemplateList(NamedTuple):
@@ -545,6 +549,10 @@ def load_study(path=None, # a folder or a YAML file in the layouts above; None: 
         >>> print(list(study.attributes)[:3], study.templates['career'][0])
         ['career', 'family', 'leadership'] A(n) {noun} starts work at the office at nine.
     """
+    if path is None or not check_path(path, 'the path of a study').is_dir():
+        what = 'the bundled study' if path is None else 'a study in one file'
+        check_not_given(what, 'templates.json', templates_file=templates_file)
+        check_not_given(what, '', word_folder=word_folder)
     if path is None:
         return _read_file(data_path('embedding_study.yaml'))
     path = check_path(path, 'the path of a study')

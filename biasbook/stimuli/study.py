@@ -13,7 +13,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import NamedTuple
 
-from ..core.checks import check_choice, check_flag, check_path, did_you_mean, is_number, is_whole, joined, kind_of, listed, shown
+from ..core.checks import check_choice, check_flag, check_path, did_you_mean, is_number, is_whole, joined, kind_of, listed, same_form, shown
 from ..core.inputs import Table, file_text, parse_json, parse_yaml_places, read_table
 from .benchmark_tests import BENCHMARK_KINDS, BenchmarkTest, benchmark_at, benchmark_schema
 from .pairs import load_pairs, pair_sentences
@@ -407,7 +407,7 @@ def _numbers_of_table(name, table, columns, place):
             has_decimal_comma = isinstance(text, str) and _number_of_text(text.replace(',', '.')) is not None
             advice = f'; write {text.replace(",", ".")}' if has_decimal_comma else ''
             raise StudyError(place, f'{name}, {where}: {shown(text)} is not a finite number{advice}')
-        if word in numbers:
+        if same_form(word) in map(same_form, numbers):
             raise StudyError(place, f'{name}, {where}: {shown(word)} comes twice; keep one')
         numbers[word] = number
     return numbers

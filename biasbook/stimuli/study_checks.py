@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from ..core.checks import UnknownName, check_labels, check_path, did_you_mean, joined, kind_of, listed, shown
+from ..core.checks import UnknownName, check_labels, check_path, did_you_mean, joined, kind_of, listed, same_form, shown
 
 # %% ../../nbs/stimuli/08a_study_checks.ipynb #2e62af2b
 class StudyError(ValueError):
@@ -116,9 +116,11 @@ def words_at(value, # what the file has
             raise StudyError(place, f'{shown(word)} is not text; quote it (YAML reads yes, no, on, off and numbers as other things)')
         if not word.strip() or word != ' '.join(word.split()):
             raise StudyError(place, f'{shown(word)} is blank or has stray white space; take it out')
-        if word in first_place:
-            raise StudyError(place, f'{shown(word)} comes twice, also as item {first_place[word] + 1}; keep one')
-        first_place[word] = number
+        form = same_form(word)
+        if form in first_place:
+            in_two_forms = '' if value[first_place[form]] == word else ' in another Unicode form (NFC or NFD)'
+            raise StudyError(place, f'{shown(word)} comes twice, also as item {first_place[form] + 1}{in_two_forms}; keep one')
+        first_place[form] = number
     if not first_place:
         raise StudyError(path, 'this list is empty; write one word or more')
     return list(value)

@@ -11,10 +11,10 @@ from collections import Counter
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from biasbook.core.checks import (
-    UnknownName, WrongKind, as_list, check_choice, check_columns, check_mapping, check_path, check_text, check_words, did_you_mean, format_count, listed,
-    look_up, shown)
-from ..core.inputs import read_table
+from ..core.checks import (
+    UnknownName, WrongKind, as_list, check_choice, check_columns, check_mapping, check_not_given, check_path, check_text, check_words, did_you_mean,
+    format_count, listed, look_up, shown)
+from ..core.inputs import ReadRows, read_rows, read_table
 from ..core.registry import bundled_yaml
 from .templates import Template
 
@@ -56,18 +56,18 @@ def _source_name(source, name):
     return name
 
 
-def _rows_of_table(table, name, needed, known):
-    "The rows of a DataFrame or a CSV file as dictionaries with their places, for messages. ValueError names the column or the line."
+def _read_table(table, name, needed, known, read, on_missing):
+    "The rows of a DataFrame or a CSV file, each read by `read(place, row)`, as `ReadRows`. ValueError names the column or the lines."
     if hasattr(table, 'columns'):
         check_columns(table.columns, needed, name)
         rows = table[[column for column in known if column in table.columns]].to_dict('records')
-        return [(f'{name}: row {position}', row) for position, row in enumerate(rows)]
+        return read_rows([(f'row {position}', row) for position, row in enumerate(rows)], read, name, on_missing)
     path = check_path(table, name)
     if not path.is_file():
         raise ValueError(f'{name}: there is no file {shown(str(path))}; give a list, a dictionary, a table or the path of a CSV file')
-    found = read_table(path, lambda header: header if header in known else None, needed)
+    found = read_table(path, lambda header: header if header in known else None, needed, on_missing)
     check_columns(found.headers, needed, path.name)
-    return [(f'{path.name}: {place}', row) for place, row in zip(found.places, found.rows)]
+    return read_rows(zip(found.places, found.rows), read, path.name, on_missing, found.misfits)
 
 
 def _cell(row, column, place, usual=''):
@@ -81,17 +81,19 @@ def _cell(row, column, place, usual=''):
     return check_text(value, f'{place}: {column}').strip()
 
 
-def _own_subjects(subjects, people_of):
-    "The `Subject`s of a user. `people_of`: name -> the word for people of this place, of the published lists."
+def _own_subjects(subjects, people_of, on_missing='raise'):
+    "The `Subject`s of a user as `ReadRows`. `people_of`: name -> the word for people of this place, of the published lists."
+    left_out: list = []
     if isinstance(subjects, dict):
         check_mapping(subjects, 'subjects')
         groups = {group: check_words(names, f'subjects: {group}') for group, names in subjects.items()}
         found = [Subject(name, group, people_of.get(name, name)) for group, names in groups.items() for name in names]
     elif hasattr(subjects, 'columns') or isinstance(subjects, str) or hasattr(subjects, '__fspath__'):
-        found = []
-        for place, row in _rows_of_table(subjects, 'subjects', ['subject'], ['subject', 'group', 'people']):
+        def read(place, row):
             name = _cell(row, 'subject', place)
-            found.append(Subject(name, _cell(row, 'group', place, name), _cell(row, 'people', place, people_of.get(name, name))))
+            return Subject(name, _cell(row, 'group', place, name), _cell(row, 'people', place, people_of.get(name, name)))
+
+        found, left_out = _read_table(subjects, 'subjects', ['subject'], ['subject', 'group', 'people'], read, on_missing)
     else:
         found = [Subject(name, name, people_of.get(name, name)) for name in check_words(subjects, 'subjects')]
     called = _source_name(subjects, 'subjects')
@@ -102,7 +104,7 @@ def _own_subjects(subjects, people_of):
     if len({subject.group for subject in found}) < 2:
         raise ValueError(f'{called}: there must be two groups or more, but all of {listed(names)} are in one; '
                          'give a list for single subjects, or a dictionary with two groups')
-    return found
+    return ReadRows(found, left_out)
 
 # %% ../../nbs/stimuli/10a_unqover_items.ipynb #unqitem15
 class Attribute(NamedTuple):
@@ -136,8 +138,9 @@ def _pair_of_attribute(pair, place):
     return Attribute(plain, '', {'plain': (plain, negated), 'singular': (plain, negated)})
 
 
-def _own_attributes(attributes, published):
-    "The `Attribute`s of a user: published ones by their names, or pairs."
+def _own_attributes(attributes, published, on_missing='raise'):
+    "The `Attribute`s of a user as `ReadRows`: published ones by their names, or pairs."
+    left_out: list = []
     by_name = {attribute.name: attribute for attribute in published}
     called = 'attributes'
     if isinstance(attributes, dict):
@@ -145,8 +148,11 @@ def _own_attributes(attributes, published):
         found = [_pair_of_attribute(pair, f'attributes: {shown(pair[0], 60)}') for pair in attributes.items()]
     elif hasattr(attributes, 'columns') or hasattr(attributes, '__fspath__') or (isinstance(attributes, str) and attributes not in by_name):
         called = _source_name(attributes, 'attributes')
-        rows = _rows_of_table(attributes, 'attributes', ['attribute', 'negated'], ['attribute', 'negated'])
-        found = [_pair_of_attribute((_cell(row, 'attribute', place), _cell(row, 'negated', place)), place) for place, row in rows]
+
+        def read(place, row):
+            return _pair_of_attribute((_cell(row, 'attribute', place), _cell(row, 'negated', place)), place)
+
+        found, left_out = _read_table(attributes, 'attributes', ['attribute', 'negated'], ['attribute', 'negated'], read, on_missing)
     else:
         found = []
         for position, item in enumerate(as_list(attributes)):
@@ -164,7 +170,7 @@ def _own_attributes(attributes, published):
         raise ValueError(f'{called}: {listed(repeated)} more than once; keep one of each')
     if not found:
         raise ValueError(f'{called}: there are no attributes; give one or more, such as {{"was a senator": "can never be a senator"}}')
-    return found
+    return ReadRows(found, left_out)
 
 # %% ../../nbs/stimuli/10a_unqover_items.ipynb #unqitem18
 GAP = '[MASK]' # the place of the answer in a statement
@@ -238,12 +244,13 @@ def _texts(item_template, attribute, first, second):
 
 def unqover_items(kind:str='gender', # whose published lists: "gender", "nationality", "ethnicity" or "religion"
                   *,
-                  form:str='statement', # "statement": one with [MASK] for the answer; "question": one that the answer follows
+                  form:str|None=None, # "statement": one with [MASK] for the answer, which None stands for; "question": one that the answer follows
                   subjects:Any=None, # your own: a list, a dictionary of groups, a table or a CSV file; by default the published ones
                   attributes:Any=None, # published ones by name, or your own: pairs, a dictionary, a table or a CSV file; by default all published ones
                   templates:Any=None, # your own: a list, or a dictionary of families; by default the published ones
                   pairs:str='all', # "all" pairs of subjects, pairs "between" groups, or "matched": first with first, second with second
-                 ): # a DataFrame with a row for each text, and the columns UNQOVER_COLUMNS
+                  on_missing:str='raise', # rows of a table with a fault: "raise" an error that names all of them, or "drop" them with a warning
+                 ): # a DataFrame with a row for each text, and the columns UNQOVER_COLUMNS; attrs['left_out'] has the rows left out
     """Underspecified questions about two subjects; Li et al. (2020, doi:10.18653/v1/2020.findings-emnlp.311).
 
     Each pair is in each template in both orders (`order` 1: x1 comes first), with each attribute and its negation (`negated`). The
@@ -251,7 +258,7 @@ def unqover_items(kind:str='gender', # whose published lists: "gender", "nationa
     table or CSV file of subjects has the column subject and perhaps group and people; one of attributes has attribute and negated. The
     published attributes of nationality, ethnicity and religion are prejudices that people wrote down when they were asked for them.
 
-    Raises: ValueError that names the line, the column or the word for lists that make no items, or too many; UnknownName for a kind or
+    Raises: ValueError that names the lines, the column or the word for lists that make no items, or too many; UnknownName for a kind or
     an attribute that is not published.
 
     Example:
@@ -262,15 +269,18 @@ def unqover_items(kind:str='gender', # whose published lists: "gender", "nationa
     """
     import pandas as pd
     check_choice(kind, 'kind', UNQOVER_KINDS)
-    check_choice(form, 'form', tuple(UNQOVER_FORMS))
+    check_choice(form, 'form', (None, *UNQOVER_FORMS))
+    if templates is not None:
+        check_not_given('templates of your own', form=form)
     check_choice(pairs, 'pairs', ('all', 'between', 'matched'))
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     lists = _published(kind)
     published_subjects = _published_subjects(kind)
     people_of = {subject.name: subject.people for subject in published_subjects}
-    chosen = published_subjects if subjects is None else _own_subjects(subjects, people_of)
+    chosen, lost_subjects = (published_subjects, []) if subjects is None else _own_subjects(subjects, people_of, on_missing)
     published_attributes = _published_attributes(kind)
-    said = published_attributes if attributes is None else _own_attributes(attributes, published_attributes)
-    sentences = _item_templates(lists[UNQOVER_FORMS[form]] if templates is None else templates)
+    said, lost_attributes = (published_attributes, []) if attributes is None else _own_attributes(attributes, published_attributes, on_missing)
+    sentences = _item_templates(lists[UNQOVER_FORMS[form or 'statement']] if templates is None else templates)
     combined = [(sentence, attribute) for sentence in sentences for attribute in said if sentence.attribute_form in attribute.forms]
     if not combined:
         raise ValueError(f'no template has a slot for these attributes: their forms are {listed(said[0].forms)}, the slots '
@@ -289,4 +299,6 @@ def unqover_items(kind:str='gender', # whose published lists: "gender", "nationa
                 for negated, text in enumerate(_texts(sentence, attribute, first, second)):
                     rows.append((one.name, other.name, one.group, other.group, sentence.family, sentence.template.text, attribute.name,
                                  order, bool(negated), text, *answers))
-    return pd.DataFrame(rows, columns=UNQOVER_COLUMNS)
+    table = pd.DataFrame(rows, columns=UNQOVER_COLUMNS)
+    table.attrs['left_out'] = [*lost_subjects, *lost_attributes]
+    return table

@@ -24,6 +24,8 @@ COMPLETION_FAULTS = { # name in the address: what happens; "-once": the first ti
     'nan': 'a value is NaN',
     'null': 'a value inside a text is null',
     'clamped': 'a value is −9999',
+    'clamped-100': 'a value is −100',
+    'floor': 'values below −2.3 are −103.279, the logarithm of the smallest number in 32 bits',
     'short': 'one value too few',
     'reversed': 'the choices in reversed order',
     'other-model': 'the reply names another model'}
@@ -202,6 +204,12 @@ class CompletionsServer(FakeServer):
             values[2] = None
         elif fault == 'clamped':
             values[1] = -9999.
+        elif fault == 'clamped-100':
+            values[1] = -100.
+        elif fault == 'floor':
+            for choice in choices:
+                every = choice['logprobs']['token_logprobs']
+                every[:] = [value if value is None or value > -2.3 else -103.27893 for value in every]
         elif fault == 'short':
             values.pop()
         elif fault == 'reversed':

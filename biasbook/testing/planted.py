@@ -133,14 +133,15 @@ class Sentence:
     logp: float # log-probability in the whole language, nats
 
 # %% ../../nbs/testing/01_planted.ipynb #bb36590c
+@cache
 def _pieces(words):
     "The pieces of a word or words, in the notation of WordPiece: 'un|caring' is un, ##caring."
-    pieces = []
+    pieces: list = []
     for word in words.split():
         first, *others = word.split('|')
         pieces.append(first.lower())
         pieces += [f'##{piece}' for piece in others]
-    return pieces
+    return tuple(pieces)
 
 # %% ../../nbs/testing/01_planted.ipynb #3a78711e
 def make_sentence(template:str, # its name
@@ -158,7 +159,7 @@ def make_sentence(template:str, # its name
             new = _pieces(words[slot])
             spans[slot] = len(pieces), len(pieces) + len(new)
         else:
-            new = [part.lower()]
+            new = (part.lower(),)
         pieces += new
     plain = {slot: _plain(word) for slot, word in words.items()}
     text = form.format(**plain)
@@ -355,10 +356,15 @@ class Grammar(Language):
         return sentence.logp - log_sum([s.logp for s in answers])
 
 # %% ../../nbs/testing/01_planted.ipynb #a1d3d71d
-@cache
 def load_grammar(biased:bool=True, # False: the twin, with the same base rates and no association
                 )->Grammar:
     "The bundled language (biasbook/data/grammar.yaml), or its twin."
+    return _grammar(bool(biased))
+
+
+@cache
+def _grammar(biased):
+    "Each language is made once, however it is asked for."
     return Grammar('planted' if biased else 'unbiased', _sentences(biased))
 
 # %% ../../nbs/testing/01_planted.ipynb #a168b23b

@@ -495,8 +495,13 @@ class TaskGrammar(Language):
         return pd.DataFrame(rows)
 
 # %% ../../nbs/testing/05_planted_tasks.ipynb #1f2caf26
-@cache
 def load_task_grammar(biased:bool=True, # False: the twin, with the same preferences for positions and no leans
                      )->TaskGrammar:
     "The bundled language of tasks (biasbook/data/grammar_tasks.yaml), or its twin."
+    return _task_grammar(bool(biased))
+
+
+@cache
+def _task_grammar(biased):
+    "Each language is made once, however it is asked for."
     return TaskGrammar('planted' if biased else 'unbiased', _all_sentences(biased))

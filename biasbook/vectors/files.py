@@ -1036,6 +1036,8 @@ def read_matrix(
         if file_format == '.npz':
             if vocabulary is not None:
                 raise ValueError('has its words in it; leave vocabulary= out')
+            if tensor is not None:
+                raise ValueError('has one matrix; leave tensor= out')
             words, M, about = _read_npz(path)
             meta = {'format': file_format, **about.get('meta', {})}
             return FileContent(words, M, about.get('name', path.stem), meta)      # no `largest`: a zip has checksums

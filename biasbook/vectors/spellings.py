@@ -109,10 +109,10 @@ def _with_mark(word):
     return {f'{mark}{word}' for mark in _WORD_MARKS} | {word.removeprefix(mark) for mark in _WORD_MARKS}
 
 # %% ../../nbs/vectors/00b_spellings.ipynb #75241a34
-_ENDINGS = (('our', 'or'), ('is', 'iz'), ('ys', 'yz'), ('re', 'er'), ('ll', 'l'), ('ogue', 'og'), ('ence', 'ense'), ('ae', 'e'),
+_BRITISH_TO_AMERICAN = (('our', 'or'), ('is', 'iz'), ('ys', 'yz'), ('re', 'er'), ('ll', 'l'), ('ogue', 'og'), ('ence', 'ense'), ('ae', 'e'),
             ('oe', 'e'), ('mme', 'm'), ('grey', 'gray'), ('mould', 'mold'), ('plough', 'plow'), ('sceptic', 'skeptic'), ('mum', 'mom'),
             ('tyre', 'tire'), ('aeroplane', 'airplane'), ('jewellery', 'jewelry'), ('pyjama', 'pajama'), ('kerb', 'curb'))
-_BRITISH_AND_AMERICAN = _ENDINGS + tuple((second, first) for first, second in _ENDINGS)
+_BRITISH_AND_AMERICAN = _BRITISH_TO_AMERICAN + tuple((second, first) for first, second in _BRITISH_TO_AMERICAN)
 
 def _british_or_american(word):
     "The word with one British spelling made American, or the other way."
@@ -190,7 +190,7 @@ _CAUSES = {                                   # cause -> the forms that it gives
 def near_forms(known, # a vocabulary
                word:str, # which is not in it
               )->NearForms:
-    "Forms of the word that are there, and the likely cause. A loop over `known` comes to the first words only."
+    "Forms of the word that are there, and the likely cause. Of a large vocabulary only the first 2000 words are read, for their letters."
     if len(word) > LONGEST_NAME:
         return NearForms([], '')
     forms = _capitals_and_joints(word)

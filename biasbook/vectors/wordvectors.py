@@ -70,7 +70,11 @@ def even_rows(M):
     "Rows of floats, each times a power of two that brings its largest number to between 1/2 and 1: no digit changes."
     largest = np.abs(M).max(axis=1, keepdims=True, initial=0)
     _, exponent = np.frexp(largest)
-    return np.ldexp(M, -exponent)
+    with np.errstate(over='ignore'):
+        power = np.ldexp(np.ones_like(largest), -exponent)
+    if np.isinf(power).any():                   # of a row with the smallest of all floats
+        return np.ldexp(M, -exponent)
+    return M * power                            # the same, and three times as fast
 
 # %% ../../nbs/vectors/01_wordvectors.ipynb #ede5beee
 def real_array(
@@ -571,7 +575,8 @@ def load_vectors(
         toy: 3 words × 2 ['ship', 'boat', 'tree'] [6. 8.]
     """
     if not isinstance(source, (str, Path)):
-        raise TypeError(f'load_vectors reads a file, not {type(source).__name__}; for a dict see as_vectors')
+        raise TypeError(f'load_vectors reads a file, not {type(source).__name__}; a dict, or a tuple (words, matrix), is '
+                        'taken by weat and other measures as it is, and by biasbook.vectors.wordvectors.as_vectors')
     wanted = check_wanted(words, limit)
     path = find_file(source)
     with errors_in_file(path):

@@ -5,6 +5,7 @@ with less than MOST_MIB of memory. (An extra that is not installed is an `Import
 """
 import os
 import pickle
+import re
 import resource
 import select
 import shutil
@@ -346,11 +347,15 @@ def resident_mib():
 
 
 def most_resident_mib():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    "The largest memory of this process, since it was last forgotten."
+    with open('/proc/self/status') as f:
+        return int(re.search(r'VmHWM:\s*(\d+)', f.read())[1]) / 1024
 
 
-def check(name, data, largest=inputs.LARGEST):
-    "What a reader did with an input: (Finding or None, seconds, MiB). Repeated parts are cut to `largest` bytes."
+def check(name, data, largest=inputs.LARGEST, used_mib=None):
+    """What a reader did with an input: (Finding or None, seconds, MiB). Repeated parts are cut to `largest` bytes.
+
+    The memory is what the process takes above `used_mib`: by default what it has now, if it takes more than it ever did."""
     reader = READERS[name]
     folder = Path(tempfile.mkdtemp(prefix='fuzzed-', dir=SCRATCH))
     try:
@@ -382,7 +387,11 @@ def check(name, data, largest=inputs.LARGEST):
                 raise
             what, where, said = type(e).__name__, last_place(e), str(e)
         seconds = time.process_time() - start
-        mib = most_resident_mib() - before if most_resident_mib() > peak else 0.
+        mib = 0.
+        if used_mib is not None:
+            mib = max(most_resident_mib() - used_mib, 0.)
+        elif most_resident_mib() > peak:
+            mib = most_resident_mib() - before
         if not what and seconds > MOST_SECONDS:
             what, said = 'slow', f'{seconds:.1f} s'
         if not what and mib > MOST_MIB:
@@ -392,25 +401,59 @@ def check(name, data, largest=inputs.LARGEST):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def forget_most_resident():
+    "Let the largest memory of this process be what it has now. False where the system cannot."
+    try:
+        with open('/proc/self/clear_refs', 'w') as f:
+            f.write('5')
+        return True
+    except OSError:
+        return False
+
+
+def check_each(name, inputs_of_reader, largest, most_seconds):
+    """As `check` for each input, in a process of its own that is killed when an input takes more than `most_seconds`.
+
+    The process goes on with the next input, where it can tell how much memory each input takes; a new one goes on after a kill."""
+    left = list(inputs_of_reader)
+    while left:
+        receive, send = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(receive)
+            used_mib = resident_mib()               # before the first input: what others left behind counts, too
+            try:
+                with os.fdopen(send, 'wb') as f:
+                    for number, data in enumerate(left):
+                        can_forget = forget_most_resident()
+                        if number and not can_forget:
+                            break
+                        pickle.dump(check(name, data, largest, used_mib if can_forget else None), f)
+                        f.flush()
+            finally:
+                os._exit(0)
+        os.close(send)
+        with os.fdopen(receive, 'rb', buffering=0) as f:
+            answered = 0
+            while answered < len(left):
+                ready, _, _ = select.select([f], [], [], most_seconds)
+                if not ready:
+                    os.kill(child, signal.SIGKILL)
+                try:
+                    answer = pickle.load(f)
+                except (EOFError, pickle.UnpicklingError):
+                    break
+                yield answer
+                answered += 1
+        os.waitpid(child, 0)
+        if not answered or not ready:
+            what = 'hang' if not ready else 'killed'
+            yield Finding(name, what, '', f'nothing came back in {most_seconds} s', left[answered]), float(most_seconds), 0.
+            answered += 1
+        left = left[answered:]
+
+
 def check_apart(name, data, largest, most_seconds):
     "As `check`, in a process of its own that is killed after `most_seconds`."
-    receive, send = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(receive)
-        try:
-            with os.fdopen(send, 'wb') as f:
-                pickle.dump(check(name, data, largest), f)
-        finally:
-            os._exit(0)
-    os.close(send)
-    with os.fdopen(receive, 'rb') as f:
-        ready, _, _ = select.select([f], [], [], most_seconds)
-        if not ready:
-            os.kill(child, signal.SIGKILL)
-        answer = f.read()
-    os.waitpid(child, 0)
-    if not answer:
-        what = 'killed' if ready else 'hang'
-        return Finding(name, what, '', f'nothing came back in {most_seconds} s', data), float(most_seconds), 0.
-    return pickle.loads(answer)
+    answer, = check_each(name, [data], largest, most_seconds)
+    return answer

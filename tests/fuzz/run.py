@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 from inputs import LARGEST, named_as_read                        # noqa: E402
-from readers import MOST_MIB, MOST_SECONDS, READERS, check, check_apart      # noqa: E402
+from readers import MOST_MIB, MOST_SECONDS, READERS, check, check_apart, check_each      # noqa: E402
 
 CORPUS = HERE / 'corpus'
 HARD_SECONDS = 3 * MOST_SECONDS         # libFuzzer kills an input after this time; an input that is only too slow is reported when it ends
@@ -185,8 +185,8 @@ def table(rows):
 def replay(name, largest):
     "(reader, input, finding or None, seconds, MiB) for each input that is kept."
     check(name, next(iter(corpus(name).values())), SHORTER)            # imports what it needs, once
-    for file, data in corpus(name).items():
-        found, seconds, mib = check_apart(name, data, largest, HARD_SECONDS)
+    kept = corpus(name)
+    for file, (found, seconds, mib) in zip(kept, check_each(name, kept.values(), largest, HARD_SECONDS), strict=True):
         yield {'reader': name, 'input': file, 'what': found.what if found else '', 'where': found.where if found else '',
                'said': found.said if found else '', 'seconds': seconds, 'mib': mib}
 
