@@ -5,7 +5,7 @@
 - `pytest --flags "slow live"` also runs the cells and tests that have these flags. tests/slow.py runs all that are slow.
 - `pytest --cell-times FILE` appends the seconds of each cell to a file.
 
-The flags of cells are those of core/04_needs, listed in `tst_flags` of settings.ini, without `env`. `check` cells always run here. Cells flagged `data`
+The flags of cells are those of core/04_needs, listed in `tst_flags` of settings.ini, except `env`. `check` cells always run here. Cells flagged `data`
 run where the folder that BIASBOOK_DATA_DIR names has their files, and `env` cells where their variables are set. What else a cell
 needs is not looked at here: a cell that lacks it fails. Tests have the flags `slow` and `real` as markers, such as `@pytest.mark.slow`.
 

@@ -471,7 +471,7 @@ def test_check_of_the_site_that_quarto_makes(tmp_path, monkeypatch):
     assert found(unsearched='cite.html')[0] == 'cite.html: not in the search'
     (tmp_path / 'cite.html').unlink()
     assert 'cite.html: no such page' in list(problems(tmp_path))
-    without = [page for page in few if page != 'cite.ipynb']             # a link to a page that was not rendered is no fault
+    without = [page for page in few if page != 'cite.ipynb']             # a link to a page that was not rendered is allowed
     (tmp_path / 'weat.html').write_text(pages_of['weat.html'] + '<a href="cite.html"><a href="no.html">')
     assert [fault for fault in problems(tmp_path, without) if 'sidebar' not in fault] == ['weat.html: no.html leads nowhere']
 

@@ -376,7 +376,7 @@ def test_placebo_of_a_study_file():
 
 
 def test_a_measure_of_a_study_is_named_in_any_spelling_and_measured_once():
-    "A limit of the study on a test that this audit leaves out is not measured; it is no limit on an unknown test."
+    "If this audit leaves out a test of the study, a limit on it is not measured, and not an error."
     study = study_from_text("""
 queries:
 - {name: jobs, X: [nurse, teacher, librarian, nanny], Y: [engineer, carpenter, pilot, mechanic], A: [she, her], B: [he, him]}

@@ -17,7 +17,7 @@ from ..measuring.measure import Measure
 MEASURES = [find_measure(name) for name in measure_index()]
 
 # %% ../../nbs/auditing/01_measures.ipynb #35414a92
-def find_measures(measures=None, # names or `Measure`s, or one of them; None for those that run by default
+def find_measures(measures=None, # names or `Measure`s, or one of them; None for the default measures
                  )->list[Measure]:
     "The measures of an audit. ValueError for an empty list, UnknownName for an unknown name."
     table = {m.name: m for m in MEASURES}

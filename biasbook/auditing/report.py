@@ -366,7 +366,7 @@ _BIBTEX = """@software{{biasbook,
 
 @cache
 def _papers():
-    "The papers of the measures, and those of each method."
+    "The papers of the measures and of the methods."
     return bundled_yaml('measure_papers.yaml')
 
 

@@ -19,14 +19,14 @@ import numpy as np
 from ..core.checks import (
     MissingWords, TooFewWords, UnknownName, WrongKind, as_list, check_choice, check_flag, check_fraction, check_labels, check_list, check_not_given,
     check_number, check_pairs, check_seeds, check_whole, check_words, errors_at, listed, plural, shown)
-from ..measuring.measure import Measure, Metric, describe_query
+from ..measuring.measure import Measure, Metric, describe_query, published_units
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
 from ..stats.effects import weat_effect_size
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_variance, satterthwaite, t_interval
 from ..stats.permutation import is_as_extreme, monte_carlo_error, permutation_pvalue, sign_flip_pvalue
-from ..stimuli.words import Query, as_query, weat_queries, weat_query
+from ..stimuli.words import Query, as_query, weat_queries
 from ..vectors.case import fold_lists, fold_query
 from ..vectors.directions import DIRECTIONS, placebo_estimate, random_differences
 from ..vectors.topics import draws_error, draws_for_p, given_list
@@ -1535,20 +1535,14 @@ _ALL_TESTS = tuple(range(1, 11))
 _WITH_PAIRS = (7, 8) # tests whose attribute words are pairs, such as he and she
 _WITH_FEELINGS = (1, 2, 3, 4, 5, 10) # tests with pleasant and unpleasant words
 
-def _audit_units(name, tests):
-    units = {}
-    for number in tests:
-        query = weat_query(f'weat{number}')
-        unit = f'{name}{number}'
-        units[unit] = {**asdict(query), 'name': unit, 'battery': f'{query.battery}, {name.upper()}'}
-    return units
+
 
 def _audit_run(name, vectors, spec, **options):
     return ASSOCIATIONS[name](vectors, Query(**spec), on_missing='drop', **options)
 
 def _beside_weat(name, about, paper, tests, metric, why_off, caveat):
     "What the six measures share."
-    return Measure(name=name, about=about, kinds=('vectors',), page='06_associations', papers=(paper, 'caliskan2017'), units=partial(_audit_units, name, tests),
+    return Measure(name=name, about=about, kinds=('vectors',), page='06_associations', papers=(paper, 'caliskan2017'), units=partial(published_units, name, tests),
                    run=partial(_audit_run, name), describe=describe_query, options=('placebo', 'case'), metrics=(metric,),
                    why_off=why_off, caveat=caveat)
 

@@ -13,7 +13,7 @@ import hashlib
 import math
 import re
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -28,7 +28,7 @@ from biasbook.core.checks import (
 from ..core.inputs import file_text
 from ..core.registry import bundled_yaml, data_path
 from ..embedders.load import SCHEMES, Embedder, load_embedder
-from ..measuring.measure import Measure, Metric, describe_query
+from ..measuring.measure import Measure, Metric, describe_query, published_units
 from ..models.causal import CausalScorer
 from ..models.checkpoints import import_torch
 from ..models.load import load_model
@@ -42,7 +42,7 @@ from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import (INTERVALS, LEAST_FOR_JACKKNIFE, WHAT_VARIES, jackknife_interval, jackknife_intervals, t_interval)
 from ..stats.permutation import is_as_extreme, is_precise_enough, monte_carlo_error, permutation_pvalue
 from ..stats.studentized import spread_notes, studentized_permutation_pvalue
-from ..stimuli.words import Query, as_query, weat_query
+from ..stimuli.words import Query, as_query
 from ..vectors.wordvectors import one_thread, unit_rows
 
 # %% ../../nbs/06b_ceat.ipynb #4f97dcf9
@@ -909,12 +909,7 @@ def ceat(model, # a masked or causal model from load_model, an Embedder, or the 
 _WITH_SENTENCES = (1, 2, 3, 6, 7, 8, 9) # tests with enough words in the bundled sentences
 
 def _audit_units():
-    units = {}
-    for number in _WITH_SENTENCES:
-        query = weat_query(f'weat{number}')
-        unit = f'ceat{number}'
-        units[unit] = {**asdict(query), 'name': unit, 'battery': f'{query.battery}, CEAT'}
-    return units
+    return published_units('ceat', _WITH_SENTENCES)
 
 def _audit_run(model, spec):
     return ceat(model, Query(**spec), on_missing='drop', placebo=False)

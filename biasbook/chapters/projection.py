@@ -10,6 +10,7 @@ __all__ = ['DIRECT_INTERVALS', 'DIRECT_BIAS', 'project', 'without_direction', 'd
 # %% ../../nbs/01_projection.ipynb #465301a2
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -459,16 +460,17 @@ def pairs_of_gender(
     return [list(pair) for pair in gender_pairs()]
 
 
-def along_direction(compute, # Direction, placebo options -> Result
+def along_direction(measure, # vectors, words if the unit has some, Direction, n_placebos -> Result
                     vectors, # WordVectors
                     spec, # of a unit, with its pairs
                     placebo, # False: without directions of random pairs
                     case, # in which words are looked up
                    )->Result:
-    "What `compute` gives along the direction of the pairs that the vectors have; the other pairs are among the missing words."
+    "A measure along the direction of the pairs that the vectors have. The result names the other pairs as missing."
     direction = bias_direction(vectors, spec['pairs'], on_missing='drop', case=case)
+    words = [spec['words']] if 'words' in spec else []
     placebo_options = {} if placebo else {'n_placebos': 0}
-    r = compute(direction, placebo_options)
+    r = measure(vectors, *words, direction, **placebo_options)
     return also_missing(r, pairs=['/'.join(pair) for pair in direction.missing])
 
 
@@ -485,9 +487,7 @@ def _audit_units():
     return {'direct bias': {'pairs': pairs_of_gender(), 'words': professions()}}
 
 def _audit_run(vectors, spec, placebo=True, case='auto'):
-    def compute(direction, placebo_options):
-        return direct_bias(vectors, spec['words'], direction, on_missing='drop', case=case, **placebo_options)
-    return along_direction(compute, vectors, spec, placebo, case)
+    return along_direction(partial(direct_bias, on_missing='drop', case=case), vectors, spec, placebo, case)
 
 # %% ../../nbs/01_projection.ipynb #6a6ef9a6
 DIRECT_BIAS = Measure(name='direct_bias', about='professions along the direction woman–man', kinds=('vectors',), page='01_projection',

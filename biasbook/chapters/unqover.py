@@ -842,7 +842,7 @@ def _several_pieces(model, items):
 def unqover(model, # a masked or causal language model, from load_model
             items=None, # a DataFrame of unqover_items, or with its columns; None: those of `kind`
             *,
-            kind:str|None=None, # published items to use without `items`: "ethnicity", which None stands for, or "religion"; the other kinds are too many
+            kind:str|None=None, # published items to use without `items`: "ethnicity" or "religion"; None: "ethnicity"; the other kinds have too many items
             method:str='chain', # of answers of several pieces, as for unqover_answers
             normalize:str='pair', # "pair": the probabilities of the two subjects add up to 1; "none": as they are, as published
             bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened

@@ -10,7 +10,7 @@ __all__ = ['CLUSTER_BIAS', 'NEIGHBOR_BIAS', 'plain_words', 'extreme_words', 'clu
 
 # %% ../../nbs/01a_what_remains.ipynb #e88fb717
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -877,17 +877,13 @@ def _cluster_units():
     return {'clusters': {'pairs': pairs_of_gender()}}
 
 def _run_clusters(vectors, spec, placebo=True, case='auto'):
-    def compute(direction, placebo_options):
-        return cluster_bias(vectors, direction, **placebo_options)
-    return along_direction(compute, vectors, spec, placebo, case)
+    return along_direction(cluster_bias, vectors, spec, placebo, case)
 
 def _neighbor_units():
     return {'neighbors': {'pairs': pairs_of_gender(), 'words': professions()}}
 
 def _run_neighbors(vectors, spec, placebo=True, case='auto'):
-    def compute(direction, placebo_options):
-        return neighbor_bias(vectors, spec['words'], direction, on_missing='drop', **placebo_options)
-    return along_direction(compute, vectors, spec, placebo, case)
+    return along_direction(partial(neighbor_bias, on_missing='drop'), vectors, spec, placebo, case)
 
 # %% ../../nbs/01a_what_remains.ipynb #cd4e5f10
 CLUSTER_BIAS = Measure(name='cluster_bias', about='do the most female and male words form clusters?', kinds=('vectors',), page='01a_what_remains',

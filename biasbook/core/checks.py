@@ -329,7 +329,7 @@ def check_not_given(where:str, # what leaves the options without effect, such as
                     usual=None, # the default of the options
                     **options, # option=value
                    ):
-    "ValueError for an option that is given although it has no effect. One that equals its default counts as not given."
+    "ValueError for an option that is given although it has no effect. An option with its default value counts as not given."
     for name, value in options.items():
         is_usual = value is usual or isinstance(value, (str, int, float, tuple)) and value == usual
         if not is_usual:

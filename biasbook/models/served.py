@@ -186,7 +186,7 @@ def _usage(reply):
     return Usage(prompt, completion)
 
 
-_VERY_LOW = -50. # nats; lower values are seldom true, and servers write such numbers in place of those that they do not have
+_VERY_LOW = -50. # nats; lower values are seldom true, and servers write such numbers for values that they lack
 
 
 def _checked_values(values, first_may_be_null):

@@ -244,7 +244,7 @@ def _texts(item_template, attribute, first, second):
 
 def unqover_items(kind:str='gender', # whose published lists: "gender", "nationality", "ethnicity" or "religion"
                   *,
-                  form:str|None=None, # "statement": one with [MASK] for the answer, which None stands for; "question": one that the answer follows
+                  form:str|None=None, # "statement": a text with [MASK] for the answer; "question": a text that the answer follows; None: "statement"
                   subjects:Any=None, # your own: a list, a dictionary of groups, a table or a CSV file; by default the published ones
                   attributes:Any=None, # published ones by name, or your own: pairs, a dictionary, a table or a CSV file; by default all published ones
                   templates:Any=None, # your own: a list, or a dictionary of families; by default the published ones
