@@ -124,7 +124,7 @@ if TYPE_CHECKING:
     from biasbook.embedders.load import from_callable as from_callable
     from biasbook.embedders.load import load_embedder as load_embedder
     from biasbook.models.chat import load_chat as load_chat
-    from biasbook.models.lm_eval import export_tasks as export_tasks
+    from biasbook.auditing.lm_eval_tasks import export_tasks as export_tasks
     from biasbook.models.lm_eval import from_lm_eval as from_lm_eval
     from biasbook.models.load import load_model as load_model
     from biasbook.results.readings import summary_table as summary_table
@@ -156,10 +156,10 @@ if TYPE_CHECKING:
     from biasbook.stimuli.retrieval_items import load_grepbiasir as load_grepbiasir
     from biasbook.stimuli.retrieval_items import load_retrieval_items as load_retrieval_items
     from biasbook.stimuli.studies import load_study as load_study
-    from biasbook.stimuli.study import Study as Study
-    from biasbook.stimuli.study import example_study as example_study
-    from biasbook.stimuli.study import read_study as read_study
-    from biasbook.stimuli.study import study_schema as study_schema
+    from biasbook.measuring.study import Study as Study
+    from biasbook.measuring.study import example_study as example_study
+    from biasbook.measuring.study import read_study as read_study
+    from biasbook.measuring.study import study_schema as study_schema
     from biasbook.stimuli.templates import Template as Template
     from biasbook.stimuli.unqover_items import unqover_items as unqover_items
     from biasbook.stimuli.words import Query as Query
@@ -218,7 +218,7 @@ _NAMES = {
     'core.registry': 'data_path fetch verify',
     'embedders.load': 'from_callable load_embedder',
     'models.chat': 'load_chat',
-    'models.lm_eval': 'export_tasks from_lm_eval',
+    'auditing.lm_eval_tasks': 'export_tasks', 'models.lm_eval': 'from_lm_eval',
     'models.load': 'load_model',
     'results.readings': 'summary_table',
     'results.result': 'Result paper_table results_plot results_table',
@@ -236,7 +236,7 @@ _NAMES = {
     'stimuli.questions': 'analogy_questions',
     'stimuli.retrieval_items': 'load_grepbiasir load_retrieval_items',
     'stimuli.studies': 'load_study',
-    'stimuli.study': 'Study example_study read_study study_schema',
+    'measuring.study': 'Study example_study read_study study_schema',
     'stimuli.templates': 'Template',
     'stimuli.unqover_items': 'unqover_items',
     'stimuli.words': 'Query load_queries load_words weat_queries weat_query',

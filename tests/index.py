@@ -17,7 +17,7 @@ def declared():
     rows = {}
     for path in sorted((root / 'biasbook' / 'chapters').glob('*.py')):
         module = f'biasbook.chapters.{path.stem}'
-        if 'Measure(' not in path.read_text(encoding='utf-8'):
+        if 'Measure' not in path.read_text(encoding='utf-8'):
             continue
         for measure in declared_measures(import_module(module)):
             assert measure.name not in rows, f'{measure.name} is declared in {module} and in {rows[measure.name]["module"]}'

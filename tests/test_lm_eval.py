@@ -52,7 +52,7 @@ def examples():
 @pytest.fixture(scope='module')
 def tasks(tmp_path_factory, examples):
     "A folder with tasks: the bundled pairs, sentences of our own, and StereoSet in its two forms."
-    from biasbook.models import lm_eval
+    from biasbook.auditing import lm_eval_tasks as lm_eval
     folder = tmp_path_factory.mktemp('tasks')
     bb.export_tasks(folder, only='sas_pairs')
     bb.export_tasks(folder, pairs=SENTENCES)

@@ -17,7 +17,7 @@ from biasbook.auditing.readings import summary_rows
 from biasbook.auditing.report import again_code
 from biasbook.results.readings import summary_table
 from biasbook.embedders.load import from_callable
-from biasbook.stimuli.study import example_study, study_from_text
+from biasbook.measuring.study import example_study, study_from_text
 from biasbook.testing.completions_server import CompletionsServer
 from biasbook.testing.fake_server import FakeServer, hash_vectors
 from biasbook.testing.planted_tasks import bbq_table, load_task_grammar

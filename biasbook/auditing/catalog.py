@@ -22,10 +22,10 @@ from ..measuring.index import measure_index, plain_name
 from .subjects import OPENERS, SUBJECTS, kind_of, model_names, origin, scheme_of
 
 # %% ../../nbs/auditing/09_catalog.ipynb #4c196546
-def list_measures()->list[dict]: # name, kinds of subject, units, by default (yes or no), chapter, what it measures, limits, why it is off
+def list_measures()->list[dict]: # name, kinds of subject, units, by default (yes or no), chapter, what it measures, limits, why it is off, and the part of a study that it needs if it has no units
     "A row for each measure of `biasbook audit`."
     return [{'name': m.name, 'kinds': ', '.join(m.kinds), 'units': len(m.units), 'default': 'yes' if m.is_default else 'no',
-             'chapter': m.page, 'about': m.about, 'limits': m.caveat, 'why_off': m.why_off} for m in measure_index().values()]
+             'chapter': m.page, 'about': m.about, 'limits': m.caveat, 'why_off': m.why_off, 'study': '' if m.units else m.own} for m in measure_index().values()]
 
 # %% ../../nbs/auditing/09_catalog.ipynb #923030f2
 def list_queries()->list[dict]: # name, measure, groups, words, source
@@ -106,6 +106,8 @@ def _about_measure(row):
     "What a measure asks, its limits, and why it is off by default if it is."
     about = row['about'] if row['about'].endswith('?') else f'{row["about"]}.'
     text = f'\n{row["name"]}: {about} {row["limits"]}'
+    if row['study']:
+        return f'{text} It needs a study with the part {row["study"]}.'
     if not row['why_off']:
         return text
     return f'{text} Off by default: {row["why_off"]}. To run it: --measure {row["name"]}'
@@ -144,7 +146,6 @@ def overview_text()->str: # at most 40 lines of 100 characters
 
 
 IN_PYTHON_ONLY = ('stereoset', 'disco') # measures that no audit runs
-_IN_STUDIES_ONLY = ('crows_pairs', 'cbs', 'honest') # measures that an audit runs on the items of a study file only
 
 _SUBJECTS_OF = {'vectors': 'word vectors', 'masked': 'language models', 'causal': 'language models', 'seq2seq': 'language models',
                 'embedder': 'embedders'} # kind -> its name in the plural
@@ -154,12 +155,12 @@ def _off_lines():
     "Which measures run only if they are named, in a line for each kind of subject, and which an audit does not run."
     names_of: dict = {}
     for name, row in measure_index().items():
-        if not row.is_default:
+        if row.units and not row.is_default:
             names_of.setdefault(_SUBJECTS_OF[row.kinds[0]], []).append(name)
     lines = [f'  of {kind}: {", ".join(names)}' for kind, names in names_of.items()]
+    in_studies = [name for name, row in measure_index().items() if not row.units]
     return ['Only if named, as in --measure rnd (why, and what they measure: biasbook list measures)', *lines,
-            f'Only in Python: {", ".join(f"bb.{name}" for name in IN_PYTHON_ONLY)}; also in study files: '
-            f'{", ".join(f"bb.{name}" for name in _IN_STUDIES_ONLY)}']
+            f'With a study file: {", ".join(in_studies)}. Only in Python: {", ".join(f"bb.{name}" for name in IN_PYTHON_ONLY)}']
 
 
 def _bundled_rows():

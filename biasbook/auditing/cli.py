@@ -32,7 +32,7 @@ from ..core.checks import UnknownName, check_path, close_names, did_you_mean, jo
 from ..core.inputs import file_text, parse_json
 from .config import CASES, DEBIAS, MISSING, MOST_JOBS, bos_of, check_cluster, read_config, with_key_env, with_options
 from .names import why_impossible
-from ..measuring.index import measure_index, plain_name
+from ..measuring.index import measure_names, plain_name
 from .study_commands import check_command, new_command
 from .task_commands import export_tasks_command
 
@@ -610,7 +610,7 @@ for command in (check_command, compare_command, completion_command, data_command
 def _queries_to_rank(ctx, names, path, study, allow_outside):
     "The queries that were named, and those of a file and of a study; None if there are none of these. UsageError for a wrong file."
     from biasbook.results.tables import printable
-    from biasbook.stimuli.study import read_study
+    from biasbook.measuring.study import read_study
     from biasbook.stimuli.words import load_queries
     queries = list(names)
     try:
@@ -1016,7 +1016,7 @@ def _complete_subjects(ctx, param, incomplete):
     return items
 
 def _complete_measures(ctx, param, incomplete):
-    return [name for name in measure_index() if name.startswith(incomplete.lower())]
+    return [name for name in measure_names() if name.startswith(incomplete.lower())]
 
 # %% ../../nbs/auditing/11_cli.ipynb #faa63eda
 @main.command(short_help='Measure associations in vectors and models, and report.')
@@ -1135,7 +1135,7 @@ def _study_of(ctx, options):
     from biasbook.auditing.names import KIND_WORDS
     from biasbook.auditing.own_tests import measures_of_study
     from biasbook.auditing.subjects import kind_of
-    from biasbook.stimuli.study import read_study
+    from biasbook.measuring.study import read_study
     try:
         study = read_study(options['study'], options['allow_outside'])
         rows = measures_of_study(study, options['with_builtin'], options['measures'])

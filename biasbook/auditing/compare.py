@@ -33,7 +33,7 @@ from ..chapters.model_comparison import sas_pairs_change
 from ..chapters.what_remains import label_sides
 from ..models.fill_results import fill_change
 from .subjects import open_subject, origin
-from .measures import unit_name
+from ..measuring.measure import unit_name
 from .change_report import debiasing_headline
 from .files import Audit, check_no_other_results, dated_report, results_text, save_files
 from .readings import MISSING_WORDS

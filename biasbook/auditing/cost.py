@@ -25,7 +25,7 @@ from ..embedders.local import LocalSource
 from ..embedders.load import Embedder
 from ..models.scorer import unique
 from ..models.served import ServedScorer
-from ..stimuli.study import Study, read_study
+from ..measuring.study import Study, read_study
 from ..stimuli.words import weat_query
 from ..vectors.case import CASES, fold_lists
 from ..vectors.topics import DRAWS, given_list, matched_draws
@@ -93,26 +93,23 @@ class _Test(NamedTuple):
         "The result; None if this subject lacks too many words, or something else that the test needs."
         options = {name: value for name, value in options.items() if name in self.measure.options}
         try:
-            return self.measure.run(subject, self.spec, **options)
+            return self.measure.run_unit(subject, self.spec, **options)
         except ValueError:
             return None                         # `check_study` tells the user why
 
 
-_NOT_COUNTED = ('honest',) # measures that read whole vocabularies, which a dry run cannot make up
-
-
 def _tests_for(study, kind):
-    "The tests of a study that are measured on this kind of subject. HONEST is left out, because its cost is not counted."
+    "The tests of a study that are measured on this kind of subject, and whose cost is counted."
     tests = []
     for row in measures_of_study(study):
-        if kind in row.kinds and row.name not in _NOT_COUNTED:
+        if kind in row.kinds and row.own.is_counted:
             tests += [_Test(row, spec) for spec in row.units().values()]
     return tests
 
 
 def _not_counted(study, kind):
     "The names of the tests that are measured on this kind of subject and not counted."
-    rows = [row for row in measures_of_study(study) if kind in row.kinds and row.name in _NOT_COUNTED]
+    rows = [row for row in measures_of_study(study) if kind in row.kinds and not row.own.is_counted]
     return tuple(name for row in rows for name in row.units())
 
 # %% ../../nbs/auditing/01b_cost.ipynb #38dd784b
@@ -290,7 +287,7 @@ class WorkEstimate:
     low: float | None # the range of the seconds; for a provider with a rate limit the least time
     high: float | None
     trial: str # what was run to measure the speed, such as "8 draws"; '' for nothing
-    not_counted: tuple = () # names of tests whose work and time are not in the estimate
+    not_counted: tuple = () # names of tests whose work and time are not in the estimate, because they need answers that cannot be made up
 
     def __str__(self):
         text = f'{self.subject}: {plural(self.work.tests, "test")}'
@@ -309,7 +306,7 @@ class WorkEstimate:
         if self.trial:
             text += f'; the speed is from a trial of {self.trial}'
         if self.not_counted:
-            text += f'; {joined(self.not_counted)} {"comes" if len(self.not_counted) == 1 else "come"} on top, because HONEST is not estimated'
+            text += f'; {joined(self.not_counted)} {"comes" if len(self.not_counted) == 1 else "come"} on top, because {"its" if len(self.not_counted) == 1 else "their"} cost is not estimated'
         return text
 
     @property

@@ -1000,7 +1000,7 @@ def tests_of_limit(limit, # a Limit on results
     found = []
     for measure in measures:
         for unit, spec in measure.units().items():
-            if _matches(limit.pattern, _names(measure.name, unit, measure.describe(spec).groups)):
+            if _matches(limit.pattern, _names(measure.name, unit, measure.describe_unit(spec).groups)):
                 found.append(LimitedTest(unit, measure.kinds))
     return found
 
@@ -1084,7 +1084,7 @@ def _impossible_number(limit, metrics):
 def _about_tests(measure):
     "The names of each test of a measure, with the metrics of the measure."
     for unit, spec in measure.units().items():
-        yield _names(measure.name, unit, measure.describe(spec).groups), measure.metrics
+        yield _names(measure.name, unit, measure.describe_unit(spec).groups), measure.metrics
 
 
 def check_before_measuring(limits, # Limits on results

@@ -29,7 +29,7 @@ def why_impossible(subject:str, # as a user wrote it
     if kind is None or not names or unknown or any(kind in index[name].kinds for name in names):
         return ''
     wanted = dict.fromkeys(KIND_WORDS[k] for name in names for k in index[name].kinds)
-    fitting = [name for name, row in index.items() if kind in row.kinds]
+    fitting = [name for name, row in index.items() if kind in row.kinds and row.units]
     chat_advice = ''
     asked = [name for name in names if name in _OF_CHAT_MODELS]
     if asked and subject.partition(':')[0] in ('openai', 'openai-compatible'):

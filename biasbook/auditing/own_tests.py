@@ -6,371 +6,72 @@
 __all__ = ['measures_of_study', 'StudyFinding', 'check_study', 'why_not_run', 'tests_not_run']
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #1eab7475
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
-from typing import NamedTuple
+from dataclasses import asdict, dataclass
 
-from .measures import MEASURES, unit_name
+from .measures import MEASURES
 from .names import KIND_WORDS
-from ..measuring.index import find_measure, measure_index, plain_name
-from ..measuring.measure import Measure, Metric, UnitDescription
 from .subjects import open_subject
-from ..chapters.associations import ASSOCIATIONS
-from ..chapters.bbq import bbq
-from ..chapters.bec_pro import bec_pro
-from ..chapters.cbs import cbs
-from ..chapters.coreference import winobias, winogender
-from ..chapters.crows_pairs import crows_pairs
-from ..chapters.embedding_api import embedding_bias
-from ..chapters.honest import honest
-from ..chapters.implicit import llm_iat_logprobs
-from ..chapters.maskfill import fill_bias, fill_bias_difference
-from ..chapters.occupation_gap import occupation_associations, occupation_shares
-from ..chapters.retrieval import retrieval
-from ..chapters.seat import TEMPLATES, seat
-from ..chapters.unqover import unqover
-from ..chapters.wefat import correlation_result
-from ..core.checks import TooFewWords, joined, listed, plural
-from ..models.masked import MaskedScorer
-from ..models.served import ServedScorer
+from ..core.checks import joined, listed, plural
+from ..measuring.benchmark import schema_of
+from ..measuring.index import find_measure, measure_index, plain_name
+from ..measuring.measure import Fault, is_own_test
+from ..measuring.study import STUDY_PARTS, Study, read_study
 from ..models.tokens import unknown_words
-from ..stimuli.benchmark_tests import BENCHMARK_KINDS, LEAST_OCCUPATIONS, BenchmarkTest, benchmark_items
-from ..stimuli.coreference_items import SLOT
-from ..stimuli.studies import Study as EmbeddingStudy
-from ..stimuli.study import LEAST_GAP_WORDS, STUDY_PARTS, GapTest, Study, read_study
-from ..stimuli.unqover_items import GAP
-from ..stimuli.words import Query, weat_query
 from ..vectors.case import missing_in_case
 from ..vectors.spellings import lower_form, near_forms
-from ..vectors.wordvectors import WordVectors
 
-# %% ../../nbs/auditing/01a_own_tests.ipynb #b5551120
-def _named(r, spec):
-    "The result with the name of its test, in the family of tests of its study."
-    return replace(r, meta={**r.meta, 'name': spec['name'], 'battery': spec['battery'], 'source': spec['source']})
-
-
-def _query_of(spec):
-    "The `Query` of a specification, as plain data; its templates are for embedders only."
-    return {key: value for key, value in spec.items() if key != 'templates'}
-
-
-def _weat_run(vectors, spec, **options):
-    "A query in word vectors, as the measure has it."
-    return find_measure('weat').run(vectors, _query_of(spec), **options)
-
-
-def _seat_run(embedder, spec, **options):
-    "A query in an embedder, in its own templates if it has some."
-    if not spec.get('templates'):
-        return find_measure('seat').run(embedder, _query_of(spec), **options)
-    return seat(embedder, Query(**_query_of(spec)), templates=spec['templates'], on_missing='drop', **options)
-
-
-def _association_run(name, vectors, spec, **options):
-    "A query in word vectors, by a measure beside WEAT."
-    return find_measure(name).run(vectors, _query_of(spec), **options)
-
-
-def _known_words(model, words, what, least):
-    "The words that a masked model knows, and the unknown ones. TooFewWords if too few are left."
-    lost = unknown_words(model.tokenizer, words)
-    known = [word for word in words if word not in lost]
-    if len(known) < least:
-        raise TooFewWords(what, known, least, lost, model.name,
-                          f'{model.name} knows {len(known)} of the {plural(len(words), "word")} of {what}, and {least} are needed; it does '
-                          f'not know {listed(lost, 20)}')
-    return known, lost
-
-
-def _fill_run(model, spec, placebo=True):
-    "Targets in masks: a difference of two lists, a mean of targets, or the spread over three groups or more."
-    groups = spec['groups']
-    words = [of_group[0] if len(of_group) == 1 else of_group for of_group in groups.values()]
-    lists = {key: spec[key] for key in ('X', 'Y', 'targets') if spec[key]}
-    known, lost = {}, {}
-    for key, of_list in lists.items():
-        known[key], lost[key] = _known_words(model, of_list, key, 2 if key in 'XY' else 1)
-    if 'X' in known:
-        r = fill_bias_difference(model, spec['templates'], words, known['X'], known['Y'], names=spec['names'], placebo=placebo)
-    elif len(groups) == 2:
-        r = fill_bias(model, spec['templates'], words, known['targets'])
-    else:
-        r = cbs(model, spec['templates'], words, known['targets'], placebo=placebo)
-    missing = {key: of_list for key, of_list in lost.items() if of_list}
-    return _named(replace(r, words=replace(r.words, missing={**r.words.missing, **missing})), spec)
-
-
-def _pairs_run(model, spec, placebo=True):
-    "Pairs of sentences: how often is the first one more probable?"
-    import pandas as pd
-    table = pd.DataFrame(spec['sentences'], columns=['sent_more', 'sent_less'])
-    for column, key in ((spec['cluster_name'], 'clusters'), ('type', 'types'), ('direction', 'directions')):
-        if spec[key]:
-            table[column] = spec[key]
-    return _named(crows_pairs(model, table, placebo=placebo), spec)
-
-
-def _gap_options(subject, gap):
-    """The options of `occupation_associations` for a `GapTest`; empty for women and men with the usual words and templates.
-
-    ValueError for a masked model if there are groups, but no templates for them."""
-    if isinstance(subject, WordVectors):
-        return {'groups': list(gap.groups.values())} if gap.groups else {}
-    is_masked = isinstance(subject, MaskedScorer)
-    templates = gap.templates_with(2 if is_masked else 1)
-    if gap.groups and not templates:
-        if is_masked:
-            raise ValueError(_NO_TEMPLATES)
-        templates = TEMPLATES                   # any word fits "They said {target}."
-    options = {'templates': list(templates)} if templates else {}
-    if gap.groups:
-        options['groups'] = list(gap.terms_of_groups.values())
-    return options
-
-
-_NO_TEMPLATES = ('the gap has groups, but no templates for them; a masked model needs one or more with the slots {group} and {target}, '
-                 'such as "The {target} is {group}."')
-_WOMEN_AND_MEN = ('female', 'male') # the names of the groups of a gap without groups
-
-
-def _gap_run(subject, spec, **options):
-    "A number for each word against its association with two groups."
-    gap = GapTest(**{of_field.name: spec[of_field.name] for of_field in fields(GapTest)})
-    if not isinstance(subject, WordVectors):
-        options.pop('case', None)               # upper and lower case are of vectors
-    found = occupation_associations(subject, list(gap.words), **_gap_options(subject, gap), **options)
-    least = max(LEAST_GAP_WORDS, -(-len(gap.words) // 2))                   # half of the words, rounded up
-    found = replace(found, missing=[word for word in gap.words if word not in found.words])
-    wefat_options = {'alternative': 'two-sided', 'n_resamples': 99_999, 'random_state': 0, 'confidence_level': .95}
-    groups = tuple(gap.groups) or _WOMEN_AND_MEN
-    return _named(correlation_result(found, gap.words, groups, gap.number or gap.name, least, wefat_options), spec)
-
-
-def _contrast_run(embedder, spec, placebo=True):
-    "Two sides and two groups of words in templates."
-    templates = {group: spec['templates'] for group in spec['groups']}
-    study = EmbeddingStudy(spec['sides'], spec['groups'], templates, source=spec['source'])
-    r, = embedding_bias(embedder, study, contrasts=[tuple(spec['groups'])], sides=list(spec['sides']), reembed=0, placebo=placebo)
-    return _named(replace(r, details=r.details.rename(columns={'side': 'set'})), spec)
-
-# %% ../../nbs/auditing/01a_own_tests.ipynb #ownbench01
-def _own_bbq(model, items, options):
-    "Questions of one condition; of several categories the result of all together, which is the last one."
-    return bbq(model, items, unreadable='leave out', **options)[-1]
-
-
-def _own_winobias(model, items, options):
-    "Coreference sentences, compared with the same sentences about a person if all of these are known."
-    has_baseline = bool((items['neutral_sentence'] != '').all())
-    return winobias(model, items, unreadable='leave out', **{'baseline': has_baseline, **options})
-
-
-def _own_winogender(model, items, options):
-    "Coreference sentences against the share of women."
-    return winogender(model, items, unreadable='leave out', **options)
-
-
-def _own_unqover(model, items, options):
-    "Sentences about two subjects, each of which could be the answer."
-    of_placebo = {key: options[key] for key in ('placebo', 'placebo_words') if key in options}
-    return unqover(model, items, on_missing='drop', **of_placebo)
-
-
-def _own_bec_pro(model, items, options):
-    "Persons and professions."
-    groups = options.get('groups', ('female', 'male'))
-    return bec_pro(model, items, groups=groups, on_missing='drop', placebo=options['placebo'])
-
-
-def _own_honest(model, items, options, lexicon):
-    "Completions in a lexicon. ValueError for a model behind a server."
-    if isinstance(model, ServedScorer):
-        raise ValueError(_NO_VOCABULARY)
-    return honest(model, lexicon, items, on_missing='drop', **options)
-
-
-def _own_llm_iat(model, query, options):
-    "Words and two groups, by log-probability."
-    r = llm_iat_logprobs(model, query, **options)
-    return replace(r, details=r.details.rename(columns={'log_odds': 'association'}))       # what a report measures sizes by
-
-
-def _own_retrieval(embedder, items, options):
-    "Queries and the versions of their documents."
-    neutral = 'neutral' if 'neutral' in set(items['version']) else None
-    return retrieval(embedder, items, **{'neutral': neutral, **options})
-
-
-_NO_VOCABULARY = ('honest needs the probabilities of all words of the vocabulary, and a server does not give them; open the model on this machine, '
-                  'as in hf:NAME')
-_OWN_BENCHMARKS: dict[str, Callable] = {'bbq': _own_bbq, 'winobias': _own_winobias, 'winogender': _own_winogender, 'unqover': _own_unqover,
-                   'bec_pro': _own_bec_pro, 'honest': _own_honest, 'llm_iat': _own_llm_iat, 'retrieval': _own_retrieval}
-
-
-def _benchmark_test(spec):
-    "The `BenchmarkTest` of a specification."
-    return BenchmarkTest(**{of_field.name: spec[of_field.name] for of_field in fields(BenchmarkTest)})
-
-
-def _benchmark_run(subject, spec, placebo=True):
-    "A benchmark with own items. The result has the checksum of the items, so that audits of other items are not compared."
-    test = _benchmark_test(spec)
-    options = test.options
-    wants_placebo = placebo and options.get('placebo', True)
-    options = {**options, 'placebo': None if wants_placebo and test.measure == 'bbq' else wants_placebo} # BBQ asks no server about neutral people
-    if not wants_placebo:
-        options.pop('placebo_words', None)
-    more = {'lexicon': test.words['lexicon']} if test.measure == 'honest' else {}
-    r = _named(_OWN_BENCHMARKS[test.measure](subject, benchmark_items(test), options, **more), spec)
-    return replace(r, meta={**r.meta, 'items_sha256': test.checksum(), 'options_of_test': test.options})
-
-
-_CONDITIONS = {'ambig': 'ambiguous', 'disambig': 'disambiguated'}
-
-
-def _benchmark_units(study, measure):
-    """The tests of the part `benchmarks` for a measure: name of each unit -> its specification, plain data.
-
-    A test of BBQ has a unit for its ambiguous items, and one for its disambiguated items, which have another score."""
-    units: dict = {}
-    for test in study.benchmarks:
-        if test.measure != measure:
-            continue
-        spec = {**asdict(test), 'battery': study.name, 'source': test.source or study.source, 'part': 'benchmarks'}
-        if measure != 'bbq':
-            units[test.name] = spec
-        else:
-            for condition, name in _CONDITIONS.items():
-                items = [row for row in test.items if row['condition'] == condition]
-                if items:
-                    units[f'{test.name}, {name}'] = {**spec, 'items': items}
-    return units
-
-
-def _is_own_benchmark(spec):
-    "Is this the specification of a test of the part `benchmarks`?"
-    return isinstance(spec, dict) and spec.get('part') == 'benchmarks'
-
-
-def _run_either(own, of_book, subject, spec, **options):
-    "A test of the study, or of the book, by a measure that takes both."
-    return own(subject, spec, **options) if _is_own_benchmark(spec) else of_book(subject, spec, **options)
-
-
-def _describe_either(own, of_book, spec):
-    "The description of such a test."
-    return own(spec) if _is_own_benchmark(spec) else of_book(spec)
-
-
-def _describe_benchmark(spec):
-    "The description of a test with own items. It names the test, so that a limit on the test is one on all its units."
-    test = _benchmark_test(spec)
-    words = [word for value in test.words.values() if isinstance(value, (list, dict)) for word in value]
-    return UnitDescription(groups=test.name, words=len(test.items) or len(words))
-
-
-_BENCHMARK_CAVEATS = {
-    'bbq': 'A score says which of three answers is more probable, not what the model concludes. Read it together with the accuracy.',
-    'winobias': 'A preference does not show that the model resolves the pronoun.',
-    'winogender': 'A correlation shows that the pronouns follow these shares, not whether they should.',
-    'unqover': 'It is above 0 by chance alone; compare it with the value by chance. It shows which of two names is more probable in these sentences.',
-    'bec_pro': 'The probabilities are for a masked person in these sentences, and depend on how frequent the words are.',
-    'honest': 'A word of the lexicon need not be meant to hurt. Compare the share with that of sentences about nobody.',
-    'llm_iat': 'It measures which answer is more probable after one wording of the question.',
-    'retrieval': 'A difference of cosines changes which document comes first only if the documents are nearly equal.'}
-
-# %% ../../nbs/auditing/01a_own_tests.ipynb #aa8ccaaf
-_OF_HONEST = (Metric('HONEST', low=0., high=100., null=None, unit='%', has_bounded_interval=False, higher='more completions are in the lexicon'),
-              Metric('HONEST difference', low=-100., high=100., unit='%', has_bounded_interval=False,
-                     higher='more completions about the first group are in the lexicon'))
-
-
-def _own_benchmark(name, kinds):
-    "The measure of the part `benchmarks` with this name; honest is in no index."
-    row = measure_index().get(name)
-    return Measure(name=name, kinds=kinds, units=dict, run=_benchmark_run, page=row.page if row else '02f_honest', metrics=row.metrics if row else _OF_HONEST,
-                   caveat=_BENCHMARK_CAVEATS[name], describe=_describe_benchmark, options=('placebo',))
-
-
-_OWN = {                                        # part of a study: the rows that measure it, without their units
-    'queries': (replace(find_measure('weat'), run=_weat_run), replace(find_measure('seat'), run=_seat_run),
-                *(replace(find_measure(name), run=partial(_association_run, name)) for name in ASSOCIATIONS)),
-    'fills': (Measure(name='fills', about='words of two or more groups in a blank', kinds=('masked',), units=dict, run=_fill_run, page='02_maskfill', options=('placebo',),
-                      caveat='The probabilities are for a blank in the templates of the study. They do not predict what the model writes in '
-                             'other texts, or what it does where it is used. CBS, the value for three groups or more, is above 0 by chance '
-                             'alone: read its p-value, not the distance of its interval from 0.'),),
-    'pairs': (Measure(name='pairs', about='pairs of sentences', kinds=('masked', 'causal'), units=dict, run=_pairs_run, page='03a_crows_pairs',
-                      metrics=(Metric('CrowS-Pairs metric', low=0., high=100., null=50., unit='%', higher='more stereotypes are preferred'),),
-                      caveat='A preference between two sentences depends on their words, and pairs with the same two words are not independent. The '
-                             'placebo p shows how often two other words in place of those that differ give as strong a preference. A value '
-                             'near 50 is not a sign of fairness.', options=('placebo',)),),
-    'gaps': (replace(find_measure('occupation_gap'), name='gaps', run=_gap_run,
-                                                     caveat='A correlation shows that the subject follows these numbers, not whether it should; '
-                                                            'it ignores how large the associations are.'),),
-    'contrasts': (replace(find_measure('embedding_bias'), name='contrasts', run=_contrast_run),),
-    'benchmarks': tuple(_own_benchmark(name, kinds) for name, kinds in BENCHMARK_KINDS.items())}
+# %% ../../nbs/auditing/01a_own_tests.ipynb #55e7c85f
+def _measures_of_part(part, wanted):
+    "The measures that take a part of a study. One that is off by default takes it only if it is named, or if its tests name it."
+    found = []
+    for row in measure_index().values():
+        if row.own == part.key and (part.key == 'benchmarks' or not row.why_off or row.name in wanted):
+            found.append(find_measure(row.name))
+    return found
 
 
 def _units_of(study, part, measure):
-    """The tests of a part for a measure: name of each test -> its specification, plain data.
-
-    A measure beside WEAT takes the same queries. Its tests have its name before theirs, and its p-values are adjusted by themselves."""
-    if part == 'benchmarks':
-        return _benchmark_units(study, measure)
-    units = {}
-    for test in getattr(study, part):
+    "The tests of a part for a measure: name of each unit -> its specification, plain data."
+    units: dict = {}
+    for test in getattr(study, part.key):
+        if getattr(test, 'measure', measure.name) != measure.name:
+            continue
         spec = asdict(test)
         spec['battery'] = spec.get('battery') or study.name
         spec['source'] = spec.get('source') or study.source
-        if measure in ASSOCIATIONS:
-            spec['name'] = unit_name(measure, test.name)
-            spec['battery'] = f'{spec["battery"]}, {measure.upper()}'
-        units[spec['name']] = spec
+        of_test = measure.own.units(spec)
+        units.update({name: {**of_unit, 'part': part.key} for name, of_unit in of_test.items()})
     return units
 
 
-def _describe(spec):
-    "The description of a test of a study that has no description of its own."
-    words = [word for value in spec.values() if isinstance(value, (list, tuple, dict)) for word in value]
-    return UnitDescription(words=len(words))
-
-# %% ../../nbs/auditing/01a_own_tests.ipynb #55e7c85f
 def measures_of_study(study, # a Study
                       with_builtin=False, # True: beside the tests of this book
                       named=(), # names of measures; one that is off by default is among the rows only if it is named
-                     )->list: # of rows like those of MEASURES
+                     )->list: # of `Measure`s with these tests
     "The measures of an audit of a study. ValueError if a test has the name of a test of this book, and both are wanted."
-    own: dict = {}
     wanted = {plain_name(name) for name in named if isinstance(name, str)}
+    own: dict = {}
     for part in STUDY_PARTS:
-        for row in _OWN[part.key]:
-            units = _units_of(study, part.key, row.name)
-            is_off = row.why_off and row.name not in wanted
-            if not units or is_off:
-                continue
-            describe = row.describe if part.key in ('queries', 'benchmarks') else _describe
-            own[row.name] = replace(row, units=lambda units=units: units, describe=describe)
+        for measure in _measures_of_part(part, wanted):
+            units = _units_of(study, part, measure)
+            if units:
+                own[measure.name] = measure.with_tests(units)
     if not with_builtin:
         return list(own.values())
     rows = []
-    for row in MEASURES:
-        if row.why_off and row.name not in wanted:
+    for measure in MEASURES:
+        if measure.why_off and measure.name not in wanted:
             continue
-        if row.name not in own:
-            rows.append(row)
+        if measure.name not in own:
+            rows.append(measure)
             continue
-        units = row.units()
-        own_row = own.pop(row.name)
-        of_study = own_row.units()
+        units = measure.units()
+        of_study = own.pop(measure.name).units()
         both = [name for name in of_study if name in units]
         if both:
             raise ValueError(f'{listed(both)}: the study and the package both have a test of this name; give the one in the study '
                              'another name, or pass with_builtin=False')
-        if row.name in BENCHMARK_KINDS:
-            own_row = replace(row, run=partial(_run_either, own_row.run, row.run), describe=partial(_describe_either, own_row.describe, row.describe))
-        rows.append(replace(own_row, units=lambda both={**units, **of_study}: both))
+        rows.append(measure.with_tests({**units, **of_study}))
     return rows + list(own.values())
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #12ee6d7d
@@ -423,9 +124,10 @@ def check_study(study, # a Study, or the path of a study file, as of read_study
         for part in parts:
             for test in getattr(study, part.key):
                 if kind in part.kinds_of(test):
-                    findings += _findings_of(test, part.key, kind, opened, case)
+                    findings += [StudyFinding(subject=opened.name, test=test.name, stops=fault.stops, text=fault.text)
+                                 for fault in _faults_of(test, part, kind, opened, case)]
                 elif part.key == 'benchmarks':
-                    findings.append(StudyFinding(subject=opened.name, test=test.name, stops=False, text=f'not run here: {why_not_run(test.measure, test.kinds, kind)}'))
+                    findings.append(StudyFinding(subject=opened.name, test=test.name, stops=False, text=f'not run here: {why_not_run(test.measure, part.kinds_of(test), kind)}'))
     return findings
 
 
@@ -438,35 +140,6 @@ def why_not_run(measure, # such as "bbq"
     return f'{measure} needs {needed}, and this is {KIND_WORDS[kind]}'
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #4cc8d514
-class _WordList(NamedTuple):
-    "A list of words of a test, and how many of them are needed."
-    name: str
-    words: list
-    least: int
-
-
-def _lists_of(test, part, kind):
-    "The lists of words of a test that a subject of this kind must know."
-    if part == 'queries':
-        return [_WordList(key, getattr(test, key), test.min_words if key in 'XY' else 1) for key in 'XYAB']
-    if part == 'gaps':
-        return [_WordList('words', list(test.words), max(LEAST_GAP_WORDS, -(-len(test.words) // 2))), *_groups_of(test, kind)]
-    if part == 'fills':
-        lists = [_WordList(f'group {name}', words, len(words)) for name, words in test.groups.items()]
-        return lists + [_WordList(key, getattr(test, key), 2 if key in 'XY' else 1) for key in ('X', 'Y', 'targets') if getattr(test, key)]
-    return []
-
-
-def _groups_of(gap, kind):
-    "The words of the groups of a gap that a subject of this kind must know."
-    if kind == 'vectors':
-        terms = weat_query('weat7')
-        groups = gap.groups or dict(zip(_WOMEN_AND_MEN, (terms.B, terms.A)))
-        return [_WordList(f'group {name}', words, 2) for name, words in groups.items()]
-    groups = gap.terms_of_groups
-    return [_WordList(f'group {name}', words, len(words) if kind == 'masked' else 2) for name, words in groups.items()]
-
-
 def _lost_words(words, kind, opened, case):
     "The words that a subject lacks. Embedders take any word."
     if kind == 'vectors':
@@ -474,102 +147,69 @@ def _lost_words(words, kind, opened, case):
     return unknown_words(opened.tokenizer, words) if kind == 'masked' else []
 
 
-def _findings_of(test, part, kind, opened, case):
-    "The findings on one test and one subject."
-    if part == 'benchmarks':
-        return _findings_of_benchmark(test, kind, opened)
-    findings = []
-    for of_list in _lists_of(test, part, kind):
-        lost = _lost_words(of_list.words, kind, opened, case)
-        n_left = len(of_list.words) - len(lost)
-        too_few = n_left < of_list.least
-        if not lost and not too_few:
-            continue
-        text = f'{of_list.name} has {n_left} of {plural(len(of_list.words), "word")}'
-        if lost:
-            text += f'; missing: {listed(lost, 20)}'
-        if kind == 'vectors':
-            in_lower_case = [word for word in lost if lower_form(word, opened) in opened]
-            if in_lower_case:
-                text += f'; the vectors have in lower case: {listed(in_lower_case, 20)}; pass case="lower" to look words up in lower case'
-            others = [word for word in lost[:20] if word not in in_lower_case]
-            forms = {word: near_forms(opened, word).forms for word in others}
-            in_another_form = [f'{word} ({" or ".join(found)})' for word, found in forms.items() if found]
-            if in_another_form:
-                text += f'; the vectors have in another form: {listed(in_another_form, 20)}'
-        if too_few:
-            text += f'; {of_list.least} are needed: {"replace the missing words, or add others" if lost else "add words"}'
-        findings.append(StudyFinding(subject=opened.name, test=test.name, stops=too_few, text=text))
-    if part == 'gaps' and kind == 'masked' and test.groups and not test.templates_with(2):
-        findings.append(StudyFinding(subject=opened.name, test=test.name, stops=True, text=_NO_TEMPLATES))
+def _fault_of_list(of_list, kind, opened, case):
+    "The `Fault` of a list of words; None if the subject has all its words, and there are enough."
+    lost = _lost_words(of_list.words, kind, opened, case)
+    n_left = len(of_list.words) - len(lost)
+    too_few = n_left < of_list.least
+    if not lost and not too_few:
+        return None
+    text = f'{of_list.name} has {n_left} of {plural(len(of_list.words), "word")}'
+    if lost:
+        text += f'; missing: {listed(lost, 20)}'
+    if kind == 'vectors':
+        in_lower_case = [word for word in lost if lower_form(word, opened) in opened]
+        if in_lower_case:
+            text += f'; the vectors have in lower case: {listed(in_lower_case, 20)}; pass case="lower" to look words up in lower case'
+        others = [word for word in lost[:20] if word not in in_lower_case]
+        forms = {word: near_forms(opened, word).forms for word in others}
+        in_another_form = [f'{word} ({" or ".join(found)})' for word, found in forms.items() if found]
+        if in_another_form:
+            text += f'; the vectors have in another form: {listed(in_another_form, 20)}'
+    if too_few:
+        text += f'; {of_list.least} are needed: {"replace the missing words, or add others" if lost else "add words"}'
+    return Fault(text, too_few)
+
+
+def _faults_of(test, part, kind, opened, case):
+    "The `Fault`s of one test and one subject that takes it."
+    lists = part.lists(test, kind)
+    faults = [_fault_of_list(of_list, kind, opened, case) for of_list in lists]
+    faults = [fault for fault in faults if fault is not None]
+    for row in measure_index().values():
+        own = find_measure(row.name).own if row.own == part.key and kind in row.kinds else None
+        if own is not None and getattr(test, 'measure', row.name) == row.name:
+            faults += own.faults(test, kind, opened)
     if kind == 'masked':
-        findings += _pieces_of(test, part, opened)
-    if part == 'pairs':
-        findings += _unknown_in_pairs(test, opened)
-    return findings
+        faults += _pieces_of(lists, opened)
+    if part.key == 'benchmarks':
+        faults += _unreadable_items(test, opened)
+    return faults
 
 
-def _pieces_of(test, part, model):
-    "A finding for words that the tokenizer divides: their probability is a product over the pieces."
-    words = [word for of_list in _lists_of(test, part, 'masked') for word in of_list.words]
+def _pieces_of(lists, model):
+    "A `Fault` for words that the tokenizer divides: their probability is a product over the pieces."
+    words = [word for of_list in lists for word in of_list.words]
     n_pieces = {word: len(model.tokenizer(word, add_special_tokens=False)['input_ids']) for word in words}
     several = [f'{word} ({n})' for word, n in n_pieces.items() if n > 1]
     if not several:
         return []
-    return [StudyFinding(subject=model.name, test=test.name, stops=False,
-                         text=f'the tokenizer splits {len(several)} of {plural(len(words), "word")} into several pieces: {listed(several, 20)}')]
+    return [Fault(f'the tokenizer splits {len(several)} of {plural(len(words), "word")} into several pieces: {listed(several, 20)}', False)]
 
 
-def _unknown_in_pairs(test, model):
-    "A finding for pairs with sentences that have words which the model does not know."
-    has_unknown = [any(unknown_words(model.tokenizer, pair)) for pair in test.sentences]
-    if not any(has_unknown):
+def _unreadable_items(test, model):
+    "A `Fault` for items of a benchmark with characters that the model does not know. An embedder takes any text."
+    schema = schema_of(test.measure)
+    if schema.texts is None:
         return []
-    left = len(has_unknown) - sum(has_unknown)
-    return [StudyFinding(subject=model.name, test=test.name, stops=left < 2,
-                         text=f'{sum(has_unknown)} of {plural(len(has_unknown), "pair")} have words that the model does not know')]
-
-
-_TEXT_COLUMNS = { # measure -> the columns of its items that a language model reads
-    'bbq': ('context', 'question', 'ans0', 'ans1', 'ans2'), 'winobias': ('sentence', 'pro', 'anti'), 'winogender': ('sentence', 'female', 'male'),
-    'unqover': ('text', 'answer1', 'answer2'), 'bec_pro': ('sentence',), 'honest': ('text',)}
-
-
-def _texts_of_items(test):
-    "The texts of each item that a language model reads, without the places of answers."
-    items = benchmark_items(test)
-    if test.measure == 'llm_iat':
-        return [[word] for word in [*items.words]]
-    rows = items[list(_TEXT_COLUMNS[test.measure])].astype(str).to_numpy().tolist()
-    return [[text.replace(SLOT, ' ').replace(GAP, ' ').replace('[M]', ' ') for text in row] for row in rows]
-
-
-def _findings_of_benchmark(test, kind, opened):
-    "The findings on a test with own items and one subject that takes it."
-    def finding(text, stops):
-        return StudyFinding(subject=opened.name, test=test.name, stops=stops, text=text)
-
-    if kind == 'embedder':
-        return []                               # it takes any text
-    findings = []
-    if test.options.get('completions') == 'sampled' and kind == 'masked':
-        findings.append(finding('completions: sampled needs a causal language model; write completions: top, or leave the key out', True))
-    if test.measure == 'honest' and isinstance(opened, ServedScorer):
-        findings.append(finding(_NO_VOCABULARY, True))
-    if test.measure == 'winogender' and 'shares' not in test.options:
-        occupations = {row['occupation'] for row in test.items}
-        with_share = occupations & set(occupation_shares('winogender'))
-        if len(with_share) < LEAST_OCCUPATIONS:
-            findings.append(finding(f'the US statistics have a share of women for {len(with_share)} of {plural(len(occupations), "occupation")}, and '
-                                    f'{LEAST_OCCUPATIONS} are needed; add shares: {{occupation: number}}', True))
-    texts = _texts_of_items(test)
-    unknown = set(unknown_words(opened.tokenizer, list(dict.fromkeys(text for row in texts for text in row if text.strip()))))
+    texts = schema.texts(schema.make(test))
+    unknown = set(unknown_words(model.tokenizer, list(dict.fromkeys(text for row in texts for text in row if text.strip()))))
     n_lost = sum(not unknown.isdisjoint(row) for row in texts)
-    if n_lost:
-        stops = n_lost == len(texts) or test.measure == 'llm_iat'
-        left = '' if stops else ', and are left out'
-        findings.append(finding(f'{n_lost} of {plural(len(texts), "item")} have characters that the model does not know{left}', stops))
-    return findings
+    if not n_lost:
+        return []
+    stops = n_lost == len(texts) or not schema.can_drop
+    left = '' if stops else ', and are left out'
+    return [Fault(f'{n_lost} of {plural(len(texts), "item")} have characters that the model does not know{left}', stops)]
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #ownbench03
 def tests_not_run(rows, # of measures, of measures_of_study
@@ -582,6 +222,6 @@ def tests_not_run(rows, # of measures, of measures_of_study
         for row in rows:
             if kind in row.kinds:
                 continue
-            tests = {spec['name'] for spec in chosen.get(row.name, {}).values() if _is_own_benchmark(spec)}
+            tests = {spec['name'] for spec in chosen.get(row.name, {}).values() if is_own_test(spec) and spec['part'] == 'benchmarks'}
             found += [{'subject': subject, 'test': test, 'why': why_not_run(row.name, row.kinds, kind)} for test in sorted(tests)]
     return found

@@ -7,6 +7,7 @@ __all__ = ['NoSubject', 'audit']
 
 # %% ../../nbs/auditing/02_run.ipynb #f87ff57a
 import hashlib
+import inspect
 import json
 import platform
 import shlex
@@ -17,7 +18,7 @@ import warnings
 from concurrent.futures import as_completed
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, NamedTuple
@@ -34,9 +35,9 @@ from ..vectors.case import CASES
 from .subjects import (
     close_subject, default_subjects, fingerprint, has_fingerprint, kind_of, may_change, open_subject, origin, state_of, unused_option)
 from .names import KIND_WORDS
-from .measures import MEASURES, choose_units, find_measures, unit_name
-from ..measuring.index import plain_name
-from ..measuring.measure import Measure
+from .measures import MEASURES, choose_units, find_measures
+from ..measuring.index import bundled_index, find_measure, measure_index, plain_name
+from ..measuring.measure import Measure, unit_name
 from .progress import Progress, usual_progress
 from .readings import LOWER_CASE, MISSING_WORDS
 from .limits import check_limits, check_before_measuring, outcomes_to_data, parse_limits
@@ -133,11 +134,12 @@ def _open_again(subject, checksum, served_run, bos):
 
 
 def _work(run, subject, facts, spec, options, threads, bos):
-    "The outcome of a unit; only an interrupt is raised."
+    "The outcome of a unit; only an interrupt is raised. `run` is the name of a measure, or the function of one that is in no index."
     try:
+        run_unit = find_measure(run).run_unit if isinstance(run, str) else run
         opened = _open_again(subject, facts.checksum, facts.served_run, bos) if isinstance(subject, str) else subject
         with _torch_threads.set_to(threads):
-            result = run(opened, spec, **options)
+            result = run_unit(opened, spec, **options)
         return _Outcome(result.to_json().encode('utf-8'))
     except Exception as e:                      # the error of one unit must not stop the others
         return _failed(e)
@@ -162,7 +164,8 @@ def _label(subject):
 # %% ../../nbs/auditing/02_run.ipynb #7411032b
 class _Unit(NamedTuple):
     "One unit of a measure, for one subject."
-    measure: Measure
+    run: Any # the name of its measure; the run function of a measure that is in no index
+    measure: str # its name
     name: str
     spec: Any # its specification
     applied: dict # options of its run function that differ from the defaults
@@ -240,6 +243,33 @@ def _applied(measure, kind, options):
     return {name: getattr(options, name) for name in measure.options_for(kind) if getattr(options, name) != getattr(_DEFAULTS, name)}
 
 
+def _is_of_package(measure):
+    "Is this measure declared in this package, whose code is part of each key?"
+    return measure.name in bundled_index() and find_measure(measure.name).run is measure.run and find_measure(measure.name).own is measure.own
+
+
+def _source_of_run(measure):
+    "A checksum of the code of a measure that is not of this package: of the file that has its function, or else of the function itself. None if it is unknown."
+    function = measure.run or measure.own.run
+    while isinstance(function, partial):
+        function = function.func
+    try:
+        file = inspect.getsourcefile(function)
+        code = Path(file).read_text(encoding='utf-8') if file and Path(file).is_file() else inspect.getsource(function)
+    except (OSError, TypeError):
+        return None
+    return hashlib.blake2b(code.encode(), digest_size=16).hexdigest()
+
+
+def _run_in_workers(measure):
+    "The name of a measure, if another machine finds the same one by it; else the function that runs it."
+    if measure.name in measure_index():
+        found = find_measure(measure.name)
+        if found.run is measure.run and found.own is measure.own:
+            return measure.name
+    return measure.run_unit if measure.own else measure.run
+
+
 def _units(measures, chosen, facts, options, name):
     "The chosen units of the measures that take this kind of subject. ValueError for none. `name` is that of the subject in this audit."
     fitting = [m for m in measures if facts.kind in m.kinds and m.name in chosen]
@@ -256,9 +286,12 @@ def _units(measures, chosen, facts, options, name):
         different: dict = {'options': applied} if applied else {}
         if options.threads != 1 and facts.kind != 'vectors':
             different['threads'] = options.threads
+        own_code = '' if _is_of_package(m) else _source_of_run(m)
+        if own_code:
+            different['measure_code'] = own_code
         for unit, spec in chosen[m.name].items():
             key = store_key(work='audit unit', measure=m.name, unit=unit, spec=spec, subject=content, **different, **_code_versions())
-            units.append(_Unit(m, unit, spec, applied, key, is_lasting=is_lasting))
+            units.append(_Unit(_run_in_workers(m), m.name, unit, spec, applied, key, is_lasting=is_lasting and own_code is not None))
     return units
 
 
@@ -390,13 +423,13 @@ class _Units:
         missing = {unit.key: unit for unit in units if unit.key not in self.done and unit.key not in self.futures}
         self._draw_bar()
         for key, unit in missing.items():
-            work = (unit.measure.run, opened.for_workers if self.executor else opened.subject, opened.facts, unit.spec,
+            work = (unit.run, opened.for_workers if self.executor else opened.subject, opened.facts, unit.spec,
                     unit.applied, self.threads, self.bos)
             if self.executor:
                 self.futures[key] = self.executor.submit(_work, *work)
                 self.progress.begin(f'{plural(len(self.futures), "unit")} in workers')
             else:
-                self.progress.begin(f'{unit_name(unit.measure.name, unit.name)} of {opened.facts.name}')
+                self.progress.begin(f'{unit_name(unit.measure, unit.name)} of {opened.facts.name}')
                 self.finish(key, _work(*work))
 
     def finish(self, key, outcome):
@@ -506,7 +539,7 @@ def _rows_and_limits(measures, limits, study, with_builtin, allow_outside):
         rows = find_measures(measures)
         return _RowsAndLimits(rows, parse_limits(limits), [], frozenset(), rows)
     from biasbook.auditing.own_tests import measures_of_study      # late: it imports all chapters
-    from biasbook.stimuli.study import Study, read_study
+    from biasbook.measuring.study import Study, read_study
     if not isinstance(study, Study):
         study = read_study(study, allow_outside)
     given = [measures] if isinstance(measures, (str, Measure)) else measures or ()
@@ -648,10 +681,10 @@ def _collected(plans, units, about, on_missing):
                 if on_missing == 'raise' and r.missing:
                     outcome = _failed(MissingWords(r.missing, plan.subject))
             if outcome.result is None:
-                failures.append({'subject': plan.subject, 'measure': unit_name(unit.measure.name, unit.name),
+                failures.append({'subject': plan.subject, 'measure': unit_name(unit.measure, unit.name),
                                  'error': outcome.error, 'reason': outcome.reason,
-                                 'unit': f'{unit.measure.name}/{unit.name}'})
+                                 'unit': f'{unit.measure}/{unit.name}'})
             else:
-                about_unit = {'measure': unit.measure.name, 'unit': unit.name, **unit.applied}
+                about_unit = {'measure': unit.measure, 'unit': unit.name, **unit.applied}
                 results.append(replace(r, subject=plan.subject, meta={**r.meta, **about_unit}))
     return Audit(tuple(results), tuple(failures), about, units.progress.reused)

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from .config import CASES, bos_of, with_key_env, with_options
 
-EXAMPLE_KINDS = ('words', 'sentences', 'embedder', 'benchmarks', 'all') # as in biasbook.stimuli.study, which is imported when it is needed
+EXAMPLE_KINDS = ('words', 'sentences', 'embedder', 'benchmarks', 'all') # as in biasbook.measuring.study, which is imported when it is needed
 
 # %% ../../nbs/auditing/11a_study_commands.ipynb #9f26e800
 def _write_new(path, text, overwrite):
@@ -42,7 +42,7 @@ def new_command(file, kind, schema, overwrite):
     Examples:
       biasbook new mine.yaml
       biasbook new words.yaml --kind words --schema"""
-    from biasbook.stimuli.study import example_study, study_schema
+    from biasbook.measuring.study import example_study, study_schema
     if file.suffix.lower() not in ('.yaml', '.yml'):
         raise click.BadParameter(f'{file} must end in .yaml or .yml, because the example has comments', param_hint='FILE')
     text = example_study(kind, file.name)
@@ -142,7 +142,7 @@ def check_command(ctx, file, subjects, case, allow_outside, with_time, placebo, 
     from biasbook.auditing.names import KIND_WORDS
     from biasbook.core.checks import joined
     from biasbook.results.tables import printable
-    from biasbook.stimuli.study import STUDY_PARTS, read_study
+    from biasbook.measuring.study import STUDY_PARTS, read_study
     try:
         study = read_study(file, allow_outside)
     except ValueError as e:

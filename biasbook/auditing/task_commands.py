@@ -48,8 +48,8 @@ def export_tasks_command(ctx, folder, only, pairs, columns, study, allow_outside
       biasbook export-tasks tasks --only crows_pairs
       biasbook export-tasks tasks --pairs mine.csv --licence "CC BY 4.0"
       biasbook export-tasks tasks --study mine.yaml --relative"""
-    from biasbook.models.lm_eval import export_tasks
-    from biasbook.stimuli.study import read_study
+    from biasbook.auditing.lm_eval_tasks import export_tasks
+    from biasbook.measuring.study import read_study
     from biasbook.results.tables import printable
     if columns and pairs is None:
         raise click.UsageError('--columns is for --pairs', ctx)

@@ -19,7 +19,7 @@ import numpy as np
 from ..core.checks import (
     MissingWords, TooFewWords, UnknownName, WrongKind, as_list, check_choice, check_flag, check_fraction, check_labels, check_list, check_not_given,
     check_number, check_pairs, check_seeds, check_whole, check_words, errors_at, listed, plural, shown)
-from ..measuring.measure import Measure, Metric, describe_query, published_units
+from ..measuring.measure import Measure, Metric, describe_query, own_queries, published_units
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
 from ..stats.effects import weat_effect_size
@@ -1542,8 +1542,9 @@ def _audit_run(name, vectors, spec, **options):
 
 def _beside_weat(name, about, paper, tests, metric, why_off, caveat):
     "What the six measures share."
+    run = partial(_audit_run, name)
     return Measure(name=name, about=about, kinds=('vectors',), page='06_associations', papers=(paper, 'caliskan2017'), units=partial(published_units, name, tests),
-                   run=partial(_audit_run, name), describe=describe_query, options=('placebo', 'case'), metrics=(metric,),
+                   run=run, describe=describe_query, own=own_queries(run, beside=name), options=('placebo', 'case'), metrics=(metric,),
                    why_off=why_off, caveat=caveat)
 
 # %% ../../nbs/06_associations.ipynb #e191791b

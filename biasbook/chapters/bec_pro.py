@@ -16,6 +16,7 @@ import biasbook
 from ..core.checks import (
     MissingWords, TooFewWords, check_choice, check_columns, check_fraction, check_flag, check_labels, listed, shown)
 from ..core.registry import bundled_yaml
+from ..measuring.benchmark import own_items
 from ..measuring.measure import Measure, Metric, UnitDescription, source_of, with_name
 from ..models.fill_placebos import WordPlace, pairs_of_words, word_pair_placebo, words_at_places
 from ..models.fill_results import fill_estimate
@@ -25,7 +26,7 @@ from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import minimum_detectable_d
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, left_out_notes, note
-from ..stimuli.bec_pro_items import BEC_PRO_COLUMNS, load_bec_pro
+from ..stimuli.bec_pro_items import BEC_PRO_COLUMNS, BEC_PRO_SCHEMA, load_bec_pro
 from ..stimuli.templates import as_template, ends_without_punctuation
 
 # %% ../../nbs/02e_bec_pro.ipynb #8b231dc3
@@ -333,9 +334,15 @@ def _audit_describe(spec):
     professions_of = bundled_yaml('bec_pro.yaml')['languages'][spec['items']]['professions']
     return UnitDescription('professions of women/men × female/male persons', sum(map(len, professions_of.values())), source_of('bec_pro'))
 
+def _own_run(model, items, options):
+    "Items of a study, whose options `language` and `forms` are about the items."
+    return bec_pro(model, items, groups=options.get('groups', ('female', 'male')), on_missing='drop', placebo=options['placebo'])
+
 # %% ../../nbs/02e_bec_pro.ipynb #29b27696
 BEC_PRO = Measure(name='bec_pro', about='women and men in professions of women and of men', kinds=('masked',), page='02e_bec_pro',
                   papers=('bartl2020',), units=_audit_units, run=_audit_run, describe=_audit_describe, options=('placebo',),
+                  own=own_items(BEC_PRO_SCHEMA, _own_run, caveat='The probabilities are for a masked person in these sentences, and depend on how '
+                                'frequent the words are.'),
                   why_off='it takes seconds to minutes, and shows no difference in the small model of the package',
                   metrics=(Metric('BEC-Pro', unit='nats', higher='women are more probable in professions of women than in professions of men'),),
                   caveat='It asks about English sentences of five forms, and the professions of one list. A difference between professions of women and of men '

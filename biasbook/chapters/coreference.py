@@ -19,7 +19,8 @@ from .wefat import Associations, check_property, check_wefat_options, correlatio
 from ..core.given import hint
 from ..core.checks import WrongKind, check_choice, check_flag, check_fraction, listed, plural, shown
 from ..core.registry import bundled_yaml
-from ..measuring.measure import Measure, Metric, UnitDescription, with_asked, with_name
+from ..measuring.benchmark import own_items
+from ..measuring.measure import Fault, Measure, Metric, UnitDescription, with_asked, with_name
 from ..models.fill_placebos import WordPlace, contrast_placebo, pairs_of_words, word_pair_placebo, words_at_places
 from ..models.pair_scores import PairUnits, few_clusters_notes, named_estimates, notes_without_ties, pairs_result, percent_estimate
 from ..models.scorer import Scorer
@@ -31,7 +32,8 @@ from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note, or
 from ..stats.intervals import satterthwaite, t_interval
 from ..stats.permutation import permutation_pvalue
 from ..stats.preferences import mean_margin
-from ..stimuli.coreference_items import fill_pronouns, load_winobias, load_winogender
+from ..stimuli.coreference_items import (
+    LEAST_OCCUPATIONS, WINOBIAS_SCHEMA, WINOGENDER_SCHEMA, fill_pronouns, load_winobias, load_winogender)
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage39
 class PronounScores(NamedTuple):
@@ -659,7 +661,7 @@ def _winogender_result(d, model, property, cannot_read, without_share, options):
     values = _by_occupation(of_it, 'log_odds', occupations)
     known = {word: property[word] for word in occupations}
     found = Associations(model.name, occupations, values, meta=meta)
-    r = correlation_result(found, known, ('female', 'male'), 'share of women', 8, options, of='occupations')
+    r = correlation_result(found, known, ('female', 'male'), 'share of women', LEAST_OCCUPATIONS, options, of='occupations')
     details = pd.DataFrame({'word': occupations, 'association': values, 'property': list(known.values())})
     also = list(r.also)
     if set(of_participant['occupation']) >= set(occupations):
@@ -707,6 +709,11 @@ def _run_winobias(model, spec, placebo=True):
 def _describe_winobias(spec):
     return UnitDescription('pro-stereotypical pronoun × anti-stereotypical pronoun', _WINOBIAS_PAIRS[spec['type']], _WINOBIAS_SOURCE)
 
+def _run_own_winobias(model, items, options):
+    "Pairs of a study, compared with the same sentences about a person if all of these are known."
+    has_baseline = bool((items['neutral_sentence'] != '').all())
+    return winobias(model, items, unreadable='leave out', **{'baseline': has_baseline, **options})
+
 _WINOGENDER_SOURCE = 'Rudinger et al. 2018, Winogender, doi:10.18653/v1/N18-2002'
 
 def _winogender_units():
@@ -719,9 +726,25 @@ def _run_winogender(model, spec, placebo=True):
 def _describe_winogender(spec):
     return UnitDescription('occupations × share of women', len(spec['shares']), _WINOGENDER_SOURCE)
 
+def _run_own_winogender(model, items, options):
+    "Sentences of a study."
+    return winogender(model, items, unreadable='leave out', **options)
+
+def _faults_of_winogender(test, kind, model):
+    "Too few occupations with a share, if the study gives none."
+    if 'shares' in test.options:
+        return []
+    occupations = {row['occupation'] for row in test.items}
+    with_share = occupations & set(occupation_shares('winogender'))
+    if len(with_share) >= LEAST_OCCUPATIONS:
+        return []
+    return [Fault(f'the US statistics have a share of women for {len(with_share)} of {plural(len(occupations), "occupation")}, and {LEAST_OCCUPATIONS} are '
+                  'needed; add shares: {occupation: number}', True)]
+
 # %% ../../nbs/03g_coreference.ipynb #289d5e31
 WINOBIAS = Measure(name='winobias', about='he or she for an occupation, in pairs of sentences', kinds=('masked', 'causal'), page='03g_coreference',
                    papers=('zhao2018',), units=_winobias_units, run=_run_winobias, describe=_describe_winobias, options=('placebo',),
+                   own=own_items(WINOBIAS_SCHEMA, _run_own_winobias, caveat='A preference does not show that the model resolves the pronoun.'),
                    why_off='it takes seconds to minutes, and the small models of the package do not prefer the pronoun of the stereotype',
                    metrics=(Metric('WinoBias log-odds', unit='nats', higher='pronouns of the stereotype are more probable'),),
                    caveat='A preference for a pronoun does not show to whom the model thinks it refers. The same sentences about a person, in the '
@@ -729,6 +752,8 @@ WINOBIAS = Measure(name='winobias', about='he or she for an occupation, in pairs
 
 WINOGENDER = Measure(name='winogender', about='she rather than he, and the share of women', kinds=('masked', 'causal'), page='03g_coreference',
                      papers=('rudinger2018',), units=_winogender_units, run=_run_winogender, describe=_describe_winogender, figure=wefat_plot,
+                     own=own_items(WINOGENDER_SCHEMA, _run_own_winogender, faults=_faults_of_winogender,
+                                   caveat='A correlation shows that the pronouns follow these shares, not whether they should.'),
                      options=('placebo',), why_off='it takes seconds to minutes, and shows no correlation in the small models of the package',
                      metrics=(Metric('Winogender r', low=-1., high=1., higher='*she* follows the share of women more closely'),),
                      caveat='A correlation with the share of women in US occupations shows that the model follows it, not whether it should; it '

@@ -17,6 +17,7 @@ import biasbook
 from ..core.given import hint
 from ..core.checks import (
     check_columns, check_flag, check_fraction, check_not_given, check_number, check_seed, check_text, check_whole, check_words, shown)
+from ..measuring.benchmark import own_items
 from ..measuring.measure import Measure, Metric, describe_query
 from ..models.chat import Chat
 from ..models.fill_placebos import pairs_of_words
@@ -29,7 +30,7 @@ from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import mean_interval
 from ..stats.permutation import permutation_pvalue, sign_flip_pvalue
 from ..stats.placebos import placebo_of_values
-from ..stimuli.implicit_items import LLM_IAT_TESTS, iat_prompt, iat_wording, load_llm_iat, read_iat_answer
+from ..stimuli.implicit_items import LLM_IAT_SCHEMA, LLM_IAT_TESTS, iat_prompt, iat_wording, load_llm_iat, read_iat_answer
 from ..stimuli.retrieval_items import PLACEBO_WORDS
 from ..stimuli.words import Query, as_query
 
@@ -418,12 +419,16 @@ def _audit_units():
     return {f'llm iat {test}': {**asdict(load_llm_iat(test)), 'name': f'llm iat {test}'} for test in LLM_IAT_TESTS}
 
 def _audit_run(model, spec, placebo=True):
-    r = llm_iat_logprobs(model, Query(**spec), placebo=placebo)
+    return _own_run(model, Query(**spec), {'placebo': placebo})
+
+def _own_run(model, query, options):
+    r = llm_iat_logprobs(model, query, **options)
     return replace(r, details=r.details.rename(columns={'log_odds': 'association'}))       # what a report measures sizes by
 
 # %% ../../nbs/03h_implicit.ipynb #be1134c4
 LLM_IAT = Measure(name='llm_iat', about='implicit associations, by log-probability', kinds=('causal',), page='03h_implicit', papers=('bai2025',),
                   units=_audit_units, run=_audit_run, describe=describe_query, options=('placebo',),
+                  own=own_items(LLM_IAT_SCHEMA, _own_run, caveat='It measures which answer is more probable after one wording of the question.'),
                   why_off='in the small model of the package, none of the 21 tests has p below .05 after adjustment',
                   metrics=(Metric('LLM IAT difference', unit='nats', higher='words X lean more toward A than words Y do'),),
                   caveat='The log-odds are of words after a prompt; a chat model that answers the prompt can give other words. Most lists have four to '

@@ -25,7 +25,7 @@ from ..results.result import Result, Words, plain_data
 from ..results.sentences import (DIFFERENT_WORDS, capitalized, common_words_text, interval_kind_text, null_of_ranking_text, number_text,
                                         order_text, orders_text, resamples_text, used_of_asked_text)
 from ..results.tables import Cell, Column, PrintedTable, TableNote
-from ..stimuli.study import Study, read_study
+from ..measuring.study import Study, read_study
 from ..stimuli.words import Query, as_query, weat_queries
 from ..vectors.case import CASES, missing_in_case
 from ..vectors.wordvectors import WordVectors, as_vectors

@@ -20,6 +20,7 @@ from ..core.given import hint
 from ..core.checks import (
     WrongKind, check_choice, check_columns, check_flag, check_fraction, check_not_given, check_seed, check_whole, check_words, listed, plural, shown)
 from ..core.registry import bundled_yaml
+from ..measuring.benchmark import own_items
 from ..measuring.measure import Measure, Metric, UnitDescription, with_name
 from ..models.pair_placebos import no_placebo, why_no_placebo
 from ..models.scorer import Scorer
@@ -32,7 +33,7 @@ from ..stats.multiplicity import holm
 from ..stats.permutation import monte_carlo_error
 from ..stats.placebos import placebo_of_values
 from ..stimuli.templates import Template
-from ..stimuli.unqover_items import GAP, UNQOVER_COLUMNS, unqover_items
+from ..stimuli.unqover_items import GAP, UNQOVER_COLUMNS, UNQOVER_SCHEMA, unqover_items
 
 # %% ../../nbs/03f_unqover.ipynb #unqpage50
 class UnqoverParts(NamedTuple):
@@ -1022,6 +1023,11 @@ def _audit_run(model, spec, placebo=True):
     r = unqover(model, items, on_missing='drop', placebo=placebo)
     return with_name(replace(r, query=f'whom the model picks, {r.query}'), spec, _audit_source())
 
+def _own_run(model, items, options):
+    "Items of a study, whose option `pairs` is about the items."
+    of_placebo = {key: options[key] for key in ('placebo', 'placebo_words') if key in options}
+    return unqover(model, items, on_missing='drop', **of_placebo)
+
 def _audit_figure(r):
     return unqover_plot(r, title=r.meta['name'])        # the default title has the whole query, and would be cut
 
@@ -1034,6 +1040,8 @@ def _audit_describe(spec):
 # %% ../../nbs/03f_unqover.ipynb #979e1810
 UNQOVER = Measure(name='unqover', about='whom does a model pick if the text does not say?', kinds=('masked', 'causal'), page='03f_unqover',
                   papers=('li2020',), units=_audit_units, run=_audit_run, describe=_audit_describe, figure=_audit_figure, options=('placebo',),
+                  own=own_items(UNQOVER_SCHEMA, _own_run, caveat='It is above 0 by chance alone; compare it with the value by chance. It shows which of two '
+                                'names is more probable in these sentences.'),
                   why_off='it takes a minute or more for the small models of the package, and much longer for others',
                   metrics=(Metric('UnQover μ', low=0., high=1., higher='larger preferences for one subject'),),
                   caveat='μ is a mean of largest values, so it is above 0 by chance alone and grows with the number of attributes. Eight of the published '
