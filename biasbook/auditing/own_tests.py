@@ -158,18 +158,18 @@ def _contrast_run(embedder, spec, placebo=True):
 # %% ../../nbs/auditing/01a_own_tests.ipynb #ownbench01
 def _own_bbq(model, items, options):
     "Questions of one condition; of several categories the result of all together, which is the last one."
-    return bbq(model, items, unreadable='leave out', **options)[-1]
+    return bbq(model, items, on_missing='drop', **options)[-1]
 
 
 def _own_winobias(model, items, options):
     "Coreference sentences, compared with the same sentences about a person if all of these are known."
     has_baseline = bool((items['neutral_sentence'] != '').all())
-    return winobias(model, items, unreadable='leave out', **{'baseline': has_baseline, **options})
+    return winobias(model, items, on_missing='drop', **{'baseline': has_baseline, **options})
 
 
 def _own_winogender(model, items, options):
     "Coreference sentences against the share of women."
-    return winogender(model, items, unreadable='leave out', **options)
+    return winogender(model, items, on_missing='drop', **options)
 
 
 def _own_unqover(model, items, options):
