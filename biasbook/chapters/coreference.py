@@ -731,6 +731,6 @@ WINOBIAS = Measure(name='winobias', about='he or she for an occupation, in pairs
 WINOGENDER = Measure(name='winogender', about='she rather than he, and the share of women', kinds=('masked', 'causal'), page='03g_coreference',
                      papers=('rudinger2018',), units=_winogender_units, run=_run_winogender, describe=_describe_winogender, figure=wefat_plot,
                      options=('placebo',), why_off='it takes seconds to minutes, and shows no correlation in the small models of the package',
-                     metrics=(Metric('Winogender r', low=-1., high=1., higher='*she* follows the share of women more closely'),),
+                     metrics=(Metric('Winogender r', low=-1., high=1., higher='*she* follows the share of women more closely', figure=wefat_plot),),
                      caveat='A correlation with the share of women in US occupations shows that the model follows it, not whether it should; it '
                             'ignores how large the preferences are. The placebo p shows how often two other words follow the share as closely.')
