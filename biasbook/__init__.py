@@ -8,6 +8,8 @@ from importlib import import_module
 from types import FunctionType
 from typing import TYPE_CHECKING
 
+from biasbook.core.declared import use_declarations
+
 if TYPE_CHECKING:
     from biasbook.auditing.compare import compare_audits as compare_audits
     from biasbook.auditing.files import load_audit as load_audit
@@ -247,6 +249,9 @@ _NAMES = {
 _WHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = ['__version__', *_WHERE]
+
+
+use_declarations(lambda: import_module(f'{__name__}.measuring.metrics'))
 
 
 def __getattr__(name):

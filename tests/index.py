@@ -1,4 +1,5 @@
-"""The index of measures, biasbook/data/measures.json: `python tests/index.py --write` makes it from what the chapters declare.
+"""The index of measures, biasbook/data/measures.json, and of other metrics, biasbook/data/metrics.json: `python tests/index.py --write`
+makes them from what the chapters declare.
 
 Measures keep their place in the index, which is the order of audits; a new one goes to the end."""
 import argparse
@@ -7,21 +8,26 @@ from importlib import import_module
 from pathlib import Path
 
 from biasbook.measuring.index import declared_measures, index_row
+from biasbook.measuring.metrics import declared_metrics
 
 root = Path(__file__).resolve().parent.parent
 INDEX = root / 'biasbook' / 'data' / 'measures.json'
+METRICS = root / 'biasbook' / 'data' / 'metrics.json'
+
+
+def modules_with(word):
+    "The modules of chapters that have a word in their source."
+    paths = sorted((root / 'biasbook' / 'chapters').glob('*.py'))
+    return [import_module(f'biasbook.chapters.{path.stem}') for path in paths if word in path.read_text(encoding='utf-8')]
 
 
 def declared():
     "The row of each measure that a chapter declares, by the name of the measure."
     rows = {}
-    for path in sorted((root / 'biasbook' / 'chapters').glob('*.py')):
-        module = f'biasbook.chapters.{path.stem}'
-        if 'Measure' not in path.read_text(encoding='utf-8'):
-            continue
-        for measure in declared_measures(import_module(module)):
-            assert measure.name not in rows, f'{measure.name} is declared in {module} and in {rows[measure.name]["module"]}'
-            rows[measure.name] = index_row(module, measure)
+    for module in modules_with('Measure('):
+        for measure in declared_measures(module):
+            assert measure.name not in rows, f'{measure.name} is declared in {module.__name__} and in {rows[measure.name]["module"]}'
+            rows[measure.name] = index_row(module.__name__, measure)
     return rows
 
 
@@ -34,13 +40,26 @@ def index_text():
     return '[\n' + ',\n'.join(json.dumps(row, ensure_ascii=False) for row in ordered) + '\n]\n'
 
 
+def metrics_text():
+    "The index of metrics as it should be: those that no measure has."
+    of_measures = {metric['name'] for row in declared().values() for metric in row['metrics']}
+    metrics = {}
+    for module in modules_with('Metric('):
+        for metric in declared_metrics(module):
+            if metric.name not in of_measures:
+                assert metric.name not in metrics, f'{metric.name} is declared in {module.__name__} and in {metrics[metric.name]}'
+                metrics[metric.name] = module.__name__
+    return json.dumps({'metrics': metrics}, ensure_ascii=False, indent=1) + '\n'
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--write', action='store_true', help='write the file')
     if parser.parse_args().write:
         INDEX.write_text(index_text(), encoding='utf-8')
+        METRICS.write_text(metrics_text(), encoding='utf-8')
     else:
-        print(index_text(), end='')
+        print(index_text(), metrics_text(), end='')
 
 
 if __name__ == '__main__':

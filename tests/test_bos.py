@@ -47,7 +47,7 @@ def measures():
     terms = pd.DataFrame({'identity': ['women', 'men'], 'stereotype': ['caring', 'brave'], 'antistereotype': ['uncaring', 'timid']})
     questions = bb.load_bbq('example')
     winobias, winogender = bb.load_winobias(), bb.load_winogender()
-    few = {'placebo': False, 'unreadable': 'leave out'}
+    few = {'placebo': False, 'on_missing': 'drop'}
     return {
         'crows_pairs': partial(bb.crows_pairs, data=PAIRS, placebo=False),
         'sas_pairs': partial(bb.sas_pairs, pairs=terms, placebo=False, baseline=None),

@@ -86,7 +86,7 @@ def test_results_say_what_their_reader_left_out():
             bb.sas_pairs(masked, bb.load_pairs(terms, on_missing='drop'), **none),
             bb.crows_pairs(masked, [('She wept.', 'He wept.'), ('a', 'a')], on_missing='drop', **none),
             bb.stereoset(masked, pd.DataFrame([example, {**example, 'stereotype': 'No.'}]), on_missing='drop', **none),
-            bb.winobias(causal, bb.load_winobias(pronouns, on_missing='drop'), **none),
+            bb.winobias(causal, pronouns, on_missing='drop', **none),
             bb.winogender(causal, bb.load_winogender(pronouns, on_missing='drop'), shares={row['occupation']: float(k) for k, row in enumerate(pronouns[:-1])},
              **none),
             bb.unqover(masked, asked, **none), *bb.bbq(causal, bbq, **none), bb.bec_pro(masked, bec, **none), bb.honest(masked, ['nurse'], honest, k=2,
@@ -95,3 +95,16 @@ def test_results_say_what_their_reader_left_out():
                          bb.load_retrieval_items(documents, on_missing='drop'), neutral=None, **none)]
     without = [r.metric for r in results if [note.data['n'] for note in r.notes if note.code == 'rows are left out'] != [1]]
     assert without == []
+
+
+def test_unreadable_is_the_earlier_name_of_on_missing():
+    pytest.importorskip('torch')
+    masked = bb.load_model('novels-mini-masked', device='cpu')
+    pairs = [{'sentence': f'The {job} said {{pronoun}} slept.', 'pro': 'she', 'anti': 'he', 'occupation': job} for job in ('nurse', 'cook', '☃')]
+    now = bb.winobias(masked, pairs, on_missing='drop', baseline=False, placebo=False)
+    with pytest.warns(FutureWarning, match="winobias: unreadable='leave out' is now on_missing='drop'"):
+        earlier = bb.winobias(masked, pairs, unreadable='leave out', baseline=False, placebo=False)
+    assert earlier.value == now.value and now.n_asked == now.n + 1 == 3
+    for measure in (bb.bbq, bb.winobias, bb.winogender, bb.stereoset):
+        with pytest.raises(ValueError, match='give only on_missing'):
+            measure(masked, unreadable='refuse', on_missing='drop')

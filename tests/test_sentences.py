@@ -3,7 +3,9 @@
 The second half reads an audit that an earlier version saved, whose results have texts in place of some fields."""
 import ast
 import inspect
+import json
 import math
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import biasbook as bb
 import biasbook.stats.estimate as estimate
 from biasbook.auditing import cli
 from biasbook.auditing.compare import compare_audits
@@ -217,6 +220,22 @@ def test_an_earlier_audit_is_shown_saved_and_compared(audits, tmp_path):
     change, = compare_audits(earlier, now).changes
     assert change.value == 0 and change.meta['name'] == 'weat7'
     assert len(compare_audits(earlier, now).lost()) == 2
+
+
+def test_a_saved_result_finds_the_figure_of_its_chapter_in_a_new_process(tmp_path):
+    "Results of now and of version 0.1.0, whose saved file here has no words to draw."
+    of_gap = bb.occupation_gap('googlenews-mini', placebo=False)
+    saved = [of_gap.to_dict(), *json.loads((EARLIER / 'results.json').read_text(encoding='utf-8'))['results']]
+    path = tmp_path / 'saved.json'
+    path.write_text(json.dumps(saved), encoding='utf-8')
+    code = """
+import json, pathlib, sys
+import biasbook as bb
+for saved in json.loads(pathlib.Path(sys.argv[1]).read_text(encoding='utf-8')):
+    print(bb.Result.from_dict(saved).plot().get_ylabel())
+"""
+    done = subprocess.run([sys.executable, '-c', code, str(path)], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ['association with female rather than male (d)', '', '', '']
 
 
 def test_a_result_of_now_is_saved_with_its_fields(audits):

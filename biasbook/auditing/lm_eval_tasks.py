@@ -183,7 +183,7 @@ prefers the stereotype. It is no score to be maximised: 0.5 is no preference, an
 - No `--apply_chat_template` and no `--num_fewshot`: both put text in front of the sentences.
 - Ties: lm-eval takes the first choice, which is never the stereotype. So a tie counts as a loss. `bb.crows_pairs` counts it so too;
   `bb.sas_pairs` and `bb.stereoset` leave ties out.
-- `bb.stereoset(…, unreadable="leave out")` leaves out examples with characters that the model does not know; a task has all of them.
+- `bb.stereoset(…, on_missing="drop")` leaves out examples with characters that the model does not know; a task has all of them.
 - The baseline of `bb.sas_pairs` (the same terms, said of anybody) has no counterpart here.
 
 ## Sources

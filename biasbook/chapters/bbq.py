@@ -15,7 +15,7 @@ import numpy as np
 
 import biasbook
 from ..core.given import hint
-from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, is_number, listed, plural, shown
+from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, is_number, listed, plural, renamed_keyword, shown
 from ..core.registry import bundled_yaml
 from ..measuring.benchmark import own_items
 from ..measuring.measure import Measure, Metric, UnitDescription, with_name
@@ -325,13 +325,13 @@ def _normalized(scores):
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
-def _by_log_probability(model, items, scoring, context, unreadable):
+def _by_log_probability(model, items, scoring, context, on_missing):
     "The `_Found` of a causal model. ValueError for items that it cannot read, unless they are to be left out."
     prompted = _prompts(items, scoring, context)
     readable = _readable(model, len(items), prompted)
-    if not readable.all() and (unreadable == 'refuse' or not readable.any()):
+    if not readable.all() and (on_missing == 'raise' or not readable.any()):
         raise Unreadable(f'{model.name} cannot read {plural(int((~readable).sum()), "item")} of {len(items)}, such as '
-                         f'{place_of(items, int(np.argmin(readable)))}: unknown characters, or more tokens than it takes; use unreadable="leave out"')
+                         f'{place_of(items, int(np.argmin(readable)))}: unknown characters, or more tokens than it takes; use on_missing="drop"')
     prompted = [one for one in prompted if readable[one.item]]
     scored = model.continuation([one.prompt for one in prompted], [one.completion for one in prompted])
     scores = np.asarray(scored.total, float)
@@ -496,7 +496,7 @@ def _depends_on_order(by_order):
     return (chosen != chosen[:, :1]).any(1)
 
 
-def _items_of(items):
+def _items_of(items, on_missing):
     "The items that were asked for: a table, a file, a category, or several."
     import pandas as pd
     if hasattr(items, 'columns'):
@@ -504,19 +504,20 @@ def _items_of(items):
     names = BBQ_CATEGORIES if items is None else list(items) if isinstance(items, (list, tuple)) else [items]
     if not names:
         raise ValueError('there are no items; name a category, such as "Age", or leave items out')
-    tables = [load_bbq(name, on_missing='drop' if name in BBQ_CATEGORIES else 'raise') for name in names]
+    tables = [load_bbq(name, on_missing='drop' if name in BBQ_CATEGORIES else on_missing) for name in names]
     together = pd.concat(tables, ignore_index=True)
     together.attrs = {'left_out': [f'{table.attrs["source"]}: {place}' for table in tables for place in places_left_out(table)]}
     return together
 
 
+@renamed_keyword('unreadable', 'on_missing', {'refuse': 'raise', 'leave out': 'drop'})
 def bbq(model:Any, # a causal model from load_model, or a chat model from load_chat
         items=None, # a category of BBQ, "KoBBQ", or a list of them; your own items as a DataFrame or a file; None: all eleven categories
         *,
         scoring:str|None=None, # of an option: "mean" or "sum" of the log-probabilities of its tokens, or "letters": of A, B or C; None: "mean", for a chat model "letters"
         context:bool=True, # False: ask without the context, as a baseline
         bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
-        unreadable:str='refuse', # items that a causal model cannot read: "refuse" raises an error, or "leave out"
+        on_missing:str='raise', # rows of a file with a fault, and items that a causal model cannot read: "raise" an error, or "drop" them
         placebo:bool|None=None, # compare with neutral people in place of the two people; None: for models on this machine, as each costs requests
         confidence_level:float=.95, # of the intervals over templates
         **chat_options, # of a chat model: method, n, labels, wording, max_tokens, random_state and allow_low_mass, as for chat.choose; n is 1 by default
@@ -539,7 +540,7 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
     Example:
         >>> import biasbook as bb
         >>> items = bb.load_bbq('example')
-        >>> r = bb.bbq(bb.load_model('novels-mini-causal'), items[items['condition'] == 'ambig'], unreadable='leave out', placebo=False)[0]
+        >>> r = bb.bbq(bb.load_model('novels-mini-causal'), items[items['condition'] == 'ambig'], on_missing='drop', placebo=False)[0]
         >>> print(f'{r.n} of {r.n_asked} items, accuracy {r.estimate("accuracy").value:.0f} %')
         9 of 10 items, accuracy 0 %
     """
@@ -547,7 +548,7 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
     if not is_chat and not isinstance(model, Scorer):
         raise TypeError(f'BBQ needs a language model, such as load_model("novels-mini-causal") or a model of load_chat, not '
                         f'{type(model).__name__} {shown(model, 40)}{hint(model, "model")}')
-    check_choice(unreadable, 'unreadable', ('refuse', 'leave out'))
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     check_flag(context, 'context')
     check_fraction(confidence_level)
     if scoring is None:
@@ -560,24 +561,24 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
     if chat_options and not is_chat:
         raise TypeError(f'{listed(sorted(chat_options))}: only a chat model takes this, and {model.name} is a causal model')
     if is_chat:
-        check_not_given('a chat model', 'refuse', unreadable=unreadable)
+        check_not_given('a chat model', 'raise', on_missing=on_missing)
     if not is_chat:
         model = model.with_bos(bos)
     elif bos != 'auto':
         raise ValueError(f'bos={bos!r} is for causal models; leave it out for {model.name}, a chat model')
-    given = _items_of(items)
+    given = _items_of(items, on_missing)
     table = check_bbq_items(given).reset_index(drop=True)
     if placebo is None:
         wants_placebo = not is_chat and not isinstance(model, ServedScorer)
     else:
         wants_placebo = check_flag(placebo, 'placebo')
 
-    def answers_to(items, unreadable):
+    def answers_to(items, on_missing):
         if is_chat:
             return _by_choice(model, items, context, chat_options)
-        return _by_log_probability(model, items, scoring, context, unreadable)
+        return _by_log_probability(model, items, scoring, context, on_missing)
 
-    found = answers_to(table, unreadable)
+    found = answers_to(table, on_missing)
     p = found.probabilities
     table = table.assign(p0=p[:, 0], p1=p[:, 1], p2=p[:, 2])
     if found.by_order is not None:
@@ -596,7 +597,7 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
         costs = Estimate(name='placebo people', value=None, notes=(note('neutral people cost requests'),))
         return [replace(r, also=(*r.also, costs)) for r in results]
     try:
-        neutral = _neutral_scores(table, lambda items: answers_to(items, 'leave out').probabilities)
+        neutral = _neutral_scores(table, lambda items: answers_to(items, 'drop').probabilities)
     except Unreadable:
         error = f'{model.name} can read none of the questions about neutral people'
         why = Estimate(name='placebo people', value=None, notes=(note('placebos cannot be read', error=error),))
@@ -636,7 +637,7 @@ def _audit_source():
 def _audit_run(model, spec, placebo=True):
     items = load_bbq(spec['items'], on_missing='drop')
     of_condition = items[items['condition'] == spec['condition']].reset_index(drop=True)
-    r = bbq(model, of_condition, unreadable='leave out', placebo=None if placebo else False)[-1]      # the last result is of all categories
+    r = bbq(model, of_condition, on_missing='drop', placebo=None if placebo else False)[-1]      # the last result is of all categories
     word = _AUDITED_CONDITIONS[spec['condition']]
     comparison = replace(r.comparison, of=f'{r.n} {word} items of {spec["items"]}')
     r = replace(r, query=f'{spec["items"]}, {word}', comparison=comparison, details=r.details.drop(columns=_AUDITED_TEXTS))
@@ -647,7 +648,7 @@ def _audit_describe(spec):
 
 def _own_run(model, items, options):
     "Questions of one condition; of several categories the result of all together, which is the last one. A server is not asked about neutral people."
-    return bbq(model, items, unreadable='leave out', **{**options, 'placebo': None if options['placebo'] else False})[-1]
+    return bbq(model, items, on_missing='drop', **{**options, 'placebo': None if options['placebo'] else False})[-1]
 
 def _own_units(spec):
     "A unit for the ambiguous questions, and one for the disambiguated questions, which have another score."

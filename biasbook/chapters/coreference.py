@@ -17,7 +17,7 @@ import biasbook
 from .occupation_gap import occupation_shares
 from .wefat import Associations, check_property, check_wefat_options, correlation_result, wefat_arrays, wefat_plot
 from ..core.given import hint
-from ..core.checks import WrongKind, check_choice, check_flag, check_fraction, listed, plural, shown
+from ..core.checks import WrongKind, check_flag, check_fraction, listed, plural, renamed_keyword, shown
 from ..core.registry import bundled_yaml
 from ..measuring.benchmark import own_items
 from ..measuring.measure import Fault, Measure, Metric, UnitDescription, with_asked, with_name
@@ -91,14 +91,13 @@ def _readable(model, d, columns):
     return readable
 
 
-def _only_readable(model, d, columns, unreadable):
+def _only_readable(model, d, columns, on_missing):
     "The rows that the model can read, and the texts of the others. ValueError for a row that it cannot read, unless these are to be left out."
-    check_choice(unreadable, 'unreadable', ('refuse', 'leave out'))
     readable = _readable(model, d, columns)
     left_out = d['sentence'][~readable].tolist()
-    if left_out and (unreadable == 'refuse' or not readable.any()):
+    if left_out and (on_missing == 'raise' or not readable.any()):
         raise ValueError(f'{model.name} cannot read {len(left_out)} of {plural(len(d), "item")}, such as {shown(left_out[0], 80)}: unknown '
-                         'characters, or more tokens than it takes; change them, or use unreadable="leave out"')
+                         'characters, or more tokens than it takes; change them, or use on_missing="drop"')
     return d[readable].reset_index(drop=True), left_out
 
 
@@ -420,7 +419,7 @@ def winobias_scores(items, # pairs of load_winobias, or what it reads
     return _winobias_result(d, subject, [], _checked_shares(shares), confidence_level, {'versions': {'biasbook': biasbook.__version__}})
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage44
-def _winobias_result(d, subject, left_out, shares, level, meta, more_notes=(), unreadable=()):
+def _winobias_result(d, subject, left_out, shares, level, meta, more_notes=(), cannot_read=()):
     "The result of scored pairs."
     clusters = _clusters(d)
     main = _mean(d['log_odds'], d, 'log-odds', level)
@@ -440,19 +439,19 @@ def _winobias_result(d, subject, left_out, shares, level, meta, more_notes=(), u
     also += _by_side(d, level)
     naive = named_estimates(d['log_odds'], None, clusters.units, confidence_level=level)
     also += [percent_estimate(naive.as_if_independent), naive.paired_t]
-    asked = len(d) + len(left_out) + len(unreadable)
+    asked = len(d) + len(left_out) + len(cannot_read)
     notes = [*notes_without_ties(main), *_winobias_notes(d, {e.name: e for e in also}), *more_notes]
     if left_out:
         notes.append(note('pairs that differ in other words', n=len(left_out), of=asked))
-    if unreadable:
-        notes.append(note('pairs that the model cannot read', n=len(unreadable), of=asked))
+    if cannot_read:
+        notes.append(note('pairs that the model cannot read', n=len(cannot_read), of=asked))
     if clusters.second is None and not _sides(d):
         notes += few_clusters_notes(len(set(clusters.first)), clusters.units)
     units = Units(counts=(len(d),), name='pairs', asked=asked, clusters=d['occupation'].nunique(), cluster_name='occupations')
     return pairs_result(main, metric='WinoBias log-odds', subject=subject, query=plural(len(d), 'pair'), null=0.,
                         units=units, comparison=Comparison(kind='preference', ideas=('pro-stereotypical pronouns', 'anti-stereotypical pronouns'),
                                                            of=plural(len(d), 'pair')),
-                        words=Words(used={'occupations': list(dict.fromkeys(d['occupation']))}, missing={'pairs': list(unreadable)}), notes=tuple(notes), confidence_level=level,
+                        words=Words(used={'occupations': list(dict.fromkeys(d['occupation']))}, missing={'pairs': list(cannot_read)}), notes=tuple(notes), confidence_level=level,
                         also=tuple(also), details=d, meta={'unit': 'nats', 'left_out': left_out, **meta})
 
 
@@ -467,6 +466,7 @@ def _winobias_notes(d, by_name):
     return notes
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage45
+@renamed_keyword('unreadable', 'on_missing', {'refuse': 'raise', 'leave out': 'drop'})
 def winobias(model, # from load_model, masked or causal
              items=None, # pairs of load_winobias, or what it reads: a CSV file, a DataFrame, a list of dictionaries; None: the published pairs
              *,
@@ -474,7 +474,7 @@ def winobias(model, # from load_model, masked or causal
              placebo:bool=True, # compare with other words in place of the pronouns; False: no placebo, less time
              shares=None, # a mapping: occupation -> share of women, in any unit; None: US percentages, occupation_shares('winobias')
              bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
-             unreadable:str='refuse', # pairs that the model cannot read: "refuse" raises an error, or "leave out"
+             on_missing:str='raise', # rows with a fault, and pairs that the model cannot read: "raise" an error, or "drop" them
              confidence_level:float=.95, # of the intervals over occupations
             )->Result: # value: mean log-odds pro − anti, nats; details: a row a pair
     """Does a language model prefer the pronoun that fits the stereotype of the occupation, in the pairs of WinoBias?
@@ -501,7 +501,7 @@ def winobias(model, # from load_model, masked or causal
     check_fraction(confidence_level)
     shares = _checked_shares(shares)
     model = model.with_bos(bos)
-    d = load_winobias(items)
+    d = load_winobias(items, on_missing)
     differ = d.attrs['differ']
     lost_rows = left_out_notes(d)
     columns = [('sentence', 'pro'), ('sentence', 'anti')]
@@ -512,7 +512,7 @@ def winobias(model, # from load_model, masked or causal
             raise ValueError(f'line {row["line"]}: {shown(row["occupation"])} is not in {shown(row["sentence"], 80)}, so the same sentence about a '
                              'person is not known; give it in the column neutral_sentence, or use baseline=False')
         columns += [('neutral_sentence', 'pro'), ('neutral_sentence', 'anti')]
-    d, cannot_read = _only_readable(model, d, columns, unreadable)
+    d, cannot_read = _only_readable(model, d, columns, on_missing)
     n = len(d)
     sentences = [text for sentence, _ in columns for text in d[sentence]]
     pronouns = [words for _, name in columns for words in d[name]]
@@ -531,13 +531,14 @@ def winobias(model, # from load_model, masked or causal
     return replace(r, also=(*r.also, _placebo_of_sides(model, d))) if placebo else r
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage46
+@renamed_keyword('unreadable', 'on_missing', {'refuse': 'raise', 'leave out': 'drop'})
 def winogender(model, # from load_model, masked or causal
                items=None, # sentences of load_winogender, or what it reads; None: the published sentences
                shares=None, # a mapping: occupation -> share of women, in any unit; None: US percentages, occupation_shares('winogender')
                *,
                placebo:bool=True, # compare with other words in place of the pronouns; False: no placebo, less time
                bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
-               unreadable:str='refuse', # sentences that the model cannot read: "refuse" raises an error, or "leave out"
+               on_missing:str='raise', # rows with a fault, and sentences that the model cannot read: "raise" an error, or "drop" them
                n_resamples:int=99_999, # random orders, for p
                random_state:int=0, # their seed, a whole number
                confidence_level:float=.95, # of the intervals
@@ -568,8 +569,8 @@ def winogender(model, # from load_model, masked or causal
     check_flag(placebo, 'placebo')
     model = model.with_bos(bos)
     property = check_property(occupation_shares('winogender') if shares is None else shares)
-    loaded = load_winogender(items)
-    d, cannot_read = _scored_triples(model, loaded, unreadable)
+    loaded = load_winogender(items, on_missing)
+    d, cannot_read = _scored_triples(model, loaded, on_missing)
     without_share = [word for word in dict.fromkeys(d['occupation']) if word not in property]
     d = d[~d['occupation'].isin(without_share)].reset_index(drop=True)
     r = _winogender_result(d, model, property, cannot_read, without_share, options)
@@ -580,7 +581,7 @@ def winogender(model, # from load_model, masked or causal
     return replace(r, also=(*r.also, _placebo_of_shares(model, of_it, r.words.used['occupations'], property, r.value)))
 
 
-def _scored_triples(model, items, unreadable):
+def _scored_triples(model, items, on_missing):
     "The sentences with their log-odds, and the sentences that the model cannot read."
     columns = [('sentence', 'female'), ('sentence', 'male')]
     has_they = items['same_words'] & (items['neutral'] != '')
@@ -589,7 +590,7 @@ def _scored_triples(model, items, unreadable):
         columns += [('neutral_sentence', 'female'), ('neutral_sentence', 'male')]
     items = items.assign(they=items['neutral'].where(has_they, items['male']), has_they=has_they)     # as long as a pronoun of the sentence
     columns.append(('sentence', 'they'))
-    d, cannot_read = _only_readable(model, items, columns, unreadable)
+    d, cannot_read = _only_readable(model, items, columns, on_missing)
     sentences = [text for sentence, _ in columns for text in d[sentence]]
     pronouns = [words for _, name in columns for words in d[name]]
     total = pronoun_scores(model, sentences, pronouns).total.reshape(len(columns), len(d))
@@ -699,7 +700,7 @@ def _run_winobias(model, spec, placebo=True):
     items = load_winobias()
     of_type = items[items['type'] == spec['type']]
     left_out = [pair for pair in items.attrs['differ'] if pair['type'] == spec['type']]
-    r = winobias(model, of_type, unreadable='leave out', placebo=placebo)
+    r = winobias(model, of_type, on_missing='drop', placebo=placebo)
     assert r.n_asked is not None            # winobias always says it
     asked = r.n_asked + len(left_out)
     notes = (*r.notes, note('pairs that differ in other words', n=len(left_out), of=asked))
@@ -712,7 +713,7 @@ def _describe_winobias(spec):
 def _run_own_winobias(model, items, options):
     "Pairs of a study, compared with the same sentences about a person if all of these are known."
     has_baseline = bool((items['neutral_sentence'] != '').all())
-    return winobias(model, items, unreadable='leave out', **{'baseline': has_baseline, **options})
+    return winobias(model, items, on_missing='drop', **{'baseline': has_baseline, **options})
 
 _WINOGENDER_SOURCE = 'Rudinger et al. 2018, Winogender, doi:10.18653/v1/N18-2002'
 
@@ -720,7 +721,7 @@ def _winogender_units():
     return {'winogender': {'name': 'winogender', 'shares': occupation_shares('winogender')}}
 
 def _run_winogender(model, spec, placebo=True):
-    r = winogender(model, shares=spec['shares'], unreadable='leave out', placebo=placebo)
+    r = winogender(model, shares=spec['shares'], on_missing='drop', placebo=placebo)
     return with_name(r, spec, _WINOGENDER_SOURCE)
 
 def _describe_winogender(spec):
@@ -728,7 +729,7 @@ def _describe_winogender(spec):
 
 def _run_own_winogender(model, items, options):
     "Sentences of a study."
-    return winogender(model, items, unreadable='leave out', **options)
+    return winogender(model, items, on_missing='drop', **options)
 
 def _faults_of_winogender(test, kind, model):
     "Too few occupations with a share, if the study gives none."
@@ -755,6 +756,6 @@ WINOGENDER = Measure(name='winogender', about='she rather than he, and the share
                      own=own_items(WINOGENDER_SCHEMA, _run_own_winogender, faults=_faults_of_winogender,
                                    caveat='A correlation shows that the pronouns follow these shares, not whether they should.'),
                      options=('placebo',), why_off='it takes seconds to minutes, and shows no correlation in the small models of the package',
-                     metrics=(Metric('Winogender r', low=-1., high=1., higher='*she* follows the share of women more closely'),),
+                     metrics=(Metric('Winogender r', low=-1., high=1., higher='*she* follows the share of women more closely', figure=wefat_plot),),
                      caveat='A correlation with the share of women in US occupations shows that the model follows it, not whether it should; it '
                             'ignores how large the preferences are. The placebo p shows how often two other words follow the share as closely.')

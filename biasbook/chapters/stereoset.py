@@ -15,7 +15,7 @@ import numpy as np
 
 import biasbook
 from ..core.given import hint
-from ..core.checks import check_choice, check_columns, check_flag, check_fraction, check_not_given, check_words, plural, shown
+from ..core.checks import check_choice, check_columns, check_flag, check_fraction, check_not_given, check_words, plural, renamed_keyword, shown
 from ..stimuli.benchmarks import (
     STEREOSET_COLUMNS, STEREOSET_OPTIONS, STEREOSET_TASKS, context_and_sentence, examples_table, fill_blank,
     load_stereoset, word_at_blank)
@@ -301,9 +301,8 @@ def _whole_text(example, option):
     text, _ = fill_blank(example.context, word_at_blank(example.context, sentence))
     return text
 
-def _readable(model, d, unreadable):
-    "The examples that a model can read, and the others in words. ValueError for the others if unreadable='refuse'."
-    check_choice(unreadable, 'unreadable', ('refuse', 'leave out'))
+def _readable(model, d, on_missing):
+    "The examples that a model can read, and the others in words. ValueError for the others if on_missing='raise'."
     examples = list(d.itertuples())
     texts = [_whole_text(example, option) for example in examples for option in STEREOSET_OPTIONS]
     limit = model.checkpoint.limit or math.inf
@@ -326,9 +325,9 @@ def _readable(model, d, unreadable):
         if its_faults:
             text = f'{example.target} ({example.type}, {its_faults[0]}): {shown(example.context, 30)}'
             left_out.append({'type': example.type, 'text': text})
-    if left_out and (unreadable == 'refuse' or len(left_out) == len(d)):
+    if left_out and (on_missing == 'raise' or len(left_out) == len(d)):
         raise ValueError(f'{model.name} cannot read {len(left_out)} of {len(d)} examples, such as '
-                         f'{left_out[0]["text"]}; change them, or use unreadable="leave out"')
+                         f'{left_out[0]["text"]}; change them, or use on_missing="drop"')
     return _Readable(d[readable].reset_index(drop=True), left_out)
 
 # %% ../../nbs/03b_stereoset.ipynb #4d950ec5
@@ -414,14 +413,14 @@ def _result(d, subject, query, among, meta, level):
                         detectable=detectable, confidence_level=level, also=tuple(also), details=d)
 
 # %% ../../nbs/03b_stereoset.ipynb #6d183a27
+@renamed_keyword('unreadable', 'on_missing', {'refuse': 'raise', 'leave out': 'drop'})
 def stereoset(model, # from load_model, masked or causal
               data=None, # a DataFrame of load_stereoset or with its columns, or a path; None: the development part, downloaded once
               *,
-              on_missing='raise', # examples of the data with a fault: "raise" an error that names all of them, or "drop" them with a warning and a note
+              on_missing='raise', # examples with a fault, and examples that the model cannot read: "raise" an error, or "drop" them with a note
               task='both', # "intrasentence": words in a sentence, "intersentence": second sentences, or "both"
               compat=None, # "stereoset": scores of words, ties and means over targets as published
               bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
-              unreadable='refuse', # "refuse": raise an error for examples that the model cannot read; or "leave out" these examples
               placebo=True, # True: compare with other words in place of the targets as well, without compat
               placebo_words=None, # a list of these words; None: occupations
               confidence_level=.95, # of the intervals over targets
@@ -468,7 +467,7 @@ def stereoset(model, # from load_model, masked or causal
         examples = examples[examples['task'] == task]
     if not len(examples):
         raise ValueError(f'there are no examples of task {task!r}')
-    readable = _readable(model, examples, unreadable)
+    readable = _readable(model, examples, on_missing)
     first, second = ([_whole_text(example, option) for example in readable.examples.itertuples()] for option in ('stereotype', 'antistereotype'))
     same_tokens = same_tokens_notes(model, first, second, 'example')
     scored = _scored(model, readable.examples, compat)

@@ -895,6 +895,6 @@ CLUSTER_BIAS = Measure(name='cluster_bias', about='do the most female and male w
 NEIGHBOR_BIAS = Measure(name='neighbor_bias', about='gender of the words nearest to each profession', kinds=('vectors',), page='01a_what_remains',
                         papers=('gonen2019',), units=_neighbor_units, run=_run_neighbors, describe=describe_direction, figure=neighbor_plot,
                         options=('placebo', 'case'),
-                        metrics=(Metric('neighbour r', low=-1., high=1., higher='words have more neighbours of their own side'),),
+                        metrics=(Metric('neighbour r', low=-1., high=1., higher='words have more neighbours of their own side', figure=neighbor_plot),),
                         caveat='Words that lie near each other project alike on any direction; only a correlation above those of '
                                'directions of random pairs would be specific to gender.')

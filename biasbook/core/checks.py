@@ -5,10 +5,11 @@
 # %% auto #0
 __all__ = ['LONGEST_NAME', 'ALTERNATIVES', 'LARGEST_SEED', 'NUMBER_WORDS', 'clipped', 'shown', 'plural', 'format_count', 'listed',
            'joined', 'close_names', 'did_you_mean', 'MissingWords', 'TooFewWords', 'UnknownName', 'WrongKind',
-           'errors_at', 'check_choice', 'look_up', 'check_flag', 'check_not_given', 'is_whole', 'is_number',
-           'check_whole', 'check_number', 'check_fraction', 'check_seed', 'check_seeds', 'check_list', 'same_form',
-           'check_words', 'as_words', 'as_list', 'check_texts', 'check_text', 'check_labels', 'check_pairs',
-           'check_disjoint', 'check_same_length', 'check_columns', 'kind_of', 'check_mapping', 'check_path']
+           'errors_at', 'check_choice', 'look_up', 'check_flag', 'check_not_given', 'renamed_keyword', 'is_whole',
+           'is_number', 'check_whole', 'check_number', 'check_fraction', 'check_seed', 'check_seeds', 'check_list',
+           'same_form', 'check_words', 'as_words', 'as_list', 'check_texts', 'check_text', 'check_labels',
+           'check_pairs', 'check_disjoint', 'check_same_length', 'check_columns', 'kind_of', 'check_mapping',
+           'check_path']
 
 # %% ../../nbs/core/00_checks.ipynb #567a02c9
 import errno
@@ -16,13 +17,15 @@ import math
 import os
 import reprlib
 import unicodedata
+import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
+from functools import wraps
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 # %% ../../nbs/core/00_checks.ipynb #d00ac4f9
 def clipped(text:str, # any text
@@ -334,6 +337,28 @@ def check_not_given(where:str, # what leaves the options without effect, such as
         is_usual = value is usual or isinstance(value, (str, int, float, tuple)) and value == usual
         if not is_usual:
             raise ValueError(f'{name}=… has no effect with {where}; leave one of them out')
+
+# %% ../../nbs/core/00_checks.ipynb #renkey02
+_Function = TypeVar('_Function', bound=Callable)
+
+def renamed_keyword(old:str, # the earlier name, such as "unreadable"
+                    new:str, # the name of the parameter, such as "on_missing"
+                    values:Mapping|None=None, # earlier value -> the value of today; others stay as they are
+                   )->Callable[[_Function], _Function]: # a decorator
+    "A function takes a keyword by its earlier name as well, with a FutureWarning that says how to write it. ValueError if both are given."
+    def decorate(function):
+        @wraps(function)
+        def with_earlier_name(*args, **options):
+            if old in options:
+                if new in options:
+                    raise ValueError(f'{old} is the earlier name of {new}; give only {new}')
+                given = options.pop(old)
+                options[new] = values[given] if values and isinstance(given, Hashable) and given in values else given
+                warnings.warn(f'{function.__name__}: {old}={shown(given)} is now {new}={shown(options[new])}; the earlier spelling works '
+                              'in this version only', FutureWarning, stacklevel=2)
+            return function(*args, **options)
+        return with_earlier_name
+    return decorate
 
 # %% ../../nbs/core/00_checks.ipynb #9cdd8ea8
 def is_whole(value, # anything

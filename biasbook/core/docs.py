@@ -27,8 +27,12 @@ def parameter_comments(function:FunctionType, # defined in a file
     at_start = True             # of a line: its first parameter replaces the parameters of the line above
     depth = 0                   # number of open brackets
     started = False             # True after the bracket of the parameters
+    in_definition = False       # True after the decorators
     source = io.StringIO(inspect.getsource(function))
     for token in tokenize.generate_tokens(source.readline):
+        in_definition = in_definition or token.string == 'def' and token.type == tokenize.NAME
+        if not in_definition:
+            continue
         operator = token.string if token.type == tokenize.OP else ''
         is_parameter = token.type == tokenize.NAME and depth == 1 and token.string in names - comments.keys()
         if operator in ('(', '[', '{'):

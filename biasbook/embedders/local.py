@@ -405,9 +405,9 @@ class WordMeans(LocalSource):
     "The mean of the vectors of a text's words."
     def __init__(self,
                  vectors:WordVectors, # from load_vectors
-                 on_missing='warn', # about words without a vector; or "refuse": raise an error
+                 on_missing='drop', # words without a vector: "drop" them with a warning, or "raise" an error
                 ):
-        self.on_missing = check_choice(on_missing, 'on_missing', ('warn', 'refuse'))
+        self.on_missing = check_choice(on_missing, 'on_missing', ('drop', 'raise'))
         self.vectors = vectors
         self.name = vectors.name
         self.identity = {'embedder': 'mean of word vectors', 'vectors': vectors.fingerprint,
@@ -444,7 +444,7 @@ class WordMeans(LocalSource):
         if empty:
             raise ValueError(f'no word of {listed(map(repr, empty))} has a vector in {self.name}')
         missing = list(dict.fromkeys(word for words in split for word in words.missing))
-        if missing and self.on_missing == 'refuse':
+        if missing and self.on_missing == 'raise':
             raise ValueError(f'{len(missing)} words have no vector in {self.name}: {listed(missing, 50)}')
         if missing:
             warnings.warn(f'{len(missing)} words have no vector in {self.name} and are not in the means: {listed(missing, 50)}')

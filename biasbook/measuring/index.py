@@ -10,7 +10,6 @@ __all__ = ['IndexedMeasure', 'bundled_index', 'declared_measures', 'index_row', 
 import json
 import math
 import warnings
-from dataclasses import asdict
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -72,9 +71,11 @@ def declared_measures(module, # an imported module
     return [value for value in vars(module).values() if isinstance(value, Measure)]
 
 
+_METRIC_FIELDS = ('name', 'low', 'high', 'has_bounded_interval', 'null', 'unit', 'higher') # of a `Metric`, that are plain data
+
 def _metric_to_data(metric):
     "A metric as plain data. JSON has no infinite numbers, so an end that is not known is None."
-    data = asdict(metric)
+    data = {name: getattr(metric, name) for name in _METRIC_FIELDS}
     data['low'] = None if metric.low == -math.inf else metric.low
     data['high'] = None if metric.high == math.inf else metric.high
     return data

@@ -10,7 +10,7 @@ __all__ = ['UnitDescription', 'default_description', 'unit_name', 'Metric', 'Fau
 # %% ../../nbs/measuring/00_measure.ipynb #da3b355d
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import NamedTuple
 
 from ..core.registry import bundled_yaml
@@ -51,6 +51,7 @@ class Metric:
     null: float | None = 0. # the value without an association; None if it depends on the subject
     unit: str = '' # such as "nats" or "%"; '' for a plain number
     higher: str = '' # what a higher value means
+    figure: Callable | None = field(default=None, compare=False, repr=False) # (`Result` with details, title=, ax=) -> axes: how its chapter draws it
 
 # %% ../../nbs/measuring/00_measure.ipynb #owntests02
 class Fault(NamedTuple):
