@@ -30,7 +30,8 @@ from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note, wi
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_interval
 from ..stats.permutation import sign_flip_pvalue
 from ..stats.placebos import placebo_of_values
-from ..stimuli.bbq_items import ANSWERS, BBQ_CATEGORIES, check_bbq_items, load_bbq, place_of, places_left_out
+from ..core.inputs import place_of
+from ..stimuli.bbq_items import ANSWERS, BBQ_CATEGORIES, check_bbq_items, load_bbq, places_left_out
 
 # %% ../../nbs/03e_bbq.ipynb #bbqpage40
 class _Counts(NamedTuple):

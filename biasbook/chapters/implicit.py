@@ -16,7 +16,8 @@ import numpy as np
 import biasbook
 from ..core.given import hint
 from ..core.checks import (
-    check_columns, check_flag, check_fraction, check_not_given, check_number, check_seed, check_text, check_whole, check_words, shown)
+    check_columns, check_flag, check_fraction, check_not_given, check_number, check_seed, check_whole, check_words, shown)
+from ..core.inputs import check_cells, is_missing
 from ..measuring.measure import Measure, Metric, describe_query
 from ..models.chat import Chat
 from ..models.fill_placebos import pairs_of_words
@@ -70,7 +71,19 @@ def _as_iat_query(query):
 def _given(row, column):
     "The cell of an optional column, or None."
     value = row.get(column)
-    return None if value is None or value != value else value
+    return None if is_missing(value) else value
+
+
+_CELLS = {'answer': 'text', 'iteration': 'label', 'first': 'text', 'a': 'text', 'b': 'text'} # column -> the kind of its cells that are not empty
+
+
+def _check_answers(answers):
+    "ValueError for a missing column answer, and for cells of another kind, with their rows. A cell may be empty: there is no answer, or it is not known."
+    check_columns(answers.columns, ['answer'], 'the table of answers')
+    for column in [column for column in _CELLS if column in answers]:
+        is_filled = [not (is_missing(value) or isinstance(value, str) and not value.strip()) for value in answers[column].tolist()]
+        if any(is_filled):
+            check_cells(answers[is_filled], {column: _CELLS[column]}, 'the table of answers')
 
 
 def _side_words(query, row):
@@ -87,12 +100,12 @@ def read_iat_answers(answers, # a DataFrame with the column answer, and if known
     query = _as_iat_query(query)
     if not hasattr(answers, 'columns'):
         answers = pd.DataFrame({'answer': list(answers)})
-    check_columns(answers.columns, ['answer'], 'the table of answers')
+    _check_answers(answers)
     words = query.X + query.Y
     rows = []
     for number, row in enumerate(answers.to_dict('records')):
         of_a, of_b = _side_words(query, row)
-        text = check_text(row['answer'] if isinstance(row['answer'], str) else '', 'an answer', blank=True)
+        text = _given(row, 'answer') or ''
         read = read_iat_answer(text, words, [*of_a, *of_b])
         side_of = {word: 'A' if group in of_a else 'B' for word, group in read.assigned.items()}
         counts = IatCounts(*(sum(side_of.get(word) == side for word in listed) for side in 'AB' for listed in (query.X, query.Y)))

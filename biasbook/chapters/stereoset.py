@@ -15,10 +15,9 @@ import numpy as np
 
 import biasbook
 from ..core.given import hint
-from ..core.checks import check_choice, check_columns, check_flag, check_fraction, check_not_given, check_words, plural, shown
+from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, check_words, plural, shown
 from ..stimuli.benchmarks import (
-    STEREOSET_COLUMNS, STEREOSET_OPTIONS, STEREOSET_TASKS, context_and_sentence, examples_table, fill_blank,
-    load_stereoset, word_at_blank)
+    STEREOSET_COLUMNS, STEREOSET_OPTIONS, STEREOSET_TASKS, context_and_sentence, fill_blank, load_stereoset, word_at_blank)
 from ..models.masked import Gap, Question
 from ..models.pair_scores import (
     PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, same_tokens_notes, length_notes, name_units, named_estimates,
@@ -459,11 +458,8 @@ def stereoset(model, # from load_model, masked or causal
         check_not_given('placebo=False', placebo_words=placebo_words)
     if compat:
         check_not_given(f'compat={compat!r}', placebo_words=placebo_words)
-    table = data if hasattr(data, 'columns') else load_stereoset(data, on_missing)
-    check_columns(table.columns, STEREOSET_COLUMNS, 'the table of examples')
-    rows = table[STEREOSET_COLUMNS].to_dict('records')
-    examples = examples_table(rows, [f'row {i}' for i in table.index], 'the examples', on_missing)
-    misfits = [*table.attrs.get('left_out', []), *examples.attrs.get('left_out', [])]
+    examples = load_stereoset(data, on_missing)
+    misfits = examples.attrs.get('left_out', [])
     if task != 'both':
         examples = examples[examples['task'] == task]
     if not len(examples):
