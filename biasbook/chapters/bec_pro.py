@@ -13,42 +13,29 @@ from typing import Any
 import numpy as np
 
 import biasbook
-from ..core.checks import (
-    MissingWords, TooFewWords, check_choice, check_columns, check_fraction, check_flag, check_labels, listed, shown)
-from ..core.registry import bundled_yaml
-from ..measuring.benchmark import own_items
-from ..measuring.measure import Measure, Metric, UnitDescription, source_of, with_name
-from ..models.fill_placebos import WordPlace, pairs_of_words, word_pair_placebo, words_at_places
-from ..models.fill_results import fill_estimate
-from ..models.masked import check_masked
-from ..models.tokens import encode, unknown_words
-from ..results.result import Result, Words
-from ..results.sentences import Comparison
-from ..stats.effects import minimum_detectable_d
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, left_out_notes, note
-from ..stimuli.bec_pro_items import BEC_PRO_COLUMNS, BEC_PRO_SCHEMA, load_bec_pro
-from ..stimuli.templates import as_template, ends_without_punctuation
+from biasbook.core.checks import (
+    MissingWords, TooFewWords, check_choice, check_fraction, check_flag, check_labels, listed, shown)
+from biasbook.core.inputs import check_cells
+from biasbook.core.registry import bundled_yaml
+from biasbook.measuring.benchmark import own_items
+from biasbook.measuring.measure import Measure, Metric, UnitDescription, source_of, with_name
+from biasbook.models.fill_placebos import WordPlace, pairs_of_words, word_pair_placebo, words_at_places
+from biasbook.models.fill_results import fill_estimate
+from biasbook.models.masked import check_masked
+from biasbook.models.tokens import encode, unknown_words
+from biasbook.results.result import Result, Words
+from biasbook.results.sentences import Comparison
+from biasbook.stats.effects import minimum_detectable_d
+from biasbook.stats.estimate import Estimate, HypothesisTest, Interval, Units, left_out_notes, note
+<<<<<<< /tmp/tmp_0_zp6rm
+from biasbook.stimuli.bec_pro_items import BEC_PRO_COLUMNS, BEC_PRO_SCHEMA, load_bec_pro
+=======
+from biasbook.stimuli.bec_pro_items import check_bec_pro_items, load_bec_pro
+>>>>>>> /tmp/tmpwpd7mbsr
+from biasbook.stimuli.templates import as_template, ends_without_punctuation
 
 # %% ../../nbs/02e_bec_pro.ipynb #8b231dc3
 _GENDERS = ('female', 'male')
-_NEEDED = [column for column in BEC_PRO_COLUMNS if column != 'line']
-
-
-def _checked_items(items):
-    "The items as a table. ValueError for a missing column, or a row whose places are not in its sentence."
-    if not hasattr(items, 'columns'):
-        items = load_bec_pro(items)
-    check_columns(items.columns, _NEEDED, 'the table of items')
-    if not len(items):
-        raise ValueError('there are no items')
-    for number, row in enumerate(items.itertuples(), 1):
-        place = f'line {row.line}' if 'line' in items else f'row {number}'
-        if row.gender not in _GENDERS:
-            raise ValueError(f'{place}: gender must be female or male, but is {shown(row.gender)}')
-        if row.sentence[row.form_start:row.form_end] != row.form or not 0 <= row.person_start < row.person_end <= row.form_start:
-            raise ValueError(f'{place}: form_start and form_end must give {shown(row.form)} in {shown(row.sentence)}, and person_start and '
-                             'person_end a word before it')
-    return items.reset_index(drop=True)
 
 
 def _readable(model, items, on_missing):
@@ -73,7 +60,7 @@ def bec_pro_table(model, # a masked language model, from load_model
                   items='EN', # "EN", "DE", a file, or a DataFrame of load_bec_pro or bec_pro_items
                   *,
                   method:str='chain', # for words of several pieces; or "joint", "single"
-                  on_missing:str='raise', # professions and persons that the model cannot read: "raise" an error, or "drop" them
+                  on_missing:str='raise', # rows with a fault, and professions and persons that the model cannot read: "raise" an error, or "drop" them
                  )->Any: # a DataFrame: the items with the columns fill, prior and association, nats, and pieces_person
     """The association of each person with each profession, a row a sentence (Bartl et al. 2020, doi:10.48550/arXiv.2010.14534).
 
@@ -97,7 +84,7 @@ def bec_pro_table(model, # a masked language model, from load_model
     """
     check_masked(model)
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
-    kept, missing = _readable(model, _checked_items(items), on_missing)
+    kept, missing = _readable(model, load_bec_pro(items, on_missing=on_missing), on_missing)
     if not len(kept):
         raise TooFewWords('professions', [], 1, missing['professions'], model.name, f'{model.name} can read none of these sentences')
     texts = kept['sentence'].tolist()
@@ -205,7 +192,8 @@ def bec_pro_scores(table, # of bec_pro_table, or the items with a column associa
                    confidence_level:float=.95, # of the intervals over professions
                   )->Result: # as for bec_pro
     "The result of BEC-Pro for associations that were computed before. ValueError for other columns, or a group that is not there."
-    check_columns(table.columns, [*_NEEDED, 'association'], 'the table')
+    table = check_bec_pro_items(table, 'the table')
+    check_cells(table, {'association': 'number'})
     check_fraction(confidence_level)
     first, second = check_labels(groups, 2, 'groups')
     there = list(dict.fromkeys(table['group']))
@@ -288,7 +276,7 @@ def bec_pro(model, # a masked language model, from load_model
             *,
             groups=('female', 'male'), # of professions; a value above 0 is: the first leans more toward female persons
             method:str='chain', # for words of several pieces; or "joint", "single"
-            on_missing:str='raise', # professions and persons that the model cannot read: "raise" an error, or "drop" them
+            on_missing:str='raise', # rows with a fault, and professions and persons that the model cannot read: "raise" an error, or "drop" them
             placebo:bool=True, # True: compare with other words in place of the persons
             confidence_level:float=.95, # of the intervals over professions
            )->Result: # value: difference of the two groups, nats; details: a row a profession

@@ -14,31 +14,36 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import biasbook
-from .disco import top_fills
-from ..core.given import hint
-from ..core.checks import (
-    MissingWords, WrongKind, check_choice, check_columns, check_flag, check_fraction, check_labels, check_not_given, check_seed, check_texts,
+from biasbook.chapters.disco import top_fills
+from biasbook.core.given import hint
+from biasbook.core.checks import (
+    MissingWords, WrongKind, check_choice, check_flag, check_fraction, check_labels, check_not_given, check_seed, check_texts,
     check_whole, listed, plural, shown)
-from ..core.store import store_key
-from ..measuring.benchmark import own_items
-from ..measuring.measure import Fault, Measure, Metric
-from ..models.causal import CausalScorer, row_inputs
-from ..models.checkpoints import import_torch
-from ..models.masked import MaskedScorer
-from ..models.prefix_trees import make_rows
-from ..models.scorer import Scorer, make_batches, unique
-from ..models.served import ServedScorer
-from ..results.result import Result, Words
-from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note, with_units_named
-from ..stats.intervals import mean_change, mean_interval
-from ..stats.placebos import placebo_of_values
-from ..stimuli.honest_items import COMPLETIONS, HONEST_COLUMNS, HONEST_SCHEMA, is_in_lexicon, load_honest, load_lexicon
+from biasbook.core.inputs import check_cells
+from biasbook.core.store import store_key
+from biasbook.measuring.benchmark import own_items
+from biasbook.measuring.measure import Fault, Measure, Metric
+from biasbook.models.causal import CausalScorer, row_inputs
+from biasbook.models.checkpoints import import_torch
+from biasbook.models.masked import MaskedScorer
+from biasbook.models.prefix_trees import make_rows
+from biasbook.models.scorer import Scorer, make_batches, unique
+from biasbook.models.served import ServedScorer
+from biasbook.results.result import Result, Words
+from biasbook.results.sentences import Comparison
+from biasbook.stats.estimate import Estimate, Interval, Units, left_out_notes, note, with_units_named
+from biasbook.stats.intervals import mean_change, mean_interval
+from biasbook.stats.placebos import placebo_of_values
+<<<<<<< /tmp/tmpa2t5vc6_
+from biasbook.stimuli.honest_items import COMPLETIONS, HONEST_COLUMNS, HONEST_SCHEMA, is_in_lexicon, load_honest, load_lexicon
+=======
+from biasbook.stimuli.honest_items import is_in_lexicon, load_honest, load_lexicon
+>>>>>>> /tmp/tmp54noiqnc
 
 # %% ../../nbs/02f_honest.ipynb #9233cf39
 def honest(model, # a masked or causal language model, from load_model
            lexicon, # a list of words, a file, "hurtlex-en" …, or a Lexicon, as for load_lexicon
-           templates='en', # of load_honest: "en", "es", "fr", "it", "pt", "ro", "queer" or a file; or a DataFrame of honest_items
+           templates='en', # "en", "es", "fr", "it", "pt", "ro", "queer", a file, or a DataFrame of honest_items, as for load_honest
            *,
            k:int=20, # completions of each template
            completions:str='top', # "top": the k most probable words; "sampled": k samples of a causal model
@@ -47,7 +52,7 @@ def honest(model, # a masked or causal language model, from load_model
            match:str='first', # "first": an entry begins with the first word of a completion; "any": it is anywhere
            n_words:int=1, # words of a sampled completion
            lemma=None, # a function from a word to its lemma
-           on_missing:str='raise', # templates that the model cannot read: "raise" an error, or "drop" them
+           on_missing:str='raise', # rows with a fault, and templates that the model cannot read: "raise" an error, or "drop" them
            placebo:bool=True, # True: compare with random completions in place of the lexicon
            confidence_level:float=.95, # of the intervals over frames
            random_state:int=0, # seed of the samples
@@ -84,8 +89,7 @@ def honest(model, # a masked or causal language model, from load_model
     if completions == 'top':
         check_not_given('completions="top"', 1, n_words=n_words)
     lexicon = load_lexicon(lexicon)
-    is_table = hasattr(templates, 'columns') and 'frame' in templates.columns
-    items = _checked_templates(templates if is_table else load_honest(templates))
+    items = load_honest(templates, on_missing=on_missing)
     _two_groups(items, groups)
     neutral = check_texts(list(baseline), 'baseline')
     for text in neutral:
@@ -286,16 +290,6 @@ def sample_words(model, # a causal language model, from load_model
     return [[next_tokens.text(tokens).strip() for tokens in of_prompt] for of_prompt in drawn]
 
 # %% ../../nbs/02f_honest.ipynb #9550a591
-def _checked_templates(items):
-    "The templates as a table. WrongKind for something else, ValueError for missing columns or no templates."
-    if not hasattr(items, 'columns'):
-        raise WrongKind('items', 'a table, as load_honest and honest_items return it', shown(items, 60))
-    check_columns(items.columns, [column for column in HONEST_COLUMNS if column not in ('line', 'number', 'type')], 'the table of templates')
-    if not len(items):
-        raise ValueError('there are no templates')
-    return items.reset_index(drop=True)
-
-
 def _checked_completions(items, completions):
     "The completions as lists of texts. ValueError with the template that has none, or another number than the first."
     completions = list(completions)
@@ -443,7 +437,10 @@ def honest_scores(items, # a DataFrame of load_honest or honest_items
     check_fraction(confidence_level)
     check_choice(match, 'match', ('first', 'any'))
     check_flag(placebo, 'placebo')
-    items = _checked_templates(items)
+    if not hasattr(items, 'columns'):
+        raise WrongKind('items', 'a table, as load_honest and honest_items return it', shown(items, 60))
+    check_cells(items, {'text': 'text', 'frame': 'label', 'identity': 'text', 'group': 'text'}, 'the table of templates')
+    items = items.reset_index(drop=True)
     completions = _checked_completions(items, completions)
     lexicon = load_lexicon(lexicon)
     compared = _two_groups(items, groups)

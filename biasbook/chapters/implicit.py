@@ -14,25 +14,30 @@ from typing import NamedTuple
 import numpy as np
 
 import biasbook
-from ..core.given import hint
-from ..core.checks import (
+from biasbook.core.given import hint
+from biasbook.core.checks import (
+<<<<<<< /tmp/tmpaf01f__n
     check_columns, check_flag, check_fraction, check_not_given, check_number, check_seed, check_text, check_whole, check_words, shown)
-from ..measuring.benchmark import own_items
-from ..measuring.measure import Measure, Metric, describe_query
-from ..models.chat import Chat
-from ..models.fill_placebos import pairs_of_words
-from ..models.scorer import Scorer
-from ..models.tokens import Unreadable
-from ..results.result import Result, Words
-from ..results.sentences import Comparison
-from ..stats.contrasts import contrast_estimates
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
-from ..stats.intervals import mean_interval
-from ..stats.permutation import permutation_pvalue, sign_flip_pvalue
-from ..stats.placebos import placebo_of_values
-from ..stimuli.implicit_items import LLM_IAT_SCHEMA, LLM_IAT_TESTS, iat_prompt, iat_wording, load_llm_iat, read_iat_answer
-from ..stimuli.retrieval_items import PLACEBO_WORDS
-from ..stimuli.words import Query, as_query
+from biasbook.measuring.benchmark import own_items
+=======
+    check_columns, check_flag, check_fraction, check_not_given, check_number, check_seed, check_whole, check_words, shown)
+from biasbook.core.inputs import check_cells, is_missing
+>>>>>>> /tmp/tmp0g5rhq1v
+from biasbook.measuring.measure import Measure, Metric, describe_query
+from biasbook.models.chat import Chat
+from biasbook.models.fill_placebos import pairs_of_words
+from biasbook.models.scorer import Scorer
+from biasbook.models.tokens import Unreadable
+from biasbook.results.result import Result, Words
+from biasbook.results.sentences import Comparison
+from biasbook.stats.contrasts import contrast_estimates
+from biasbook.stats.estimate import Estimate, HypothesisTest, Interval, Units, note
+from biasbook.stats.intervals import mean_interval
+from biasbook.stats.permutation import permutation_pvalue, sign_flip_pvalue
+from biasbook.stats.placebos import placebo_of_values
+from biasbook.stimuli.implicit_items import LLM_IAT_SCHEMA, LLM_IAT_TESTS, iat_prompt, iat_wording, load_llm_iat, read_iat_answer
+from biasbook.stimuli.retrieval_items import PLACEBO_WORDS
+from biasbook.stimuli.words import Query, as_query
 
 # %% ../../nbs/03h_implicit.ipynb #6a6f101b
 class IatCounts(NamedTuple):
@@ -71,7 +76,19 @@ def _as_iat_query(query):
 def _given(row, column):
     "The cell of an optional column, or None."
     value = row.get(column)
-    return None if value is None or value != value else value
+    return None if is_missing(value) else value
+
+
+_CELLS = {'answer': 'text', 'iteration': 'label', 'first': 'text', 'a': 'text', 'b': 'text'} # column -> the kind of its cells that are not empty
+
+
+def _check_answers(answers):
+    "ValueError for a missing column answer, and for cells of another kind, with their rows. A cell may be empty: there is no answer, or it is not known."
+    check_columns(answers.columns, ['answer'], 'the table of answers')
+    for column in [column for column in _CELLS if column in answers]:
+        is_filled = [not (is_missing(value) or isinstance(value, str) and not value.strip()) for value in answers[column].tolist()]
+        if any(is_filled):
+            check_cells(answers[is_filled], {column: _CELLS[column]}, 'the table of answers')
 
 
 def _side_words(query, row):
@@ -88,12 +105,12 @@ def read_iat_answers(answers, # a DataFrame with the column answer, and if known
     query = _as_iat_query(query)
     if not hasattr(answers, 'columns'):
         answers = pd.DataFrame({'answer': list(answers)})
-    check_columns(answers.columns, ['answer'], 'the table of answers')
+    _check_answers(answers)
     words = query.X + query.Y
     rows = []
     for number, row in enumerate(answers.to_dict('records')):
         of_a, of_b = _side_words(query, row)
-        text = check_text(row['answer'] if isinstance(row['answer'], str) else '', 'an answer', blank=True)
+        text = _given(row, 'answer') or ''
         read = read_iat_answer(text, words, [*of_a, *of_b])
         side_of = {word: 'A' if group in of_a else 'B' for word, group in read.assigned.items()}
         counts = IatCounts(*(sum(side_of.get(word) == side for word in listed) for side in 'AB' for listed in (query.X, query.Y)))

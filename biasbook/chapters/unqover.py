@@ -19,6 +19,7 @@ from .bbq import PLACEBO_PEOPLE
 from ..core.given import hint
 from ..core.checks import (
     WrongKind, check_choice, check_columns, check_flag, check_fraction, check_not_given, check_seed, check_whole, check_words, listed, plural, shown)
+from ..core.inputs import check_cells, place_of
 from ..core.registry import bundled_yaml
 from ..measuring.benchmark import own_items
 from ..measuring.measure import Measure, Metric, UnitDescription, with_name
@@ -70,9 +71,8 @@ def unqover_parts(probabilities, # (…, 2 orders, 2 questions, 2 subjects): x1 
                         position=(d - d_turned + e - e_turned) / 4, rest=(d - d_turned - e + e_turned) / 4)
 
 # %% ../../nbs/03f_unqover.ipynb #unqpage52
-def _place(items, position):
-    "The place of an item in words: its line in a file, or its row in the table."
-    return f'line {items["line"].iloc[position]}' if 'line' in items else f'row {items.index[position]}'
+_CELLS = {**dict.fromkeys(('x1', 'x2', 'text', 'answer1', 'answer2'), 'text'),
+          **dict.fromkeys(('group1', 'group2', 'family', 'template', 'attribute'), 'label')} # column -> the kind of its cells
 
 
 def _checked_items(items):
@@ -80,17 +80,16 @@ def _checked_items(items):
     if not hasattr(items, 'columns'):
         raise WrongKind('items', 'a table, as unqover_items returns it', type(items).__name__)
     check_columns(items.columns, UNQOVER_COLUMNS, 'the table of items')
-    if not len(items):
-        raise ValueError('there are no items')
+    check_cells(items, _CELLS, 'the table of items')
     for column, values in (('order', (1, 2)), ('negated', (True, False))):
         wrong = ~items[column].isin(values)
         if wrong.any():
             position = int(np.argmax(wrong))
-            raise ValueError(f'{_place(items, position)}: {column} must be {values[0]} or {values[1]}, but is {shown(items[column].tolist()[position])}')
+            raise ValueError(f'{place_of(items, position)}: {column} must be {values[0]} or {values[1]}, but is {shown(items[column].tolist()[position])}')
     same = items['x1'] == items['x2']
     if same.any():
         position = int(np.argmax(same))
-        raise ValueError(f'{_place(items, position)}: x1 and x2 are both {shown(items["x1"].iloc[position])}')
+        raise ValueError(f'{place_of(items, position)}: x1 and x2 are both {shown(items["x1"].iloc[position])}')
     group_of: dict = {}
     for column, of in (('x1', 'group1'), ('x2', 'group2')):
         for name, group in items[[column, of]].drop_duplicates().itertuples(index=False):
@@ -125,12 +124,12 @@ def unqover_comparisons(items, # a DataFrame of unqover_items, with the columns 
     """
     check_choice(normalize, 'normalize', ('pair', 'none'))
     items = _checked_items(items)
-    check_columns(items.columns, ['score1', 'score2'], 'the table of items')
+    check_cells(items, {'score1': 'number', 'score2': 'number'}, 'the table of items')
     scores = items[['score1', 'score2']].to_numpy(float)
     bad = ~(np.isfinite(scores).all(1) & (scores <= 1e-6).all(1))
     if bad.any():
         position = int(np.argmax(bad))
-        raise ValueError(f'{_place(items, position)}: scores must be log-probabilities, which are finite and not above 0, but are {shown(scores[position].tolist())}')
+        raise ValueError(f'{place_of(items, position)}: scores must be log-probabilities, which are finite and not above 0, but are {shown(scores[position].tolist())}')
     mass = np.logaddexp(*scores.T)
     probabilities = np.exp(scores - mass[:, None]) if normalize == 'pair' else np.exp(np.minimum(scores, 0))
     cells = items[_KEYS].assign(cell=2 * (items['order'] - 1) + items['negated'].astype(int), p1=probabilities[:, 0], p2=probabilities[:, 1],
@@ -141,7 +140,7 @@ def unqover_comparisons(items, # a DataFrame of unqover_items, with the columns 
     if repeated.any() or (sizes != 4).any():
         position = int(np.argmax(repeated)) if repeated.any() else int(np.argmax(sizes[numbers] != 4))
         row = items.iloc[position]
-        raise ValueError(f'{_place(items, position)}: {shown(row["x1"])} and {shown(row["x2"])} with {shown(row["attribute"])} in {shown(row["template"])} must '
+        raise ValueError(f'{place_of(items, position)}: {shown(row["x1"])} and {shown(row["x2"])} with {shown(row["attribute"])} in {shown(row["template"])} must '
                          'have four items, order 1 and 2 with negated False and True, once each, but '
                          f'{"one of them comes twice" if repeated.any() else f"there are {sizes[numbers.iloc[position]]}"}')
     ordered = cells.assign(number=numbers).sort_values(['number', 'cell'], kind='stable')
@@ -560,7 +559,7 @@ def _check_model(model, items):
     has_gap = items['text'].str.contains(GAP, regex=False)
     if has_gap.any() and not has_gap.all():
         position = int(np.argmax(has_gap != has_gap.iloc[0]))
-        raise ValueError(f'{_place(items, position)}: some items have {GAP} and others have not')
+        raise ValueError(f'{place_of(items, position)}: some items have {GAP} and others have not')
     if model.kind == 'masked' and not has_gap.all():
         raise ValueError(f'{model.name} is a masked model, which fills gaps, so the text needs {GAP}; make the items with form="statement"')
     if model.kind not in ('masked', 'causal'):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.checks import UnknownName, as_list, check_fraction, check_words, joined, listed, shown
+from ..core.inputs import check_cells, is_cell
 from ..core.registry import fetch
 from ..stats.intervals import (
     critical_value, estimate_of_change, jackknife_interval, mean_change, wilson_interval)
@@ -38,15 +39,16 @@ def maskfill_sets()->dict: # name: list of rows (template, (a, b), target)
 SCORE_COLUMNS = dict(zip(('fill', 'prior', 'corrected', 'target fill'), NUMBERS))
 
 def _score_column(table, column):
-    "The full name of a column. ValueError if the table lacks it, or has NaN there."
+    "The full name of a column. ValueError if the table lacks it, or has no number there."
     name = SCORE_COLUMNS.get(column, column)
     lost = [c for c in ('target', name) if c not in table]
     if lost:
         raise ValueError(f'the table has no column {lost[0]!r}; use a table of maskfill_table or kurita_rows, and '
                          f'a column of {", ".join(SCORE_COLUMNS)}')
-    without = table['target'][table[name].isna()]
-    if len(without):
-        raise ValueError(f'{column} is NaN for {listed(dict.fromkeys(without), 20)}; take these rows out first')
+    check_cells(table, {'target': 'label'})
+    without = [target for target, score in zip(table['target'], table[name].tolist()) if not is_cell(score, 'number')]
+    if without:
+        raise ValueError(f'{column} is NaN, or no number, for {listed(dict.fromkeys(without), 20)}; take these rows out first')
     return name
 
 def _by_target(table, column):
@@ -297,6 +299,7 @@ def _share_interval(X, level):
 def _grid(table, column):
     "The scores, with a row for each target and a column for each wording. ValueError for a table with gaps."
     wording = ['template', 'a', 'b']
+    check_cells(table, {'template': 'label'})
     grid = table.pivot_table(index='target', columns=wording, values=_score_column(table, column), sort=False)
     gaps = int(grid.isna().sum().sum())
     if min(grid.shape) < 2 or gaps:

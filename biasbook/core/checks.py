@@ -609,8 +609,11 @@ def check_columns(columns, # the columns of the table
                   needed, # the columns that it must have
                   name:str='the table', # its name in messages
                  ):
-    "ValueError with the missing columns and the existing ones."
+    "ValueError with the missing columns and the existing ones, and for a needed column that is there twice."
     columns = list(columns)
+    twice = [c for c in needed if columns.count(c) > 1]
+    if twice:
+        raise ValueError(f'{name} has the column {listed(twice)} twice; keep one')
     missing = [c for c in needed if c not in columns]
     if missing:
         existing = f'its columns are {listed(map(shown, columns), 20)}' if columns else 'it has no columns at all'

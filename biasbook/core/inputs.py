@@ -5,19 +5,21 @@
 # %% auto #0
 __all__ = ['GGUF_ADVICE', 'ODD_CHARACTERS', 'DEEPEST', 'HOW_TO_DROP', 'file_text', 'has_wrong_bytes', 'begins_as_gguf',
            'writable', 'unique_keys', 'parse_json', 'parse_yaml_lines', 'parse_yaml_places', 'parse_yaml', 'csv_rows',
-           'Misfit', 'raise_misfits', 'leave_out', 'ReadRows', 'read_rows', 'Table', 'find_separator', 'read_table']
+           'Misfit', 'raise_misfits', 'leave_out', 'ReadRows', 'read_rows', 'is_missing', 'place_of', 'is_cell',
+           'check_cell', 'check_cells', 'Table', 'find_separator', 'read_table']
 
 # %% ../../nbs/core/01_inputs.ipynb #c45201c2
 import csv
 import io
 import json
+import math
 import re
 import warnings
 from collections.abc import Callable, Hashable
 from functools import cache
 from typing import Any, NamedTuple
 
-from .checks import check_path, clipped, listed, plural, shown
+from .checks import check_columns, check_path, clipped, is_number, is_whole, listed, plural, shown
 
 # %% ../../nbs/core/01_inputs.ipynb #a77931d8
 def file_text(path, # a file
@@ -346,6 +348,64 @@ def read_rows(rows, # (place, row), with a place such as "line 2"
             colon = ':' if fault.startswith(':') else ''
             all_misfits.append(Misfit(f'{place}{colon}', fault.lstrip(': ')))
     return ReadRows(found, leave_out(all_misfits, source, n_rows, on_missing))
+
+# %% ../../nbs/core/01_inputs.ipynb #c0e11a02
+def is_missing(value, # a cell of a table
+              )->bool:
+    "Is this cell empty: None, NaN or NA?"
+    import pandas as pd
+    return pd.isna(value) is True               # for a list, isna is an array
+
+
+def place_of(table, # a DataFrame
+             position:int, # of the row, from 0
+            )->str:
+    "The place of a row in words: its line in the file, if the table has a column line, or its row in the table."
+    if 'line' in table:
+        line = table['line'].iloc[position]
+        if is_whole(line) or (isinstance(line, str) and line.strip()):
+            return f'line {line}'
+    return f'row {table.index[position]}'
+
+
+_CELL_KINDS = {'text': 'text that is not blank', 'label': 'a text or a number', 'whole number': 'a whole number', 'number': 'a finite number'}
+
+
+def is_cell(value, # of a cell
+            kind:str, # "text" that is not blank, "label": text or a number, "whole number" or "number"
+           )->bool:
+    "Is the value of this kind?"
+    if kind in ('text', 'label') and isinstance(value, str):
+        return bool(value.strip())
+    if kind == 'whole number':
+        return is_whole(value)
+    return kind in ('label', 'number') and is_number(value) and math.isfinite(value)
+
+
+def check_cell(value, # of a cell
+               column:str, # its name in messages
+               kind:str, # as for `is_cell`
+              ):
+    "ValueError, with the name of the column, for an empty cell and for another kind of value."
+    if not is_cell(value, kind):
+        raise ValueError(f'{column} must be {_CELL_KINDS[kind]}, but is {shown(value, 40)}')
+
+
+def check_cells(table, # a DataFrame
+                columns:dict, # name of a column -> the kind of its cells, as for `is_cell`
+                name:str='the table', # its name in messages
+               ):
+    "ValueError that names the row and the column of each cell that is empty or of another kind, for a missing column, and for a table without rows."
+    check_columns(table.columns, columns, name)
+    if not len(table):
+        raise ValueError(f'{name} has no rows')
+    misfits: dict = {}                          # position of a row -> its first fault
+    for column, kind in columns.items():
+        for position, value in enumerate(table[column].tolist()):
+            if not is_cell(value, kind):
+                fault = f'{column} must be {_CELL_KINDS[kind]}, but is {shown(value, 40)}'
+                misfits.setdefault(position, Misfit(f'{place_of(table, position)}:', fault))
+    raise_misfits([misfits[position] for position in sorted(misfits)], name, len(table))
 
 # %% ../../nbs/core/01_inputs.ipynb #58df0643
 class Table(NamedTuple):

@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['BBQ_CATEGORIES', 'BBQ_FORMATS', 'BBQ_COLUMNS', 'ANSWERS', 'BBQ_SCORINGS', 'BBQ_SCHEMA', 'biased_by_groups',
-           'place_of', 'raise_for_rows', 'check_bbq_items', 'places_left_out', 'load_bbq', 'matched_answer',
-           'load_bbq_answers']
+           'raise_for_rows', 'check_bbq_items', 'places_left_out', 'load_bbq', 'matched_answer', 'load_bbq_answers']
 
 # %% ../../nbs/stimuli/10_bbq_items.ipynb #bbqitem06
 import warnings
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..core.checks import (
     check_choice, check_columns, check_list, check_mapping, check_not_given, check_path, check_text, is_whole, listed, plural, shown)
-from ..core.inputs import csv_rows, file_text, parse_json, read_table
+from ..core.inputs import csv_rows, file_text, is_cell, parse_json, place_of, read_table
 from ..core.registry import bundled_yaml, fetch, file_sha256, registry_entries
 from .item_schema import RowsOf, one_of, schema_of_rows, texts_in
 
@@ -258,13 +257,6 @@ _COLUMN_NAMES = {'question_polarity': 'polarity', 'context_condition': 'conditio
 _MOST_SHOWN = 5 # wrong rows in a message
 
 
-def place_of(items, # a table of items
-             position:int, # of the row, from 0
-            )->str:
-    "The place of an item in words: its line in the file, or its row in the table."
-    return f'line {items["line"].iloc[position]}' if 'line' in items else f'row {items.index[position]}'
-
-
 def raise_for_rows(mistakes, # (place, what is wrong) for each wrong row
                    source:str, # the name of the file or table
                    n_rows:int, # how many rows it has
@@ -282,9 +274,9 @@ def raise_for_rows(mistakes, # (place, what is wrong) for each wrong row
     raise ValueError('\n- '.join(lines))
 
 
-def _wrong_texts(items, column):
-    "Which rows lack a text in this column?"
-    return ~items[column].map(lambda value: isinstance(value, str) and bool(value.strip())).astype(bool)
+def _wrong_cells(items, column, kind):
+    "Which rows have a cell of another kind in this column?"
+    return ~items[column].map(lambda value: is_cell(value, kind)).astype(bool)
 
 
 def _equal_answers(items):
@@ -324,13 +316,14 @@ def _checked_items(items, source):
     check_columns(items.columns, [column for column in BBQ_COLUMNS if column != 'line'], source)
     if not len(items):
         raise ValueError(f'{source} has no items')
+    is_object = [column for column in items if items[column].dtype != 'int64']
+    items = items.astype(dict.fromkeys(is_object, object)).mask(items.isna(), None)     # NA has no truth value
     allowed = {'polarity': ('neg', 'nonneg'), 'condition': ('ambig', 'disambig'), 'label': (0, 1, 2), 'unknown': (0, 1, 2), 'biased': (0, 1, 2)}
     is_ambiguous = items['condition'] == 'ambig'
     right_is_unknown = items['label'] == items['unknown']
     rules = [(~items[column].isin(values), f'{column} must be {" or ".join(map(shown, values))}', column) for column, values in allowed.items()]
-    rules += [(_wrong_texts(items, column), f'{column} must be a text that is not empty', column) for column in ('context', 'question', *ANSWERS)]
-    rules += [(items[column].isna() | (items[column].astype(str).str.strip() == ''), f'{column} must not be empty', column)
-              for column in ('category', 'template')]
+    rules += [(_wrong_cells(items, column, 'text'), f'{column} must be a text that is not empty', column) for column in ('context', 'question', *ANSWERS)]
+    rules += [(_wrong_cells(items, column, 'label'), f'{column} must be a text or a number', column) for column in ('category', 'template')]
     rules += [(_equal_answers(items), 'two of the three answers are the same text', ''),
               (items['biased'] == items['unknown'], 'the biased answer is the answer that names nobody', ''),
               (is_ambiguous & ~right_is_unknown, 'in an ambiguous item the right answer (label) must be the one that names nobody (unknown)', ''),
@@ -398,11 +391,17 @@ def _own_items(path, on_missing):
         if column in table:
             table[column] = [value.strip() for value in table[column]]
     table['line'] = [place.removeprefix('line ') for place in found.places]
-    table, wrong = _checked_items(table, path.name)
-    mistakes = [_Mistake(misfit.place, misfit.fault) for misfit in found.misfits]
-    mistakes += [_Mistake(place_of(table, position), wrong[position]) for position in sorted(wrong)]
+    return _items_of_table(table, path.name, [_Mistake(misfit.place, misfit.fault) for misfit in found.misfits])
+
+
+def _items_of_table(table, name, mistakes=()):
+    "The items of a table with BBQ_COLUMNS as `_Items`."
+    table, wrong = _checked_items(table, name)
+    wrong_rows = [_Mistake(place_of(table, position), wrong[position]) for position in sorted(wrong)]
     good = [position not in wrong for position in range(len(table))]
-    return _Items(table[good].to_dict('records'), mistakes)
+    if 'line' not in table:
+        table = table.assign(line=[f'row {index}' for index in table.index])
+    return _Items(table[good].to_dict('records'), [*mistakes, *wrong_rows])
 
 
 class _Mistake(NamedTuple):
@@ -471,7 +470,7 @@ def places_left_out(table, # of load_bbq
     return [f'line {place}' if isinstance(place, int) else place for place in table.attrs.get('left_out', ())]
 
 
-def load_bbq(source, # a category such as "Age", "KoBBQ", "example", or a file: JSON lines of the shape of BBQ, a table of the shape of KoBBQ, or a table with BBQ_COLUMNS (.csv, .tsv)
+def load_bbq(source, # a category such as "Age", "KoBBQ", "example", or a file: JSON lines of the shape of BBQ, a table of the shape of KoBBQ, or a table with BBQ_COLUMNS (.csv, .tsv, a DataFrame)
              metadata=None, # additional_metadata.csv; None: the registered file for registered items, else the file beside the items if there is one
              on_missing:str='raise', # rows whose biased answer is unknown, and rows with a mistake: "raise" an error, or "drop" them with a warning
             )->Any: # a DataFrame, a row an item, with BBQ_COLUMNS; `attrs` has the source and the lines left out
@@ -495,6 +494,9 @@ def load_bbq(source, # a category such as "Age", "KoBBQ", "example", or a file: 
         biased                                             0
     """
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
+    if hasattr(source, 'columns'):
+        check_not_given('a table', metadata=metadata)
+        return _table(_items_of_table(source, 'the table of items'), 'the table of items', on_missing)
     if isinstance(source, str) and source in ('example', 'KoBBQ'):
         check_not_given(f'source={source!r}', metadata=metadata)
     if isinstance(source, str) and source == 'example':

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['BEC_PRO_LANGUAGES', 'MOST_SENTENCES', 'BEC_PRO_FORMS', 'BEC_PRO_COLUMNS', 'BEC_PRO_SCHEMA', 'bec_pro_items',
-           'load_bec_pro']
+           'check_bec_pro_items', 'load_bec_pro']
 
 # %% ../../nbs/stimuli/11_bec_pro_items.ipynb #3d928727
 import warnings
@@ -12,15 +12,21 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from ..core.checks import (
+from biasbook.core.checks import (
+<<<<<<< /tmp/tmpklk97v7o
     WrongKind, as_list, check_choice, check_columns, check_mapping, check_not_given, check_path, check_words, errors_at, format_count, joined,
     kind_of, listed, plural, shown)
-from ..core.inputs import csv_rows, file_text, read_rows, read_table
-from ..core.registry import bundled_yaml, file_sha256, registry_entries
-from .item_schema import (LISTS_SCHEMA, TEXT_SCHEMA, TWO_GROUPS, WORDS_SCHEMA, ItemSchema, check_groups, lists_of_frame, one_of,
+from biasbook.core.inputs import csv_rows, file_text, read_rows, read_table
+=======
+    WrongKind, as_list, check_choice, check_columns, check_mapping, check_not_given, check_path, check_words, errors_at, format_count, listed,
+    plural, shown)
+from biasbook.core.inputs import Table, check_cell, csv_rows, file_text, is_missing, place_of, read_rows, read_table
+>>>>>>> /tmp/tmpcadrkpjx
+from biasbook.core.registry import bundled_yaml, file_sha256, registry_entries
+from biasbook.stimuli.item_schema import (LISTS_SCHEMA, TEXT_SCHEMA, TWO_GROUPS, WORDS_SCHEMA, ItemSchema, check_groups, lists_of_frame, one_of,
                                           texts_in)
-from .study_checks import StudyError, errors_at_path, is_frame, keys_at, named_lists_at, text_at, words_at
-from .templates import as_template
+from biasbook.stimuli.study_checks import StudyError, errors_at_path, is_frame, keys_at, named_lists_at, text_at, words_at
+from biasbook.stimuli.templates import as_template
 
 # %% ../../nbs/stimuli/11_bec_pro_items.ipynb #4f7a38f7
 BEC_PRO_LANGUAGES = ('EN', 'DE')
@@ -233,20 +239,23 @@ def _file_items(path, on_missing):
     return table
 
 
-def _read_professions(path, language, on_missing):
+def _read_professions(source, name, language, on_missing):
     "The professions of a table with the columns profession and group, and in German also male and female; and the rows left out."
     columns = ['profession', 'group', *(['male', 'female'] if 'articles' in _parts(language) else [])]
-    table = read_table(path, lambda header: header.strip().casefold() if header.strip().casefold() in columns else None, columns, on_missing)
-    headers = [header.strip().casefold() for header in table.headers]
-    check_columns(headers, columns, path.name)
+    if hasattr(source, 'columns'):
+        table = Table(list(source.columns), [f'row {index}' for index in source.index], source.to_dict('records'))
+    else:
+        table = read_table(source, lambda header: header.strip().casefold() if header.strip().casefold() in columns else None, columns, on_missing)
+    headers = [str(header).strip().casefold() for header in table.headers]
+    check_columns(headers, columns, name)
     found: dict = {}
     known = set()
 
     def read(place, cells):
-        row = {name: cell.strip() for name, cell in zip(headers, cells.values())}
-        blank = [column for column in columns if not row[column]]
-        if blank:
-            raise ValueError(f'{listed(blank)} is blank')
+        row = dict(zip(headers, cells.values()))
+        for column in columns:
+            check_cell(row[column], column, 'text')
+            row[column] = row[column].strip()
         words = row['profession'] if len(columns) == 2 else (row['profession'], row['male'], row['female'])
         name = _profession(words, row['group']).name
         if name in known:
@@ -254,23 +263,77 @@ def _read_professions(path, language, on_missing):
         known.add(name)
         found.setdefault(row['group'], []).append(words)
 
-    left_out = read_rows(zip(table.places, table.rows), read, path.name, on_missing, table.misfits).left_out
+    left_out = read_rows(zip(table.places, table.rows), read, name, on_missing, table.misfits).left_out
     if not found:
-        raise ValueError(f'{path.name} has no professions')
+        raise ValueError(f'{name} has no professions')
     return found, left_out
 
 
-def load_bec_pro(source='EN', # "EN", "DE", or a file of the shape of the published ones
+_CELLS = {**dict.fromkeys(('group', 'template', 'sentence', 'person', 'gender', 'profession', 'form'), 'text'),
+          **dict.fromkeys(('person_start', 'person_end', 'form_start', 'form_end'), 'whole number')} # column -> the kind of its cells
+_GENDERS = ('female', 'male')
+
+
+def _own_row(row):
+    "A row of BEC_PRO_COLUMNS. ValueError for a wrong cell, and for places that are not in the sentence."
+    for column, kind in _CELLS.items():
+        check_cell(row[column], column, kind)
+    check_choice(row['gender'], 'gender', _GENDERS)
+    form_gender = '' if is_missing(row['form_gender']) else row['form_gender']
+    check_choice(form_gender, 'form_gender', ('', *_GENDERS))
+    sentence = row['sentence']
+    if sentence[row['form_start']:row['form_end']] != row['form'] or not 0 <= row['person_start'] < row['person_end'] <= row['form_start']:
+        raise ValueError(f'form_start and form_end must give {shown(row["form"])} in {shown(sentence)}, and person_start and person_end a word before it')
+    return {**row, 'form_gender': form_gender}
+
+
+def _own_table(rows, columns, name, on_missing, misfits=()):
+    "A DataFrame of (place, row) with BEC_PRO_COLUMNS, checked row by row."
+    import pandas as pd
+    found = read_rows(rows, lambda place, row: _own_row(row), name, on_missing, misfits)
+    if not found.read:
+        raise ValueError(f'{name}: there are no items')
+    table = pd.DataFrame(found.read, columns=columns)
+    table.attrs['left_out'] = found.left_out
+    return table
+
+
+def check_bec_pro_items(items, # a DataFrame with BEC_PRO_COLUMNS; `line` may be missing
+                        source:str='the table of items', # its name in messages
+                        on_missing:str='raise', # rows with a fault: "raise" an error that names all of them, or "drop" them with a warning
+                       )->Any: # the items, with rows numbered from 0 and '' for a missing form_gender
+    "Items of BEC-Pro, checked row by row. ValueError that names the rows and columns with a mistake, or a missing column."
+    columns = list(items.columns)
+    check_columns(columns, [column for column in BEC_PRO_COLUMNS if column != 'line'], source)
+    rows = zip((place_of(items, position) for position in range(len(items))), items.to_dict('records'))
+    table = _own_table(rows, columns, source, on_missing)
+    table.attrs = {**items.attrs, 'left_out': [*items.attrs.get('left_out', []), *table.attrs['left_out']]}
+    return table
+
+
+def _own_file(path, on_missing):
+    "The items of a saved table with BEC_PRO_COLUMNS."
+    table = read_table(path, lambda header: header if header in BEC_PRO_COLUMNS else None, BEC_PRO_COLUMNS, on_missing)
+    check_columns(table.headers, BEC_PRO_COLUMNS, path.name)
+    numbers = ['line', *(column for column, kind in _CELLS.items() if kind == 'whole number')]
+    rows = []
+    for place, row in zip(table.places, table.rows):
+        row.update({column: int(row[column]) for column in numbers if row[column].isdecimal()})
+        rows.append((place, row))
+    return _own_table(rows, BEC_PRO_COLUMNS, path.name, on_missing, table.misfits)
+
+
+def load_bec_pro(source='EN', # "EN", "DE", a file of the shape of the published ones, or a table of bec_pro_items: a DataFrame or a CSV file
                  *,
-                 professions=None, # your own in place of the published ones: a CSV file, or group -> list, as for bec_pro_items
+                 professions=None, # your own in place of the published ones: a CSV file, a DataFrame, or group -> list, as for bec_pro_items
                  forms:str='agree', # of professions with two forms, as for bec_pro_items; only "agree" for a file
                  on_missing:str='raise', # rows with a fault: "raise" an error that names all of them, or "drop" them with a warning
                 )->Any: # a DataFrame, a row a sentence, with BEC_PRO_COLUMNS; attrs['left_out'] has the rows left out
     """The sentences of BEC-Pro, in English or German; Bartl, Nissim & Gatt (2020, doi:10.48550/arXiv.2010.14534).
 
     "EN" and "DE" make the 5,400 published sentences of a language from their parts, which come with the package. A file is a table with
-    tabs and the published columns. A CSV file of professions has the columns profession and group; for German also male and female,
-    the two forms:
+    tabs and the published columns, or a table that bec_pro_items made. Professions in a CSV file or a DataFrame have the columns
+    profession and group; for German also male and female, the two forms:
 
         profession,group
         nurse,female
@@ -292,18 +355,26 @@ def load_bec_pro(source='EN', # "EN", "DE", or a file of the shape of the publis
         if professions is None:
             professions = parts['professions']
         elif not isinstance(professions, Mapping):
-            path = check_path(professions, 'professions')
-            professions, left_out = _read_professions(path, source, on_missing)
-            with errors_at(path.name):
+            is_table = hasattr(professions, 'columns')
+            given = professions if is_table else check_path(professions, 'professions')
+            name = 'the table of professions' if is_table else given.name
+            professions, left_out = _read_professions(given, name, source, on_missing)
+            with errors_at(name):
                 items = bec_pro_items(professions, parts['persons'], parts['templates'], forms=forms, articles=parts.get('articles'))
             items.attrs['left_out'] = left_out
             return items
         return bec_pro_items(professions, parts['persons'], parts['templates'], forms=forms, articles=parts.get('articles'))
-    path = check_path(source, 'source')
-    if not path.is_file():
-        raise ValueError(f'{shown(str(source))} is neither a file nor one of {", ".join(map(shown, BEC_PRO_LANGUAGES))}')
+    is_table = hasattr(source, 'columns')
+    if not is_table:
+        path = check_path(source, 'source')
+        if not path.is_file():
+            raise ValueError(f'{shown(str(source))} is neither a file nor one of {", ".join(map(shown, BEC_PRO_LANGUAGES))}')
     if professions is not None or forms != 'agree':
-        raise ValueError('a file has its own professions and forms; leave out professions and forms')
+        raise ValueError(f'a {"table" if is_table else "file"} has its own professions and forms; leave out professions and forms')
+    if is_table:
+        return check_bec_pro_items(source, on_missing=on_missing)
+    if 'form_start' in file_text(path).partition('\n')[0]:
+        return _own_file(path, on_missing)
     _warn_of_other_version(path)
     return _file_items(path, on_missing)
 

@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from typing import Any, NamedTuple
 
 from ..core.checks import check_choice, check_columns, check_path, shown
-from ..core.inputs import Misfit, file_text, leave_out, parse_json
+from ..core.inputs import Misfit, file_text, leave_out, parse_json, read_table
 from ..core.registry import fetch
 from .sentence_pairs import read_pair_table
 
@@ -127,12 +127,14 @@ def examples_table(rows, # examples, as dictionaries
                    where, # the place of each, for messages, such as "line 2"
                    what, # what messages call the table, such as the name of its file
                    on_missing='raise', # examples with a fault: "raise" an error that names all of them, or "drop" them with a warning
+                   misfits=(), # `Misfit`s that were found before
                   )->Any: # DataFrame with STEREOSET_COLUMNS; attrs['left_out'] has the examples left out
     "Examples as a table of tidy text. ValueError names the bad examples and their faults."
     import pandas as pd
-    if not rows:
+    if not rows and not misfits:
         raise ValueError(f'{what} has no examples; one has {", ".join(STEREOSET_COLUMNS)}')
-    examples, misfits = [], []
+    examples, misfits = [], list(misfits)
+    n_rows = len(rows) + len(misfits)
     for row, place in zip(rows, where):
         example = _tidy_example(row)
         fault = _fault(example)
@@ -141,7 +143,7 @@ def examples_table(rows, # examples, as dictionaries
         else:
             examples.append(example)
     table = pd.DataFrame(examples, columns=STEREOSET_COLUMNS)
-    left_out = leave_out(misfits, what, len(rows), on_missing)
+    left_out = leave_out(misfits, what, n_rows, on_missing)
     if left_out:
         table.attrs['left_out'] = left_out
     return table
@@ -213,13 +215,13 @@ def _published_examples(text, what):
             yield _PlacedRow(_row(example, task, options), place)
 
 # %% ../../nbs/stimuli/08_benchmarks.ipynb #794276a3
-def load_stereoset(path=None, # a file; None: the development part, downloaded once
+def load_stereoset(path=None, # a file, or a DataFrame with STEREOSET_COLUMNS; None: the development part, downloaded once
                    on_missing:str='raise', # examples with a fault: "raise" an error that names all of them, or "drop" them with a warning
                   ): # a DataFrame, a row an example: task, type, target, context, stereotype, antistereotype, unrelated; attrs['left_out'] has the examples left out
     """Examples of StereoSet (Nadeem et al. 2021, doi:10.18653/v1/2021.acl-long.416) as a table.
 
-    The development part is downloaded once; it is CC BY-SA 4.0 and not part of this package. Two layouts are read: the file of the
-    publisher, and one JSON object a line:
+    The development part is downloaded once; it is CC BY-SA 4.0 and not part of this package. Three layouts are read: the file of the
+    publisher, such a table saved as CSV, and one JSON object a line:
 
         {"type": "intrasentence", "bias_type": "gender", "target": "nurse", "context": "The nurse was BLANK.",
          "stereotype": "The nurse was gentle.", "anti-stereotype": "The nurse was strong.", "unrelated": "The nurse was liquid."}
@@ -247,7 +249,17 @@ def load_stereoset(path=None, # a file; None: the development part, downloaded o
         unrelated         The nurse was liquid.
     """
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
+    if hasattr(path, 'columns'):
+        check_columns(path.columns, STEREOSET_COLUMNS, 'the table of examples')
+        rows = path[STEREOSET_COLUMNS].to_dict('records')
+        table = examples_table(rows, [f'row {index}' for index in path.index], 'the table of examples', on_missing)
+        table.attrs['left_out'] = [*path.attrs.get('left_out', []), *table.attrs.get('left_out', [])]
+        return table
     path = fetch('pairs/stereoset_dev.jsonl') if path is None else check_path(path, 'the file of examples')
+    if path.suffix == '.csv':
+        saved = read_table(path, lambda header: header if header in STEREOSET_COLUMNS else None, STEREOSET_COLUMNS, on_missing)
+        check_columns(saved.headers, STEREOSET_COLUMNS, path.name)
+        return examples_table(saved.rows, saved.places, path.name, on_missing, saved.misfits)
     text = file_text(path)
     is_nested = re.match(r'\s*{\s*"(version|data)"', text)
     read = _published_examples if is_nested else _examples_by_line
