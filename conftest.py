@@ -255,9 +255,13 @@ def run_notebook(path, flags, save, cell_times):
             cell.outputs = []
     sys.path.insert(0, str(Path(__file__).parent))
     os.chdir(path.parent)
+    import matplotlib.pyplot as plt
     import pandas as pd
     pd.set_option('display.width', 200, 'display.max_columns', None)    # the text beside a table in HTML has all columns too
     shell = CaptureShell(path, mpl_format='png')
+    if not save:                                # draw each figure once: nobody looks at it
+        shell.events.unregister('post_execute', plt._draw_all_if_interactive)
+        shell.run_cell("%config InlineBackend.print_figure_kwargs = {'bbox_inches': None}")
     if cell_times:
         shell.cell = timed(shell.cell, path.relative_to(Path(__file__).parent), cell_times)
     try:
