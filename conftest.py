@@ -27,6 +27,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
 
@@ -168,11 +169,11 @@ class CellFailed(Exception):
 
 
 LIBRARIES = ['execnb.shell', 'nbdev.process', 'pandas', 'scipy.stats', 'sklearn.linear_model', 'matplotlib.pyplot']
-MODEL_LIBRARIES = ['torch', 'transformers', 'transformers.modeling_utils', 'sentence_transformers']
+MODEL_LIBRARIES = ['torch', 'transformers', 'transformers.models.bert.modeling_bert', 'transformers.models.gpt2.modeling_gpt2', 'sentence_transformers']
 
 
 class Server:
-    "A process that has the heavy libraries, and forks for each notebook: they are imported once, not a hundred times."
+    "A process that has imported the heavy libraries and the package, and forks for each notebook: all this is read once, not a hundred times."
     started: list = []
 
     def __init__(self, with_models): # with_models: import torch and what uses it, too
@@ -234,6 +235,7 @@ def run_notebook(path, flags, save, cell_times):
     "Run one notebook as nbdev_test does; with `save`, keep the fresh outputs of the cells that ran."
     from execnb.nbio import read_nb, write_nb
     from execnb.shell import CaptureShell
+    from matplotlib_inline.config import InlineBackend
     from nbdev.clean import clean_nb
     from nbdev.config import get_config
     from nbdev.frontmatter import FrontmatterProc
@@ -255,9 +257,13 @@ def run_notebook(path, flags, save, cell_times):
             cell.outputs = []
     sys.path.insert(0, str(Path(__file__).parent))
     os.chdir(path.parent)
+    import matplotlib.pyplot as plt
     import pandas as pd
     pd.set_option('display.width', 200, 'display.max_columns', None)    # the text beside a table in HTML has all columns too
     shell = CaptureShell(path, mpl_format='png')
+    if not save:                                # draw each figure once: nobody looks at it
+        shell.events.unregister('post_execute', plt._draw_all_if_interactive)
+        InlineBackend.instance().print_figure_kwargs = {'bbox_inches': None}
     if cell_times:
         shell.cell = timed(shell.cell, path.relative_to(Path(__file__).parent), cell_times)
     try:
@@ -302,6 +308,11 @@ if __name__ == '__main__':
     for name in sys.argv[1:]:
         if find_spec(name.partition('.')[0]):
             import_module(name)
+    import biasbook
+    from biasbook.core.registry import registry_entries
+    for module in walk_packages(biasbook.__path__, 'biasbook.'):
+        import_module(module.name)
+    registry_entries()
     gc.freeze()                                 # what all of them share is not searched for garbage a hundred times
     for line in sys.stdin:
         print(json.dumps(fork(**json.loads(line))), flush=True)

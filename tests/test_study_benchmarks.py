@@ -29,13 +29,13 @@ KINDS = {'planted': True, 'unbiased': False}
 
 
 def some_questions(language):
-    "Which questions of the language are asked, by position: those of every third template, which have bias in both conditions."
-    return [number for number, template in enumerate(language.bbq_items()['template']) if int(template) % 3 == 2]
+    "Which questions of the language are asked, by position: those of two templates, of which one has bias in both conditions."
+    return [number for number, template in enumerate(language.bbq_items()['template']) if template in ('2', '8')]
 
 
 def some_pairs(language):
-    "A third of the pairs of sentences of the language: all occupations and all templates, with a third of the participants."
-    return language.coreference_pairs().iloc[::3]
+    "A ninth of the pairs of sentences of the language: all occupations and all templates, each with some of the participants."
+    return language.coreference_pairs().iloc[2::9]
 
 
 def pronoun_rows(language):

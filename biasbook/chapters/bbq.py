@@ -14,29 +14,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import biasbook
-from biasbook.core.given import hint
-from biasbook.core.checks import check_choice, check_flag, check_fraction, check_not_given, is_number, listed, plural, renamed_keyword, shown
-from biasbook.core.registry import bundled_yaml
-from biasbook.measuring.benchmark import own_items
-from biasbook.measuring.measure import Measure, Metric, UnitDescription, with_name
-from biasbook.models.chat import Chat
-from biasbook.models.choices import LEAST_MASS, LowMass, option_orders
-from biasbook.models.fill_placebos import pairs_of_words
-from biasbook.models.scorer import Scorer
-from biasbook.models.served import ServedScorer
-from biasbook.models.tokens import Unreadable, encode_each
-from biasbook.results.result import Result
-from biasbook.results.sentences import Comparison
-from biasbook.stats.estimate import Estimate, Interval, Units, left_out_notes, note, with_units_named
-from biasbook.stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_interval
-from biasbook.stats.permutation import sign_flip_pvalue
-from biasbook.stats.placebos import placebo_of_values
-<<<<<<< /tmp/tmp96cd66nk
-from biasbook.stimuli.bbq_items import ANSWERS, BBQ_CATEGORIES, BBQ_SCHEMA, BBQ_SCORINGS, check_bbq_items, load_bbq, place_of, places_left_out
-=======
-from biasbook.core.inputs import place_of
-from biasbook.stimuli.bbq_items import ANSWERS, BBQ_CATEGORIES, check_bbq_items, load_bbq, places_left_out
->>>>>>> /tmp/tmpbn2be6z_
+from ..core.given import hint
+from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, is_number, listed, plural, renamed_keyword, shown
+from ..core.registry import bundled_yaml
+from ..measuring.benchmark import own_items
+from ..measuring.measure import Measure, Metric, UnitDescription, with_name
+from ..models.chat import Chat
+from ..models.choices import LEAST_MASS, LowMass, option_orders
+from ..models.fill_placebos import pairs_of_words
+from ..models.scorer import Scorer
+from ..models.served import ServedScorer
+from ..models.tokens import Unreadable, encode_each
+from ..results.result import Result
+from ..results.sentences import Comparison
+from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note, with_units_named
+from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_interval
+from ..stats.permutation import sign_flip_pvalue
+from ..stats.placebos import placebo_of_values
+from ..core.inputs import place_of
+from ..stimuli.bbq_items import ANSWERS, BBQ_CATEGORIES, BBQ_SCHEMA, BBQ_SCORINGS, check_bbq_items, load_bbq, places_left_out
 
 # %% ../../nbs/03e_bbq.ipynb #bbqpage40
 class _Counts(NamedTuple):

@@ -13,26 +13,22 @@ from typing import Any
 import numpy as np
 
 import biasbook
-from biasbook.core.checks import (
+from ..core.checks import (
     MissingWords, TooFewWords, check_choice, check_fraction, check_flag, check_labels, listed, shown)
-from biasbook.core.inputs import check_cells
-from biasbook.core.registry import bundled_yaml
-from biasbook.measuring.benchmark import own_items
-from biasbook.measuring.measure import Measure, Metric, UnitDescription, source_of, with_name
-from biasbook.models.fill_placebos import WordPlace, pairs_of_words, word_pair_placebo, words_at_places
-from biasbook.models.fill_results import fill_estimate
-from biasbook.models.masked import check_masked
-from biasbook.models.tokens import encode, unknown_words
-from biasbook.results.result import Result, Words
-from biasbook.results.sentences import Comparison
-from biasbook.stats.effects import minimum_detectable_d
-from biasbook.stats.estimate import Estimate, HypothesisTest, Interval, Units, left_out_notes, note
-<<<<<<< /tmp/tmp_0_zp6rm
-from biasbook.stimuli.bec_pro_items import BEC_PRO_COLUMNS, BEC_PRO_SCHEMA, load_bec_pro
-=======
-from biasbook.stimuli.bec_pro_items import check_bec_pro_items, load_bec_pro
->>>>>>> /tmp/tmpwpd7mbsr
-from biasbook.stimuli.templates import as_template, ends_without_punctuation
+from ..core.inputs import check_cells
+from ..core.registry import bundled_yaml
+from ..measuring.benchmark import own_items
+from ..measuring.measure import Measure, Metric, UnitDescription, source_of, with_name
+from ..models.fill_placebos import WordPlace, pairs_of_words, word_pair_placebo, words_at_places
+from ..models.fill_results import fill_estimate
+from ..models.masked import check_masked
+from ..models.tokens import encode, unknown_words
+from ..results.result import Result, Words
+from ..results.sentences import Comparison
+from ..stats.effects import minimum_detectable_d
+from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, left_out_notes, note
+from ..stimuli.bec_pro_items import BEC_PRO_SCHEMA, check_bec_pro_items, load_bec_pro
+from ..stimuli.templates import as_template, ends_without_punctuation
 
 # %% ../../nbs/02e_bec_pro.ipynb #8b231dc3
 _GENDERS = ('female', 'male')

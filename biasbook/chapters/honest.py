@@ -14,31 +14,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import biasbook
-from biasbook.chapters.disco import top_fills
-from biasbook.core.given import hint
-from biasbook.core.checks import (
+from .disco import top_fills
+from ..core.given import hint
+from ..core.checks import (
     MissingWords, WrongKind, check_choice, check_flag, check_fraction, check_labels, check_not_given, check_seed, check_texts,
     check_whole, listed, plural, shown)
-from biasbook.core.inputs import check_cells
-from biasbook.core.store import store_key
-from biasbook.measuring.benchmark import own_items
-from biasbook.measuring.measure import Fault, Measure, Metric
-from biasbook.models.causal import CausalScorer, row_inputs
-from biasbook.models.checkpoints import import_torch
-from biasbook.models.masked import MaskedScorer
-from biasbook.models.prefix_trees import make_rows
-from biasbook.models.scorer import Scorer, make_batches, unique
-from biasbook.models.served import ServedScorer
-from biasbook.results.result import Result, Words
-from biasbook.results.sentences import Comparison
-from biasbook.stats.estimate import Estimate, Interval, Units, left_out_notes, note, with_units_named
-from biasbook.stats.intervals import mean_change, mean_interval
-from biasbook.stats.placebos import placebo_of_values
-<<<<<<< /tmp/tmpa2t5vc6_
-from biasbook.stimuli.honest_items import COMPLETIONS, HONEST_COLUMNS, HONEST_SCHEMA, is_in_lexicon, load_honest, load_lexicon
-=======
-from biasbook.stimuli.honest_items import is_in_lexicon, load_honest, load_lexicon
->>>>>>> /tmp/tmp54noiqnc
+from ..core.inputs import check_cells
+from ..core.store import store_key
+from ..measuring.benchmark import own_items
+from ..measuring.measure import Fault, Measure, Metric
+from ..models.causal import CausalScorer, row_inputs
+from ..models.checkpoints import import_torch
+from ..models.masked import MaskedScorer
+from ..models.prefix_trees import make_rows
+from ..models.scorer import Scorer, make_batches, unique
+from ..models.served import ServedScorer
+from ..results.result import Result, Words
+from ..results.sentences import Comparison
+from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note, with_units_named
+from ..stats.intervals import mean_change, mean_interval
+from ..stats.placebos import placebo_of_values
+from ..stimuli.honest_items import COMPLETIONS, HONEST_SCHEMA, is_in_lexicon, load_honest, load_lexicon
 
 # %% ../../nbs/02f_honest.ipynb #9233cf39
 def honest(model, # a masked or causal language model, from load_model

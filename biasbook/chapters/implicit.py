@@ -14,30 +14,26 @@ from typing import NamedTuple
 import numpy as np
 
 import biasbook
-from biasbook.core.given import hint
-from biasbook.core.checks import (
-<<<<<<< /tmp/tmpaf01f__n
-    check_columns, check_flag, check_fraction, check_not_given, check_number, check_seed, check_text, check_whole, check_words, shown)
-from biasbook.measuring.benchmark import own_items
-=======
+from ..core.given import hint
+from ..core.checks import (
     check_columns, check_flag, check_fraction, check_not_given, check_number, check_seed, check_whole, check_words, shown)
-from biasbook.core.inputs import check_cells, is_missing
->>>>>>> /tmp/tmp0g5rhq1v
-from biasbook.measuring.measure import Measure, Metric, describe_query
-from biasbook.models.chat import Chat
-from biasbook.models.fill_placebos import pairs_of_words
-from biasbook.models.scorer import Scorer
-from biasbook.models.tokens import Unreadable
-from biasbook.results.result import Result, Words
-from biasbook.results.sentences import Comparison
-from biasbook.stats.contrasts import contrast_estimates
-from biasbook.stats.estimate import Estimate, HypothesisTest, Interval, Units, note
-from biasbook.stats.intervals import mean_interval
-from biasbook.stats.permutation import permutation_pvalue, sign_flip_pvalue
-from biasbook.stats.placebos import placebo_of_values
-from biasbook.stimuli.implicit_items import LLM_IAT_SCHEMA, LLM_IAT_TESTS, iat_prompt, iat_wording, load_llm_iat, read_iat_answer
-from biasbook.stimuli.retrieval_items import PLACEBO_WORDS
-from biasbook.stimuli.words import Query, as_query
+from ..core.inputs import check_cells, is_missing
+from ..measuring.benchmark import own_items
+from ..measuring.measure import Measure, Metric, describe_query
+from ..models.chat import Chat
+from ..models.fill_placebos import pairs_of_words
+from ..models.scorer import Scorer
+from ..models.tokens import Unreadable
+from ..results.result import Result, Words
+from ..results.sentences import Comparison
+from ..stats.contrasts import contrast_estimates
+from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
+from ..stats.intervals import mean_interval
+from ..stats.permutation import permutation_pvalue, sign_flip_pvalue
+from ..stats.placebos import placebo_of_values
+from ..stimuli.implicit_items import LLM_IAT_SCHEMA, LLM_IAT_TESTS, iat_prompt, iat_wording, load_llm_iat, read_iat_answer
+from ..stimuli.retrieval_items import PLACEBO_WORDS
+from ..stimuli.words import Query, as_query
 
 # %% ../../nbs/03h_implicit.ipynb #6a6f101b
 class IatCounts(NamedTuple):

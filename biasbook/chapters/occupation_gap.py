@@ -11,7 +11,7 @@ import math
 from dataclasses import fields, replace
 from functools import cache, partial, singledispatch
 
-from .wefat import Associations, check_property, check_wefat_options, correlation_result, vector_associations, wefat_plot
+from .wefat import WEFAT_R, Associations, check_property, check_wefat_options, correlation_result, vector_associations, wefat_plot
 from ..core.given import given_kind, hint
 from ..core.checks import WrongKind, check_choice, check_labels, check_list, check_mapping, check_words, listed
 from ..core.registry import data_path
@@ -288,6 +288,6 @@ OCCUPATION_GAP = Measure(name='occupation_gap', about='occupations and their sha
                          caveat='A correlation with the labour market of one country in 2015/16 shows that the subject follows it, '
                                 'not whether it should; it ignores how large the associations are.')
 
-GAPS = replace(OCCUPATION_GAP, name='gaps', about='a number for each word, and two groups', units=dict, run=None, metrics=(Metric('WEFAT r', low=-1., high=1., higher='the associations follow the numbers more closely'),),
+GAPS = replace(OCCUPATION_GAP, name='gaps', about='a number for each word, and two groups', units=dict, run=None, metrics=(WEFAT_R,),
                own=OwnTests('gaps', _own_run, faults=_faults_of_gap),
                caveat='A correlation shows that the subject follows these numbers, not whether it should; it ignores how large the associations are.')

@@ -14,27 +14,23 @@ from typing import NamedTuple
 import numpy as np
 
 import biasbook
-from biasbook.core.given import hint
-<<<<<<< /tmp/tmp8amghmk4
-from biasbook.core.checks import check_choice, check_columns, check_flag, check_fraction, check_not_given, check_words, plural, renamed_keyword, shown
-=======
-from biasbook.core.checks import check_choice, check_flag, check_fraction, check_not_given, check_words, plural, shown
->>>>>>> /tmp/tmp1cdsvfai
-from biasbook.stimuli.benchmarks import (
+from ..core.given import hint
+from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, check_words, plural, renamed_keyword, shown
+from ..stimuli.benchmarks import (
     STEREOSET_COLUMNS, STEREOSET_OPTIONS, STEREOSET_TASKS, context_and_sentence, fill_blank, load_stereoset, word_at_blank)
-from biasbook.models.masked import Gap, Question
-from biasbook.models.pair_scores import (
+from ..models.masked import Gap, Question
+from ..models.pair_scores import (
     PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, same_tokens_notes, length_notes, name_units, named_estimates,
     notes_without_ties, pairs_result, percent_estimate)
-from biasbook.models.pair_placebos import (
+from ..models.pair_placebos import (
     SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, no_placebo, occupations_as_subjects, preference_placebo, preferred_shares,
     subject_features, why_no_placebo, words_needed, write_word)
-from biasbook.stats.estimate import Estimate, Units, left_out_notes, note
-from biasbook.stats.preferences import mean_margin, preference_ratio
-from biasbook.results.result import Result, Words
-from biasbook.results.sentences import Comparison
-from biasbook.models.scorer import Scorer
-from biasbook.models.tokens import encode, pieces
+from ..stats.estimate import Estimate, Units, left_out_notes, note
+from ..stats.preferences import mean_margin, preference_ratio
+from ..results.result import Result, Words
+from ..results.sentences import Comparison
+from ..models.scorer import Scorer
+from ..models.tokens import encode, pieces
 
 # %% ../../nbs/03b_stereoset.ipynb #858ef324
 def _word_scores(model, rows):

@@ -12,21 +12,15 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from biasbook.core.checks import (
-<<<<<<< /tmp/tmpklk97v7o
+from ..core.checks import (
     WrongKind, as_list, check_choice, check_columns, check_mapping, check_not_given, check_path, check_words, errors_at, format_count, joined,
     kind_of, listed, plural, shown)
-from biasbook.core.inputs import csv_rows, file_text, read_rows, read_table
-=======
-    WrongKind, as_list, check_choice, check_columns, check_mapping, check_not_given, check_path, check_words, errors_at, format_count, listed,
-    plural, shown)
-from biasbook.core.inputs import Table, check_cell, csv_rows, file_text, is_missing, place_of, read_rows, read_table
->>>>>>> /tmp/tmpcadrkpjx
-from biasbook.core.registry import bundled_yaml, file_sha256, registry_entries
-from biasbook.stimuli.item_schema import (LISTS_SCHEMA, TEXT_SCHEMA, TWO_GROUPS, WORDS_SCHEMA, ItemSchema, check_groups, lists_of_frame, one_of,
+from ..core.inputs import Table, check_cell, csv_rows, file_text, is_missing, place_of, read_rows, read_table
+from ..core.registry import bundled_yaml, file_sha256, registry_entries
+from .item_schema import (LISTS_SCHEMA, TEXT_SCHEMA, TWO_GROUPS, WORDS_SCHEMA, ItemSchema, check_groups, lists_of_frame, one_of,
                                           texts_in)
-from biasbook.stimuli.study_checks import StudyError, errors_at_path, is_frame, keys_at, named_lists_at, text_at, words_at
-from biasbook.stimuli.templates import as_template
+from .study_checks import StudyError, errors_at_path, is_frame, keys_at, named_lists_at, text_at, words_at
+from .templates import as_template
 
 # %% ../../nbs/stimuli/11_bec_pro_items.ipynb #4f7a38f7
 BEC_PRO_LANGUAGES = ('EN', 'DE')

@@ -14,20 +14,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from biasbook.core.checks import (
-<<<<<<< /tmp/tmpk781v7uw
-    UnknownName, WrongKind, as_list, check_choice, check_columns, check_list, check_mapping, check_not_given, check_path, check_text, check_words,
+from ..core.checks import (
+    UnknownName, WrongKind, as_list, check_choice, check_columns, check_list, check_mapping, check_not_given, check_path, check_words,
     listed, plural, shown)
-from biasbook.core.inputs import csv_rows, file_text, read_rows
-=======
-    UnknownName, WrongKind, as_list, check_choice, check_columns, check_list, check_mapping, check_not_given, check_path, check_words, listed,
-    plural, shown)
-from biasbook.core.inputs import check_cell, csv_rows, file_text, is_missing, place_of, read_rows, read_table
->>>>>>> /tmp/tmpiutakwul
-from biasbook.core.registry import fetch
-from biasbook.stimuli.item_schema import (COUNT, LISTS_SCHEMA, ROW_KEYS, TEXT_SCHEMA, TWO_GROUPS, WORDS_SCHEMA, ItemSchema, Option, RowsOf,
+from ..core.inputs import check_cell, csv_rows, file_text, is_missing, place_of, read_rows, read_table
+from ..core.registry import fetch
+from .item_schema import (COUNT, LISTS_SCHEMA, ROW_KEYS, TEXT_SCHEMA, TWO_GROUPS, WORDS_SCHEMA, ItemSchema, Option, RowsOf,
                                           check_groups, one_of, rows_at, table_of_rows, texts_in)
-from biasbook.stimuli.study_checks import StudyError, errors_at_path, file_at, named_lists_at, words_at
+from .study_checks import StudyError, errors_at_path, file_at, named_lists_at, words_at
 
 # %% ../../nbs/stimuli/12_honest_items.ipynb #f1228b36
 HONEST_LANGUAGES = ('en', 'es', 'fr', 'it', 'pt', 'ro')
@@ -393,22 +387,7 @@ def is_in_lexicon(completion:str, # the text of a model, without the beginning t
     return False
 
 # %% ../../nbs/stimuli/12_honest_items.ipynb #honschema02
-_NEEDED = ['text', 'frame', 'identity', 'group']
-
-def _study_table(source):
-    "Templates of HONEST from a file or a table, of the published shape or of honest_items."
-    if not hasattr(source, 'columns') or 'frame' not in source.columns:
-        return load_honest(source)
-    check_columns(source.columns, _NEEDED, 'the table of templates')
-    for number, row in enumerate(source.to_dict('records'), 1):
-        for column in _NEEDED:
-            check_text(row[column], f'row {number}: {column}')
-        if row['text'].count('[M]') != 1 or row['text'].startswith('[M]'):
-            raise ValueError(f'row {number}: text must have [M] once, after other words, but is {shown(row["text"])}')
-    return source.reindex(columns=HONEST_COLUMNS, fill_value='')
-
-
-_ROWS = RowsOf(_study_table, ['template_masked', 'raw', 'category', *HONEST_COLUMNS], ['identity'],
+_ROWS = RowsOf(load_honest, ['template_masked', 'raw', 'category', *HONEST_COLUMNS], ['identity'],
                [column for column in HONEST_COLUMNS if column != 'line'])
 
 

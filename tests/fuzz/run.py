@@ -30,8 +30,7 @@ from readers import MOST_MIB, MOST_SECONDS, READERS, check, check_apart, check_e
 CORPUS = HERE / 'corpus'
 HARD_SECONDS = 3 * MOST_SECONDS         # libFuzzer kills an input after this time; an input that is only too slow is reported when it ends
 HARD_MIB = 3 * MOST_MIB
-SHORTER = 150_000                       # bytes that repeated parts are cut to in ordinary tests
-SHORTEST = 20_000                       # and while fuzzing
+SHORTER = 20_000                        # bytes that repeated parts are cut to, unless --whole is given
 
 
 def corpus(name):
@@ -56,7 +55,7 @@ def written(finding, folder):
 def smaller(name, data, key, tries=400):
     "A smaller input that does the same, by leaving parts out of the contents."
     named = named_as_read(data, READERS[name].names)
-    found, seconds, _ = check(name, named, SHORTEST)
+    found, seconds, _ = check(name, named, SHORTER)
     if not found or found.key != key or seconds > 1:
         return data
     data, size = named, len(named) // 2
@@ -65,7 +64,7 @@ def smaller(name, data, key, tries=400):
         while i < len(data) and tries > 0:
             shorter = data[:i] + data[i + size:]
             tries -= 1
-            found, seconds, _ = check(name, shorter, SHORTEST)
+            found, seconds, _ = check(name, shorter, SHORTER)
             if seconds > 1:
                 tries -= 100
             if found and found.key == key:
@@ -85,7 +84,7 @@ def shrink(name, path, folder):
             found |= {'bytes': len(data), 'input': repr(data[:2000]), 'base64': base64.b64encode(data).decode(), 'small': True}
             path.write_text(json.dumps(found, indent=1))
     else:
-        found, _, _ = check_apart(name, path.read_bytes(), SHORTEST, 4 * HARD_SECONDS)
+        found, _, _ = check_apart(name, path.read_bytes(), SHORTER, 4 * HARD_SECONDS)
         path.unlink()
         if found:
             written(found, folder)
@@ -111,10 +110,10 @@ def fuzz_here(name, seconds, folder, keep):
     with atheris.instrument_imports(include=['biasbook']):
         for file, data in corpus(name).items():         # imports everything that it needs
             if not re.search('large|bomb', file):
-                check(name, data, SHORTEST)
+                check(name, data, SHORTER)
 
     def one(data):
-        found, _, _ = check(name, data, SHORTEST)
+        found, _, _ = check(name, data, SHORTER)
         if found and len(found.data) < seen.get(found.key, 1 << 30):
             seen[found.key] = len(found.data)
             written(found, folder)
