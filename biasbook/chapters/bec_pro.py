@@ -16,6 +16,7 @@ import biasbook
 from ..core.checks import (
     MissingWords, TooFewWords, check_choice, check_columns, check_fraction, check_flag, check_labels, listed, shown)
 from ..core.registry import bundled_yaml
+from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, source_of, with_name
 from ..models.fill_placebos import WordPlace, pairs_of_words, word_pair_placebo, words_at_places
 from ..models.fill_results import fill_estimate
@@ -337,7 +338,7 @@ def _audit_describe(spec):
 BEC_PRO = Measure(name='bec_pro', about='women and men in professions of women and of men', kinds=('masked',), page='02e_bec_pro',
                   papers=('bartl2020',), units=_audit_units, run=_audit_run, describe=_audit_describe, options=('placebo',),
                   why_off='it takes seconds to minutes, and shows no difference in the small model of the package',
-                  metrics=(Metric('BEC-Pro', unit='nats', higher='women are more probable in professions of women than in professions of men'),),
+                  metrics=(Metric('BEC-Pro', unit='nats', higher='women are more probable in professions of women than in professions of men', plan=Planned('groups', 'd', 'professions in each list')),),
                   caveat='It asks about English sentences of five forms, and the professions of one list. A difference between professions of women and of men '
                          'in log-odds does not predict what the model writes in other texts. The placebo p shows how often two other words in place of the '
                          'persons differ as much.')

@@ -15,6 +15,8 @@ import numpy as np
 from ..core.checks import check_flag, check_fraction, check_not_given, check_seed, check_whole, check_words, plural
 from ..models.fill_placebos import deal_targets, fills_of_groups
 from ..models.masked import check_masked
+from ..measuring.measure import Metric
+from ..stats.power import Pilot, Planned
 from ..results.result import Result, Words
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import mean_interval
@@ -232,3 +234,15 @@ def cbs(model, # a masked language model, from load_model
     return replace(scores, subject=model.name, query=f'{len(groups)} groups × {len(attributes)} attributes', notes=notes, also=also,
                    words=Words(used={'groups': groups, 'attributes': attributes}), meta=meta,
                    details=_cbs_frame(cells, fill, prior, counts))
+
+# %% ../../nbs/02c_cbs.ipynb #cbsplan1
+def _pilot(result):
+    "The attribute part, nats², and the numbers of group words and templates of a result of `cbs`."
+    d = result.details
+    if d is None:
+        raise ValueError(f'{result.metric} has no details, so its spread is not known; give plan the name "cbs" and its options')
+    return Pilot(result.estimate('attribute part').value, several=d['group'].nunique(), templates=d['template'].nunique())
+
+
+CBS = Metric('CBS', higher='group words differ more in the same way in all templates', functions=('cbs',),
+             plan=Planned('agreement', 'r', 'attributes', 'groups', pilot=_pilot))

@@ -15,9 +15,11 @@ from .occupation_gap import occupation_associations, occupation_shares
 from .wefat import Associations, OtherAxes
 from ..core.checks import TooFewWords, as_list, check_choice, check_flag, check_fraction, check_labels, check_words
 from ..core.registry import bundled_yaml
+from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, also_missing, source_of, with_asked
 from ..models.fill_placebos import fill_placebos, group_pairs, too_few_group_words
-from ..models.fill_results import fill_result
+from ..measuring.metrics import PairedChange
+from ..models.fill_results import fill_change, fill_result
 from ..models.fills import check_fill_rows, distinct_templates, fill_log_probabilities, published_fills, word_list
 from ..models.masked import MaskedScorer, check_masked
 from ..models.tokens import unknown_words
@@ -227,10 +229,16 @@ def _audit_describe(spec):
     first, second = spec['words']
     return UnitDescription(f'occupations of men/women × {first}/{second}', len(spec['X']) + len(spec['Y']), source_of('occupations'))
 
+# %% ../../nbs/02_maskfill.ipynb #fillplan
+FILL_BIAS = Metric('corrected fill bias', unit='nats', higher='the targets lean more toward the first word', plan=Planned('pairs', 'd', 'targets'),
+                   functions=('fill_bias',))
+FILL_CHANGE = PairedChange('corrected fill bias', fill_change)
+DIFFERENCE_CHANGE = PairedChange('difference of corrected fill bias', fill_change)
+
 # %% ../../nbs/02_maskfill.ipynb #2d57362f
 MASKFILL = Measure(name='maskfill', about='occupations with he or she in a blank', kinds=('masked',), page='02_maskfill', papers=('kurita2019',),
                    units=_audit_units, run=_audit_run, describe=_audit_describe, options=('placebo',),
-                   metrics=(Metric('difference of corrected fill bias', unit='nats', higher='occupations of men lean more toward the first word'),),
+                   metrics=(Metric('difference of corrected fill bias', unit='nats', higher='occupations of men lean more toward the first word', plan=Planned('groups', 'd', 'targets in each list'), functions=('fill_bias_difference',)),),
                    caveat='The probabilities are for a blank in two templates. They do not predict what the model writes in '
                           'other texts, or what it does where it is used.')
 

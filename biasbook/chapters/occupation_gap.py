@@ -15,6 +15,7 @@ from .wefat import Associations, check_property, check_wefat_options, correlatio
 from ..core.given import given_kind, hint
 from ..core.checks import WrongKind, check_choice, check_labels, check_list, check_mapping, check_words, listed
 from ..core.registry import data_path
+from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, source_of
 from ..results.result import Result
 from ..stats.estimate import Units, note
@@ -243,6 +244,6 @@ def _audit_describe(spec):
 OCCUPATION_GAP = Measure(name='occupation_gap', about='occupations and their share of women', kinds=('vectors', 'masked', 'embedder'),
                          page='00c_occupation_gap', papers=('caliskan2017', 'rudinger2018'), units=_audit_units, run=_audit_run, describe=_audit_describe,
                          figure=wefat_plot, options=('placebo', 'case'),
-                         metrics=(Metric('occupation gap r', low=-1., high=1., higher='the associations follow the share of women more closely', figure=wefat_plot),),
+                         metrics=(Metric('occupation gap r', low=-1., high=1., higher='the associations follow the share of women more closely', figure=wefat_plot, plan=Planned('orders', 'r', 'words'), together=occupation_gaps),),
                          caveat='A correlation with the labour market of one country in 2015/16 shows that the subject follows it, '
                                 'not whether it should; it ignores how large the associations are.')
