@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from biasbook.measuring.index import declared_measures, index_row
-from biasbook.measuring.metrics import declared_metrics
+from biasbook.measuring.metrics import declared_changes, declared_metrics
 
 root = Path(__file__).resolve().parent.parent
 INDEX = root / 'biasbook' / 'data' / 'measures.json'
@@ -41,15 +41,20 @@ def index_text():
 
 
 def metrics_text():
-    "The index of metrics as it should be: those that no measure has."
+    "The index of metrics as it should be: those that no measure has, the metrics of functions, and the paired changes."
     of_measures = {metric['name'] for row in declared().values() for metric in row['metrics']}
-    metrics = {}
+    metrics, functions, changes = {}, {}, {}
     for module in modules_with('Metric('):
         for metric in declared_metrics(module):
+            functions.update(dict.fromkeys(metric.functions, metric.name))
             if metric.name not in of_measures:
                 assert metric.name not in metrics, f'{metric.name} is declared in {module.__name__} and in {metrics[metric.name]}'
                 metrics[metric.name] = module.__name__
-    return json.dumps({'metrics': metrics}, ensure_ascii=False, indent=1) + '\n'
+    for module in modules_with('PairedChange('):
+        for declared_change in declared_changes(module):
+            assert declared_change.metric not in changes, f'{declared_change.metric} has two paired changes'
+            changes[declared_change.metric] = module.__name__
+    return json.dumps({'metrics': metrics, 'functions': functions, 'changes': changes}, ensure_ascii=False, indent=1) + '\n'
 
 
 def main():

@@ -1,7 +1,10 @@
 """What the layout promises: private names stay in their module, and `biasbook` shows its functions with their parameters."""
 import ast
 import inspect
+import re
 from pathlib import Path
+
+import pytest
 
 import biasbook as bb
 
@@ -62,3 +65,76 @@ def test_help_explains_every_parameter():
             text = inspect.getdoc(function) or ''
             silent += [f'{name}({parameter})' for parameter in inspect.signature(function).parameters if f'    {parameter}: ' not in text]
     assert not silent
+
+
+UPPER = ('measuring', 'chapters', 'auditing') # no module below one of them names it
+
+
+def names_a_module(text, of_folders):
+    "Does a text name a module of these folders, such as 'chapters.wefat:wefat_plot'?"
+    return bool(re.search(rf'(?:^|\bbiasbook[./]|\.)(?:{"|".join(of_folders)})(?:[./:]\w|$)', text))
+
+
+def texts_of(tree):
+    "The string constants of a module, with their lines; no docstrings."
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    docstrings = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)}
+    return [(node.lineno, node.value) for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings]
+
+
+def test_lower_modules_do_not_name_upper_ones():
+    "Not as text either. What a chapter knows of its metric is found by core.declared."
+    found = []
+    for module, tree in trees():
+        folder, _, file = module.partition('/')
+        above = UPPER[UPPER.index(folder) + 1:] if folder in UPPER else UPPER
+        if file and above:
+            found += [(module, line, text) for line, text in texts_of(tree) if names_a_module(text, above)]
+    assert not found
+
+
+@pytest.mark.parametrize('text, is_found', [('chapters.wefat:wefat_plot', True), ('biasbook.chapters.weat', True), ('auditing', True),
+                                            ('biasbook/auditing/run.py', True), ('the chapters of the book', False), ('all chapters', False)])
+def test_names_of_upper_modules_are_recognized(text, is_found):
+    assert names_a_module(text, UPPER) == is_found
+
+
+def is_metric(node):
+    "Is this `something.metric`?"
+    return isinstance(node, ast.Attribute) and node.attr == 'metric'
+
+
+def is_written_out(node):
+    "A literal, or a module's constant, whose content was written down."
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return all(map(is_written_out, node.elts))
+    return isinstance(node, ast.Constant | ast.Dict) or isinstance(node, ast.Name) and node.id.isupper()
+
+
+def asks_which_metric(node):
+    "Does this expression compare a metric with a name that is written out?"
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        return any(map(is_metric, sides)) and any(map(is_written_out, sides))
+    if isinstance(node, ast.Subscript):
+        return is_metric(node.slice) and is_written_out(node.value)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        of_text = is_metric(node.func.value) and node.func.attr in ('startswith', 'endswith')
+        of_table = node.func.attr == 'get' and is_written_out(node.func.value) and any(map(is_metric, node.args))
+        return of_text or of_table
+    return False
+
+
+def test_no_module_but_a_chapter_asks_which_metric_a_result_has():
+    "A measure of somebody else's package has another metric, so what depends on it is a fact of the result or is declared."
+    found = [(module, node.lineno, ast.unparse(node)) for module, tree in trees() if not module.startswith('chapters/')
+             for node in ast.walk(tree) if asks_which_metric(node)]
+    assert not found
+
+
+@pytest.mark.parametrize('source, asks', [("r.metric == 'WEAT d'", True), ("'WEAT d' != r.metric", True), ("r.metric in ('a', 'b')", True),
+                                          ('r.metric in WEAT_METRICS', True), ("r.metric.startswith('BBQ ')", True), ('CHANGES.get(r.metric)', True),
+                                          ('FIGURES[r.metric]', True), ('a.metric == b.metric', False), ('find_metric(r.metric)', False)])
+def test_questions_for_the_metric_are_recognized(source, asks):
+    assert asks_which_metric(ast.parse(source, mode='eval').body) == asks

@@ -11,7 +11,6 @@ import io
 import json
 import math
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -25,13 +24,10 @@ from ..stats.estimate import Interval, format_p, note
 from ..vectors.directions import bias_direction, professions
 from ..vectors.wordvectors import WordVectors
 from ..embedders.providers import shown_subject
-from ..chapters.crows_pairs import crows_pairs_change
 from ..chapters.debias import (ASSOCIATION, compare_debiasing, debias_plot, direct_bias_clause, gender_specific, hard_debias,
                                       hard_debias_each, inlp, leace, what_is_left)
-from ..chapters.influence import compare_weat
-from ..chapters.model_comparison import sas_pairs_change
 from ..chapters.what_remains import label_sides
-from ..models.fill_results import fill_change
+from ..measuring.metrics import find_change
 from .subjects import open_subject, origin
 from ..measuring.measure import unit_name
 from .change_report import debiasing_headline
@@ -125,33 +121,21 @@ def _difference(stimuli_a, stimuli_b):
 def _change(a, b):
     "The change from one result to the other, as a `Result`; ValueError with the reason if it has none."
     _check_same_test(a, b)
-    why_no_interval = note('no paired test')
-    if a.metric == 'WEAT d':
-        change = compare_weat(a, b)
-        if abs(change.value - (b.value - a.value)) < _ROUNDING:
-            return change
-        why_no_interval = note('same associations')
-    paired = _paired_change(a, b)
+    change = find_change(a.metric)
+    paired = None if change is None else change(a, b)
+    is_of_values = paired is not None and abs(paired.value - (b.value - a.value)) < _ROUNDING # not so if it leaves ties out
+    is_whole = isinstance(paired, Result)
+    if is_of_values and is_whole:
+        return paired
+    why_no_interval = note('same associations' if is_whole else 'no paired test')
+    if paired is not None and (not is_of_values or paired.test is None):
+        paired = None
     before = Estimate(name=f'{a.metric}, a', value=a.value, interval=a.interval, test=a.test)
     after = Estimate(name=f'{b.metric}, b', value=b.value, interval=b.interval, test=b.test)
     return Result(metric=f'change of {a.metric}', subject=f'{a.subject} → {b.subject}', query=a.query, value=b.value - a.value,
                   interval=paired and paired.interval, test=paired and paired.test, units=a.units,
                   comparison=Comparison(kind='change', groups=(a.subject, b.subject), of=a.metric),
                   notes=paired.notes if paired else (why_no_interval,), also=(before, after), meta={'name': a.meta.get('name')})
-
-
-_PAIRED_CHANGES: dict[str, Callable] = { # metric -> a function of two results that returns the Estimate of the change
-    'corrected fill bias': fill_change, 'difference of corrected fill bias': fill_change,
-    'CrowS-Pairs metric': crows_pairs_change, 'preference ratio': sas_pairs_change}
-
-
-def _paired_change(a, b):
-    "The change with its paired interval and test; None if the measure has none, or if the value is another, such as with ties left out."
-    change = _PAIRED_CHANGES.get(a.metric)
-    if change is None or a.details is None or b.details is None or len(a.details) != len(b.details):
-        return None
-    found = change(a, b)
-    return found if abs(found.value - (b.value - a.value)) < _ROUNDING and found.test is not None else None
 
 # %% ../../nbs/auditing/08_compare.ipynb #1ec775fd
 class _Key(NamedTuple):

@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..core.checks import WrongKind, check_choice, check_text, clipped, did_you_mean, joined, shown
@@ -24,7 +24,7 @@ from ..results.result import PLACEBOS, Result
 from ..results.sentences import (limit_advice_text, limit_facts_text, limit_text, little_data_text, no_subject_text, not_found_text,
                                         unbounded_text)
 from .names import KIND_WORDS
-from ..measuring.index import measure_index
+from ..measuring.metrics import find_metric
 
 # %% ../../nbs/auditing/03a_limits.ipynb #431a5dcf
 LIMIT_FIELDS = { # of a result -> its meaning
@@ -759,15 +759,9 @@ def _at_the_ends(record, r):
     return {**record, 'detectable': _LARGEST_DETECTABLE, 'low': low, 'high': high}
 
 
-@cache
-def _metrics():
-    "The metrics of the measures of the package, by name."
-    return {metric.name: metric for measure in measure_index().values() for metric in measure.metrics}
-
-
 def _scale(r):
     "The smallest and the largest value of the measure of a result, as far as they are known."
-    metric = _metrics().get(r.metric)
+    metric = find_metric(r.metric)
     if metric is not None:
         return metric.low, metric.high
     reach = _reach(r)
@@ -775,7 +769,7 @@ def _scale(r):
 
 
 def _reach(r):
-    "How far a value of a measure that is not in the index can be from the null, as far as that is known."
+    "How far a value of a metric that no chapter declares can be from the null, as far as that is known."
     if r.meta.get('value_unit') == '%':
         return 100.
     kind = '' if r.comparison is None else r.comparison.kind
@@ -783,8 +777,6 @@ def _reach(r):
         return 1.
     if kind in ('preference', 'classifier', 'clusters') and r.null != 0:       # a share; WinoBias is a log-odds, which has no end
         return abs(r.null)
-    if kind in ('difference', 'lean') and r.metric.endswith(' d'):
-        return 2.
     return math.inf
 
 

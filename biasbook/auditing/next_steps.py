@@ -11,6 +11,7 @@ import shlex
 from typing import NamedTuple
 
 from ..core.checks import joined, listed, plural
+from ..measuring.metrics import find_metric
 from ..results.readings import is_known, units_for_large_effect
 from ..results.result import PLACEBOS
 from ..results.sentences import p_text
@@ -257,17 +258,19 @@ def _duplicates(audit, subjects):
 
 # %% ../../nbs/auditing/04_next_steps.ipynb #172b12fb
 def _agreement(audit, subjects, agreements):
-    "Steps for subjects that differ in sign, or whose occupation gaps are over different words."
+    "Steps for subjects that differ in sign, or whose values are over different words."
     steps = []
     apart = [x.label for x in agreements if x.same_side < x.subjects]
     if apart:
         steps.append(Step(f'{listed(dict.fromkeys(apart), 4)}: the sign is not the same in all subjects. Compare the '
                           'words of each subject before you speak of one association.'))
-    if any(x.metric == 'occupation gap r' and not x.same_words for x in agreements):
-        arguments = ', '.join(subject_as_python(audit, s) for s in subjects)
-        steps.append(Step('The occupation gaps are over different occupations. Measure all subjects on the occupations '
-                          'that they share.', 'from biasbook.chapters.occupation_gap import occupation_gaps\n'
-                          f'occupation_gaps([{arguments}])'))
+    for name in dict.fromkeys(x.metric for x in agreements if not x.same_words):
+        metric = find_metric(name)
+        if metric is not None and metric.together is not None:
+            function = metric.together
+            arguments = ', '.join(subject_as_python(audit, s) for s in subjects)
+            steps.append(Step(f'The values of {name} are over different words. Measure all subjects on the words that they share.',
+                              f'from {function.__module__} import {function.__name__}\n{function.__name__}([{arguments}])'))
     return steps
 
 # %% ../../nbs/auditing/04_next_steps.ipynb #347d9f4a

@@ -30,6 +30,7 @@ from ..results.sentences import Comparison
 from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note, with_units_named
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_interval
 from ..stats.permutation import sign_flip_pvalue
+from ..stats.power import TWO_SIDED, Pilot, Planned, TestedUnits
 from ..stats.placebos import placebo_of_values
 from ..core.inputs import place_of
 from ..stimuli.bbq_items import ANSWERS, BBQ_CATEGORIES, BBQ_SCHEMA, BBQ_SCORINGS, check_bbq_items, load_bbq, places_left_out
@@ -618,6 +619,28 @@ def _with_more(result, found):
         also.append(Estimate(name='no option named', value=100 * found.not_named, unit='%'))
     return replace(result, also=(*result.also, *also), notes=(*result.notes, *found.notes))
 
+# %% ../../nbs/03e_bbq.ipynb #bbqpageplan
+def _pilot(result):
+    """The standard deviation of the scores of templates, in percent: biased answers less answers that name the other person.
+
+    The score of disambiguated items counts only the answers that name a person, so there it is over their share."""
+    d = result.details
+    if d is None:
+        raise ValueError(f'{result.metric} has no details, so its spread is not known; give plan the name "bbq" and its options')
+    by_template = (d['is_biased'] - d['is_other']).groupby(d['cluster']).mean()
+    if not by_template.std() > 0:
+        raise ValueError(f'{result.metric} has no spread between its templates; give plan the name "bbq", and spread')
+    share_that_counts = (d['is_biased'] + d['is_other']).mean() if result.metric == 'BBQ s_DIS' else 1.
+    return Pilot(100 * float(by_template.std() / share_that_counts))
+
+
+def _tested(result):
+    "The templates whose signs the test flips."
+    return TestedUnits('pairs', result.units.clusters, TWO_SIDED)
+
+
+_PLAN = Planned('pairs', 'd', 'templates', pilot=_pilot, tested=_tested)
+
 # %% ../../nbs/03e_bbq.ipynb #4a274749
 _AUDITED_CONDITIONS = {'ambig': 'ambiguous', 'disambig': 'disambiguated'}
 _AUDITED_SIZES = {'example': 10, 'Age': 1840, 'Disability_status': 778, 'Gender_identity': 2828, 'Nationality': 1540, 'Physical_appearance': 788,
@@ -667,8 +690,8 @@ BBQ = Measure(name='bbq', about='stereotypes as answers to questions', kinds=('c
                             'concludes. Read it together with the accuracy.'),
               why_off='each category is downloaded and takes minutes, and the small model of the package guesses; '
                       '--only "bbq example*" takes the twenty items that come with the package',
-              metrics=(Metric('BBQ s_AMB', low=-100., high=100., unit='%', higher='more answers are biased'),
-                       Metric('BBQ s_DIS', low=-100., high=100., unit='%', higher='more answers are biased')),
+              metrics=(Metric('BBQ s_AMB', low=-100., high=100., unit='%', higher='more answers are biased', plan=_PLAN),
+                       Metric('BBQ s_DIS', low=-100., high=100., unit='%', higher='more answers are biased', plan=_PLAN)),
               caveat='The answer is the option with the highest log-probability per token. A model whose accuracy in disambiguated items is near '
                      'one third does not use the text, and its score is about guesses. The placebo p shows how often neutral people in the same '
                      'questions give as large a score.')

@@ -18,6 +18,7 @@ from ..core.checks import (
 from ..core.inputs import check_cells
 from ..core.registry import bundled_yaml
 from ..measuring.benchmark import own_items
+from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, source_of, with_name
 from ..models.fill_placebos import WordPlace, pairs_of_words, word_pair_placebo, words_at_places
 from ..models.fill_results import fill_estimate
@@ -328,7 +329,7 @@ BEC_PRO = Measure(name='bec_pro', about='women and men in professions of women a
                   own=own_items(BEC_PRO_SCHEMA, _own_run, caveat='The probabilities are for a masked person in these sentences, and depend on how '
                                 'frequent the words are.'),
                   why_off='it takes seconds to minutes, and shows no difference in the small model of the package',
-                  metrics=(Metric('BEC-Pro', unit='nats', higher='women are more probable in professions of women than in professions of men'),),
+                  metrics=(Metric('BEC-Pro', unit='nats', higher='women are more probable in professions of women than in professions of men', plan=Planned('groups', 'd', 'professions in each list')),),
                   caveat='It asks about English sentences of five forms, and the professions of one list. A difference between professions of women and of men '
                          'in log-odds does not predict what the model writes in other texts. The placebo p shows how often two other words in place of the '
                          'persons differ as much.')

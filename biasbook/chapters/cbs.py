@@ -12,12 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .maskfill import fill_bias, fill_bias_difference
+from .maskfill import FILL_BIAS, FILL_DIFFERENCE, fill_bias, fill_bias_difference
 from ..core.checks import TooFewWords, check_flag, check_fraction, check_not_given, check_seed, check_whole, check_words, listed, plural
-from ..measuring.measure import Measure, OwnTests, with_test_name
+from ..measuring.measure import Measure, Metric, OwnTests, with_test_name
 from ..models.fill_placebos import deal_targets, fills_of_groups
 from ..models.masked import check_masked
 from ..models.tokens import unknown_words
+from ..stats.power import Pilot, Planned
 from ..results.result import Result, Words
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import mean_interval
@@ -236,6 +237,18 @@ def cbs(model, # a masked language model, from load_model
                    words=Words(used={'groups': groups, 'attributes': attributes}), meta=meta,
                    details=_cbs_frame(cells, fill, prior, counts))
 
+# %% ../../nbs/02c_cbs.ipynb #cbsplan1
+def _pilot(result):
+    "The attribute part, nats², and the numbers of group words and templates of a result of `cbs`."
+    d = result.details
+    if d is None:
+        raise ValueError(f'{result.metric} has no details, so its spread is not known; give plan the name "cbs" and its options')
+    return Pilot(result.estimate('attribute part').value, several=d['group'].nunique(), templates=d['template'].nunique())
+
+
+CBS = Metric('CBS', higher='group words differ more in the same way in all templates', functions=('cbs',),
+             plan=Planned('agreement', 'r', 'attributes', 'groups', pilot=_pilot))
+
 # %% ../../nbs/02c_cbs.ipynb #ownfills02
 def _known_words(model, words, what, least):
     "The words that a masked model knows, and the unknown ones. TooFewWords if too few are left."
@@ -267,7 +280,7 @@ def _own_run(model, spec, placebo=True):
 
 # %% ../../nbs/02c_cbs.ipynb #ownfills03
 FILLS = Measure(name='fills', about='words of two or more groups in a blank', kinds=('masked',), page='02_maskfill', options=('placebo',),
-                own=OwnTests('fills', _own_run),
+                own=OwnTests('fills', _own_run), metrics=(FILL_DIFFERENCE, FILL_BIAS, CBS),
                 caveat='The probabilities are for a blank in the templates of the study. They do not predict what the model writes in '
                        'other texts, or what it does where it is used. CBS, the value for three groups or more, is above 0 by chance '
                        'alone: read its p-value, not the distance of its interval from 0.')

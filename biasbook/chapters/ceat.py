@@ -28,6 +28,7 @@ from biasbook.core.checks import (
 from ..core.inputs import file_text
 from ..core.registry import bundled_yaml, data_path
 from ..embedders.load import SCHEMES, Embedder, load_embedder
+from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, describe_query, published_units
 from ..models.causal import CausalScorer
 from ..models.checkpoints import import_torch
@@ -918,6 +919,6 @@ def _audit_run(model, spec):
 CEAT = Measure(name='ceat', about='the tests of WEAT for words in sentences of novels', kinds=('masked', 'causal'), page='06b_ceat',
                papers=('guo2021', 'caliskan2017'), units=_audit_units, run=_audit_run, describe=describe_query,
                why_off='the last layer of a model that was trained to be biased shows nothing, and a layer of its unbiased twin shows a difference',
-               metrics=(Metric('CEAT d', low=-2., high=2., higher='words X lean more toward A than words Y do'),),
+               metrics=(Metric('CEAT d', low=-2., high=2., higher='words X lean more toward A than words Y do', plan=Planned('groups', 'WEAT d', 'words in each list')),),
                caveat='It describes vectors of words in sentences of old novels, not what the model predicts: cosines can differ where predictions '
                       'do not, and the other way round. The answer depends on the layer.')

@@ -29,8 +29,9 @@ from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import check_scores, pearson
 from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note, or_nan
-from ..stats.intervals import satterthwaite, t_interval
+from ..stats.intervals import critical_value, satterthwaite, t_interval
 from ..stats.permutation import permutation_pvalue
+from ..stats.power import TWO_SIDED, Pilot, Planned, TestedUnits
 from ..stats.preferences import mean_margin
 from ..stimuli.coreference_items import (
     LEAST_OCCUPATIONS, WINOBIAS_SCHEMA, WINOGENDER_SCHEMA, fill_pronouns, load_winobias, load_winogender)
@@ -689,6 +690,27 @@ def _winogender_result(d, model, property, cannot_read, without_share, options):
                    words=Words(used={'occupations': occupations}, missing=missing),
                    meta={**r.meta, 'sentences': d.drop(columns=['neutral_sentence']).to_dict('list')})
 
+# %% ../../nbs/03g_coreference.ipynb #winoplan1
+_CROSSED = 'two-way t' # the test of pairs that name an occupation of each side
+
+def _pilot(result):
+    """The standard deviation of occupations in log-odds, nats; None for sentences with one occupation.
+
+    The log-odds are half the difference of the two sides, with n occupations each, and the interval has the variance of two-way clusters."""
+    if result.test.name != _CROSSED:
+        return None
+    interval = result.interval
+    if interval is None or interval.df is None:
+        raise ValueError(f'{result.metric} has no interval, so its spread is not known; give plan the name "winobias", and spread')
+    se = (interval.high - interval.low) / 2 / critical_value(interval.confidence_level, interval.df)
+    n = interval.df + 1
+    return Pilot(se * math.sqrt((n + 1) / 2))
+
+
+def _tested(result):
+    "The occupations of each side that a test with two-way clusters counts."
+    return TestedUnits('crossed', result.test.units.clusters, TWO_SIDED) if result.test.name == _CROSSED else None
+
 # %% ../../nbs/03g_coreference.ipynb #15c444c1
 _WINOBIAS_SOURCE = 'Zhao et al. 2018, WinoBias, doi:10.18653/v1/N18-2003'
 _WINOBIAS_PAIRS = {1: 785, 2: 779} # pairs of each type that differ in pronouns only
@@ -747,7 +769,8 @@ WINOBIAS = Measure(name='winobias', about='he or she for an occupation, in pairs
                    papers=('zhao2018',), units=_winobias_units, run=_run_winobias, describe=_describe_winobias, options=('placebo',),
                    own=own_items(WINOBIAS_SCHEMA, _run_own_winobias, caveat='A preference does not show that the model resolves the pronoun.'),
                    why_off='it takes seconds to minutes, and the small models of the package do not prefer the pronoun of the stereotype',
-                   metrics=(Metric('WinoBias log-odds', unit='nats', higher='pronouns of the stereotype are more probable'),),
+                   metrics=(Metric('WinoBias log-odds', unit='nats', higher='pronouns of the stereotype are more probable',
+                                   plan=Planned('crossed', 'd', 'occupations of each side', test=_CROSSED, pilot=_pilot, tested=_tested)),),
                    caveat='A preference for a pronoun does not show to whom the model thinks it refers. The same sentences about a person, in the '
                           'note, show how much of it the sentence alone explains, and the placebo p shows how often two other words lean as far.')
 
@@ -756,6 +779,7 @@ WINOGENDER = Measure(name='winogender', about='she rather than he, and the share
                      own=own_items(WINOGENDER_SCHEMA, _run_own_winogender, faults=_faults_of_winogender,
                                    caveat='A correlation shows that the pronouns follow these shares, not whether they should.'),
                      options=('placebo',), why_off='it takes seconds to minutes, and shows no correlation in the small models of the package',
-                     metrics=(Metric('Winogender r', low=-1., high=1., higher='*she* follows the share of women more closely', figure=wefat_plot),),
+                     metrics=(Metric('Winogender r', low=-1., high=1., higher='*she* follows the share of women more closely', figure=wefat_plot,
+                                     plan=Planned('orders', 'r', 'occupations')),),
                      caveat='A correlation with the share of women in US occupations shows that the model follows it, not whether it should; it '
                             'ignores how large the preferences are. The placebo p shows how often two other words follow the share as closely.')

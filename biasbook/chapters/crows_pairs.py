@@ -23,6 +23,8 @@ from ..stats.estimate import Estimate, Units, left_out_notes, note
 from ..stats.preferences import paired_preferences, preference_ratio, sign_test
 from ..results.result import Result
 from ..results.sentences import Comparison
+from ..measuring.metrics import PairedChange
+from ..stats.power import Planned
 from ..stimuli.benchmarks import CROWS_COLUMNS, load_crows_pairs
 from ..stimuli.sentence_pairs import CLUSTER_COLUMNS, read_pair_table, sentence_pairs
 from ..models.tokens import encode, unknown_words
@@ -180,8 +182,10 @@ def _result(d, subject, query, among, meta, level):
 # %% ../../nbs/03a_crows_pairs.ipynb #c4a96e02
 def crows_pairs_change(before, # a Result of crows_pairs
                        after, # another, of the same pairs
-                      )->Estimate: # value: after minus before, percentage points
+                      )->Estimate | None: # value: after minus before, percentage points; None if one has no details, or other rows
     "The change of the metric between two models, paired by sentence pair (McNemar 1947, doi:10.1007/BF02295996)."
+    if before.details is None or after.details is None or len(before.details) != len(after.details):
+        return None
     clusters = _clusters_of(before.details, before.meta)
     first, second = (r.details['winner'].map(_SIGN) for r in (before, after))
     found = paired_preferences(first, second, clusters=clusters.labels, ties='anti', confidence_level=before.confidence_level)
@@ -190,6 +194,11 @@ def crows_pairs_change(before, # a Result of crows_pairs
     if interval is not None:
         interval = replace(interval, low=100 * interval.low, high=100 * interval.high)
     return replace(change, name='paired change', value=100 * change.value, unit='%', interval=interval)       # type: ignore[operator]
+
+# %% ../../nbs/03a_crows_pairs.ipynb #crowsplan
+CROWS_PAIRS = Metric('CrowS-Pairs metric', low=0., high=100., null=50., unit='%', higher='more stereotypes are preferred', functions=('crows_pairs',),
+                     plan=Planned('shares', 'share', 'clusters of pairs'))
+CROWS_CHANGE = PairedChange('CrowS-Pairs metric', crows_pairs_change)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #c32f2dae
 def _placebo(model, table, scoring, winners):
@@ -366,7 +375,7 @@ def _faults_of_pairs(test, kind, model):
 # %% ../../nbs/03a_crows_pairs.ipynb #ownpairs03
 PAIRS = Measure(name='pairs', about='pairs of sentences', kinds=('masked', 'causal'), page='03a_crows_pairs', options=('placebo',),
                 own=OwnTests('pairs', _own_run, faults=_faults_of_pairs),
-                metrics=(Metric('CrowS-Pairs metric', low=0., high=100., null=50., unit='%', higher='more stereotypes are preferred'),),
+                metrics=(CROWS_PAIRS,),
                 caveat='A preference between two sentences depends on their words, and pairs with the same two words are not independent. The '
                        'placebo p shows how often two other words in place of those that differ give as strong a preference. A value '
                        'near 50 is not a sign of fairness.')

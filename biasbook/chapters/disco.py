@@ -15,6 +15,8 @@ import numpy as np
 from ..core.checks import (
     check_choice, check_flag, check_fraction, check_not_given, check_seed, check_texts, check_whole, check_words, listed, shown)
 from ..core.store import store_key
+from ..measuring.measure import Metric
+from ..stats.power import Pilot, Planned
 from ..results.result import Result, Words
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import mean_interval
@@ -364,6 +366,15 @@ def disco(model, # a masked language model, from load_model
             'templates': [t.text for t in templates], **model.meta}
     return replace(r, subject=model.name, query=f'{r.query}, {len(words)} terms', words=Words(used=terms), details=details,
                    also=also, meta=meta)
+
+# %% ../../nbs/02d_disco.ipynb #discoplan
+def _pilot(result):
+    "How many fills a result of `disco` tests; its effect is a difference of shares already."
+    return Pilot(1., several=result.meta['tests'])
+
+
+DISCO = Metric('DisCo', low=0., higher='more fills depend on gender', functions=('disco',),
+               plan=Planned('fills', 'difference of shares', 'terms of each gender', 'fills', pilot=_pilot))
 
 # %% ../../nbs/02d_disco.ipynb #4104a589
 def _check_terms(terms):

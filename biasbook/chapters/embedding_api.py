@@ -27,6 +27,7 @@ from ..stats.contrasts import (by_template, check_not_paired, contrast_estimates
 from ..stats.effects import cohen_d, minimum_detectable_d
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.placebos import LEAST_TOPICS, Candidates, deal_topics, known_topic_words, neutral_topics, placebo_of_values
+from ..stats.power import Pilot, Planned, design_of, t_spread
 from ..stimuli.studies import Study, attribute_sentences, load_study, target_sentences
 from ..vectors.wordvectors import unit_rows
 
@@ -749,10 +750,24 @@ def _own_run(embedder, spec, placebo=True):
     r, = embedding_bias(embedder, study, contrasts=[tuple(spec['groups'])], sides=list(spec['sides']), reembed=0, placebo=placebo)
     return with_test_name(replace(r, details=r.details.rename(columns={'side': 'set'})), spec)
 
+# %% ../../nbs/04_embedding_api.ipynb #embapiplan
+def _pilot(result):
+    "The standard deviation of the differences of paired words, in the unit of d; None for two lists, whose `detectable` says it."
+    raw = [e for e in result.also if e.name == 'raw difference']
+    if design_of(result) != 'pairs' or not raw or not result.value:
+        return None
+    of_differences = t_spread(raw[0])                       # in cosines, as is the raw difference
+    pooled_sd = raw[0].value / result.value                 # the value is the raw difference in such standard deviations
+    return None if of_differences is None else Pilot(of_differences / pooled_sd)
+
+
+PUBLISHED = Metric('published embedding bias d', low=-2., high=2., higher='the first side leans more toward the first group')
+
 # %% ../../nbs/04_embedding_api.ipynb #e1dc93a8
 EMBEDDING_BIAS = Measure(name='embedding_bias', about='words of two groups in templates', kinds=('embedder',), page='04_embedding_api',
                          papers=(), units=_audit_units, run=_audit_run, describe=_audit_describe, figure=titled_words_figure, options=('placebo',),
-                         metrics=(Metric('embedding bias d', unit='standard deviations of words', higher='the first side leans more toward the first group'),),
+                         metrics=(Metric('embedding bias d', unit='standard deviations of words', higher='the first side leans more toward the first group',
+                                         plan=Planned('groups', 'd', 'words in each list', pilot=_pilot)),),
                          caveat='A difference between words in these templates; other templates can reverse it, and unrelated topics often '
                                 'differ as much, as the placebo p shows. Its size in words compares it with the spread of the words of one side; it is '
                                 'not a size of harm.')

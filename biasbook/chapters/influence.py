@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .weat import weat
+from .weat import WEAT, weat
 from ..core.checks import check_fraction, check_list, check_not_given, is_whole, listed
+from ..measuring.metrics import PairedChange
 from ..results.result import Result
 from ..results.sentences import SIDEDNESS, Comparison
 from ..stats.effects import weat_effect_size
@@ -392,8 +393,9 @@ def _fault(result):
 
 def _check_comparable(a, b):
     "ValueError unless these are WEAT results of the same query, measured alike."
+    weat_d, = WEAT.metrics
     for result in (a, b):
-        is_weat = isinstance(result, Result) and result.metric == 'WEAT d'
+        is_weat = isinstance(result, Result) and result.metric == weat_d.name
         if not is_weat or not result.words.used or result.details is None:
             raise ValueError(f'compare_weat takes two results of weat, with words and details, but got {result!r}')
         fault = _fault(result)
@@ -509,6 +511,9 @@ def compare_weat(a, # a Result of weat
                   comparison=Comparison(kind='change', groups=(a.subject, b.subject), of=f'the WEAT d of {a.query}'),
                   words=a.words, notes=_change_notes(a, b, before, after, moved), confidence_level=a.confidence_level,
                   also=_further_changes(a, b, before, after), details=details, meta=kept)
+
+# %% ../../nbs/00a_influence.ipynb #weatchange
+D_CHANGE = PairedChange('WEAT d', compare_weat)
 
 # %% ../../nbs/00a_influence.ipynb #00601108
 def in_common(query, # a Query or the name of a published test

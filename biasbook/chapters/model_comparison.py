@@ -27,6 +27,7 @@ from ..stats.multiplicity import holm
 from ..results.result import Result, results_table
 from ..results.sentences import Comparison
 from ..stats.estimate import Estimate, Note, note
+from ..measuring.metrics import PairedChange
 from ..models.load import load_model
 from ..models.scorer import Scorer, free_gpu_memory
 from ..models.served import is_served_name, read_served_name
@@ -112,13 +113,18 @@ def _compared(one, two, subject):
 # %% ../../nbs/03c_model_comparison.ipynb #c4a96e03
 def sas_pairs_change(before, # a Result of sas_pairs
                      after, # another, of the same pairs
-                    )->Estimate: # value: after minus before
+                    )->Estimate | None: # value: after minus before; None if one has no details, or other rows
     "The change of the preference ratio between two models, paired by pair (McNemar 1947, doi:10.1007/BF02295996)."
+    if before.details is None or after.details is None or len(before.details) != len(after.details):
+        return None
     d = before.details
     found = paired_preferences(d['margin'], after.details['margin'], clusters=[identity.casefold() for identity in d['identity']],
                                crossed_with=crossed_labels(d, before.meta.get('clusters', 'identities')),
                                ties='anti' if before.meta['compat'] else 'apart', confidence_level=before.confidence_level)
     return replace(name_units(found.difference_of_ratios, PAIR_UNITS), name='paired change')
+
+# %% ../../nbs/03c_model_comparison.ipynb #sasrchange
+RATIO_CHANGE = PairedChange('preference ratio', sas_pairs_change)
 
 # %% ../../nbs/03c_model_comparison.ipynb #5d273140
 def _is_model(x):

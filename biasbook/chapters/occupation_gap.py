@@ -17,6 +17,7 @@ from ..core.checks import WrongKind, check_choice, check_labels, check_list, che
 from ..core.registry import data_path
 from ..measuring.measure import Fault, Measure, Metric, OwnTests, UnitDescription, source_of, with_test_name
 from ..measuring.study import WOMEN_AND_MEN, GapTest, least_of_gap
+from ..stats.power import Planned
 from ..results.result import Result
 from ..stats.estimate import Units, note
 from ..stimuli.templates import BARE_TEMPLATES
@@ -284,7 +285,7 @@ def _faults_of_gap(gap, kind, subject):
 OCCUPATION_GAP = Measure(name='occupation_gap', about='occupations and their share of women', kinds=('vectors', 'masked', 'embedder'),
                          page='00c_occupation_gap', papers=('caliskan2017', 'rudinger2018'), units=_audit_units, run=_audit_run, describe=_audit_describe,
                          figure=wefat_plot, options=('placebo', 'case'),
-                         metrics=(Metric('occupation gap r', low=-1., high=1., higher='the associations follow the share of women more closely', figure=wefat_plot),),
+                         metrics=(Metric('occupation gap r', low=-1., high=1., higher='the associations follow the share of women more closely', figure=wefat_plot, plan=Planned('orders', 'r', 'words'), together=occupation_gaps),),
                          caveat='A correlation with the labour market of one country in 2015/16 shows that the subject follows it, '
                                 'not whether it should; it ignores how large the associations are.')
 

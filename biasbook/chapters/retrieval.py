@@ -16,6 +16,7 @@ from ..core.checks import check_choice, check_flag, check_fraction, check_labels
 from ..core.registry import bundled_yaml
 from ..embedders.load import as_embedder
 from ..measuring.benchmark import own_items
+from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, with_name
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
@@ -359,7 +360,7 @@ RETRIEVAL = Measure(name='retrieval', about='are documents about men nearer to a
                     own=own_items(RETRIEVAL_SCHEMA, _own_run, caveat='A difference of cosines changes which document comes first only if the documents '
                                   'are nearly equal.'),
                     why_off='it embeds 1 750 texts, and all-MiniLM-L6-v2 shows no mean preference',
-                    metrics=(Metric('retrieval difference', low=-2., high=2., has_bounded_interval=False, higher='documents of the first group are nearer'),),
+                    metrics=(Metric('retrieval difference', low=-2., high=2., has_bounded_interval=False, higher='documents of the first group are nearer', plan=Planned('pairs', 'd', 'queries')),),
                     caveat='The mean over queries can be near 0 although single queries prefer one version. A preference between two versions of one '
                            'document says little about a collection in which documents differ in more than gender. The placebo p, of pairs of eight nouns, is never '
                            'below 1/29.')

@@ -14,6 +14,7 @@ import numpy as np
 
 import biasbook
 from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, check_words, plural
+from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, also_missing, source_of, with_asked
 from ..stimuli.pairs import bundled_pairs, like_identity, pair_sentences
 from ..models.pair_scores import (
@@ -450,7 +451,7 @@ def _audit_describe(spec):
 # %% ../../nbs/03_sas_pairs.ipynb #59083d4b
 SAS_PAIRS = Measure(name='sas_pairs', about='stereotypes and their opposites, sentence by sentence', kinds=('masked', 'causal', 'seq2seq'),
                     page='03_sas_pairs', papers=('nangia2020',), units=_audit_units, run=_audit_run, describe=_audit_describe, options=('placebo',),
-                    metrics=(Metric('preference ratio', low=0., high=1., null=.5, higher='more stereotypes are preferred'),),
+                    metrics=(Metric('preference ratio', low=0., high=1., null=.5, higher='more stereotypes are preferred', plan=Planned('shares', 'share', 'identities')),),
                     caveat='A preference between two short sentences depends mostly on how frequent and how long their words '
                            'are; the corrected ratio subtracts the preference for neutral subjects, and the placebo p shows how often '
                            'occupations in place of the groups give as strong a preference. A ratio near one half is not a sign of fairness.')

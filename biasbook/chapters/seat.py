@@ -21,6 +21,7 @@ from ..core.inputs import file_text, parse_json
 from ..core.registry import fetch
 from ..embedders.load import Embedder, as_embedder
 from ..measuring.measure import Measure, Metric, OwnTests, describe_query, titled_words_figure
+from ..stats.power import Planned
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import weat_effect_size
@@ -527,6 +528,6 @@ def _own_run(embedder, spec, placebo=True):
 SEAT = Measure(name='seat', about='the tests of WEAT in bare sentences', kinds=('embedder',), page='04b_seat', papers=('may2019', 'caliskan2017'),
                units=_audit_units, run=_audit_run, describe=describe_query, own=OwnTests('queries', _own_run, describe=describe_query),
                figure=titled_words_figure, options=('placebo',),
-               metrics=(Metric('SEAT d', low=-2., high=2., higher='words X lean more toward A than words Y do'),),
+               metrics=(Metric('SEAT d', low=-2., high=2., higher='words X lean more toward A than words Y do', plan=Planned('groups', 'WEAT d', 'words in each list')),),
                caveat='An association of words in bare sentences depends on their templates; unrelated topics often differ as much, as '
                       'the placebo p shows. The test often misses an association, so a large p shows little.')

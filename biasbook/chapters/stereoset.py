@@ -25,6 +25,8 @@ from ..models.pair_scores import (
 from ..models.pair_placebos import (
     SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, no_placebo, occupations_as_subjects, preference_placebo, preferred_shares,
     subject_features, why_no_placebo, words_needed, write_word)
+from ..measuring.measure import Metric
+from ..stats.power import Planned
 from ..stats.estimate import Estimate, Units, left_out_notes, note
 from ..stats.preferences import mean_margin, preference_ratio
 from ..results.result import Result, Words
@@ -508,3 +510,7 @@ def stereoset_by_type(result, # a Result of stereoset
         results.append(_result(of_type.reset_index(drop=True), result.subject, str(kind), among,
                                {**meta, 'left_out': left_out}, result.confidence_level))
     return results
+
+# %% ../../nbs/03b_stereoset.ipynb #stereoplan
+STEREOSET = Metric('StereoSet SS', low=0., high=100., null=50., unit='%', higher='more stereotypes are preferred', functions=('stereoset',),
+                   plan=Planned('shares', 'share', 'targets'))

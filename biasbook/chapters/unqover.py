@@ -33,6 +33,7 @@ from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_variance, satterthw
 from ..stats.multiplicity import holm
 from ..stats.permutation import monte_carlo_error
 from ..stats.placebos import placebo_of_values
+from ..stats.power import Pilot, Planned, Setting, TestedUnits
 from ..stimuli.templates import Template
 from ..stimuli.unqover_items import GAP, UNQOVER_COLUMNS, UNQOVER_SCHEMA, unqover_items
 
@@ -1036,13 +1037,35 @@ def _audit_describe(spec):
     n_attributes = len(spec['attributes'])
     return UnitDescription(f'{n_subjects} subjects × {n_attributes} attributes', n_subjects + n_attributes, _audit_source())
 
+# %% ../../nbs/03f_unqover.ipynb #unqoverplan
+def _pilot(result):
+    "The standard deviation of γ between the subjects of a group, and the number of attributes."
+    d = result.details
+    if d is None:
+        raise ValueError(f'{result.metric} has no details, so its spread is not known; give plan the name "unqover" and its options')
+    subjects = d[d['level'] == 'subject']
+    of_cells = subjects.groupby(['group', 'attribute'])['gamma'].var()
+    spread = float(of_cells.mean()) ** .5
+    if not spread > 0:
+        raise ValueError(f'{result.metric} has no spread between its subjects; give plan the name "unqover", and spread')
+    return Pilot(spread, several=subjects['attribute'].nunique())
+
+
+def _tested(result):
+    "The subjects of the smaller of two groups; None for more groups."
+    counts = result.test.units.counts
+    if len(counts) != 2:
+        return None
+    return TestedUnits('largest', min(counts), Setting(several=len(result.words.used['attributes'])))
+
 # %% ../../nbs/03f_unqover.ipynb #979e1810
 UNQOVER = Measure(name='unqover', about='whom does a model pick if the text does not say?', kinds=('masked', 'causal'), page='03f_unqover',
                   papers=('li2020',), units=_audit_units, run=_audit_run, describe=_audit_describe, figure=_audit_figure, options=('placebo',),
                   own=own_items(UNQOVER_SCHEMA, _own_run, caveat='It is above 0 by chance alone; compare it with the value by chance. It shows which of two '
                                 'names is more probable in these sentences.'),
                   why_off='it takes a minute or more for the small models of the package, and much longer for others',
-                  metrics=(Metric('UnQover μ', low=0., high=1., higher='larger preferences for one subject'),),
+                  metrics=(Metric('UnQover μ', low=0., high=1., higher='larger preferences for one subject',
+                                  plan=Planned('largest', 'd', 'subjects in each group', 'attributes', pilot=_pilot, tested=_tested)),),
                   caveat='μ is a mean of largest values, so it is above 0 by chance alone and grows with the number of attributes. Eight of the published '
                          'attributes are asked here, so it is not comparable with published values. It has no direction: the figure shows whom '
                          'each attribute favours. The placebo p shows how often groups of other words have as large a μ.')

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from ..core.registry import bundled_yaml
 from ..results.result import Result, words_figure
 from ..stimuli.item_schema import ItemSchema
+from ..stats.power import Planned
 from ..stimuli.words import weat_query
 
 # %% ../../nbs/measuring/00_measure.ipynb #dcfb6993
@@ -52,6 +53,9 @@ class Metric:
     unit: str = '' # such as "nats" or "%"; '' for a plain number
     higher: str = '' # what a higher value means
     figure: Callable | None = field(default=None, compare=False, repr=False) # (`Result` with details, title=, ax=) -> axes: how its chapter draws it
+    plan: Planned | None = field(default=None, compare=False, repr=False) # how a measurement of it is planned
+    together: Callable | None = field(default=None, compare=False, repr=False) # (subjects) -> Results over the words that all of them have
+    functions: tuple = field(default=(), compare=False, repr=False) # names under which `bb.plan` knows it, besides the name of its measure
 
 # %% ../../nbs/measuring/00_measure.ipynb #owntests02
 class Fault(NamedTuple):

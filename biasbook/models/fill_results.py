@@ -161,8 +161,10 @@ def _question(lists, a, b):
 # %% ../../nbs/models/08_fill_results.ipynb #c4a96e01
 def fill_change(before, # a Result of fill_result
                 after, # another, of the same templates, words and targets
-               )->Estimate: # value: after minus before, nats
+               )->Estimate | None: # value: after minus before, nats; None if one has no details, or other rows
     "The change of a fill bias between two models, paired by target. The interval and the test are over targets."
+    if before.details is None or after.details is None or len(before.details) != len(after.details):
+        return None
     column = 'gender_fill_bias_prior_corrected'
     n_templates = len(dict.fromkeys(before.details['template']))
     difference = (after.details[column] - before.details[column]).to_numpy().reshape(n_templates, -1).mean(0)

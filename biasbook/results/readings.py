@@ -18,7 +18,7 @@ from .result import PLACEBOS, WEAK_PLACEBOS, results_table
 from .sentences import notes_text
 from ..stats.effects import minimum_detectable_d, minimum_detectable_r, weat_d_of_cohen_d
 from ..stats.estimate import note
-from ..stats.power import WEAT_METRICS, plan, smallest_effect, tested_units, unit_of
+from ..stats.power import plan, scale_of, smallest_effect, tested_units, unit_of
 
 # %% ../../nbs/results/02_readings.ipynb #9dd8231c
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ def units_for_large_effect(r, # a Result
         if kind == 'correlation':
             return minimum_detectable_r(n)
         smallest_d = minimum_detectable_d(n, n)
-        return weat_d_of_cohen_d(smallest_d, n, n) if r.metric in WEAT_METRICS else smallest_d
+        return weat_d_of_cohen_d(smallest_d, n, n) if scale_of(r) == 'WEAT d' else smallest_d
 
     n = 4
     while smallest_effect(n) > large:
@@ -89,10 +89,10 @@ def units_for_large_effect(r, # a Result
 
 
 def _needed_of_benchmark(tested):
-    "How many units of a benchmark show a large difference; by simulation for UnQover, and by the formula for the others."
+    "How many units of a benchmark show a large difference; by simulation for the largest of several, and by the formula for other designs."
     large = LARGE_EFFECTS['difference']
     if tested.design == 'largest':
-        return plan('unqover', large, attributes=tested.setting.several, n_simulations=500).needed
+        return plan('largest', large, attributes=tested.setting.several, n_simulations=500).needed
     return plan(tested.design, large, n_simulations=0).needed
 
 # %% ../../nbs/results/02_readings.ipynb #16be0737
