@@ -133,10 +133,17 @@ def _open_again(subject, checksum, served_run, bos):
     return opened
 
 
+def _run_unit(name):
+    "The function that runs a unit of the measure with this name. ValueError if this machine has no such measure."
+    if name not in measure_index():
+        raise ValueError(f'the machine of this worker has no measure {name}; install the package that brings it there, too')
+    return find_measure(name).run_unit
+
+
 def _work(run, subject, facts, spec, options, threads, bos):
     "The outcome of a unit; only an interrupt is raised. `run` is the name of a measure, or the function of one that is in no index."
     try:
-        run_unit = find_measure(run).run_unit if isinstance(run, str) else run
+        run_unit = _run_unit(run) if isinstance(run, str) else run
         opened = _open_again(subject, facts.checksum, facts.served_run, bos) if isinstance(subject, str) else subject
         with _torch_threads.set_to(threads):
             result = run_unit(opened, spec, **options)

@@ -194,7 +194,7 @@ def own_queries(run, # vectors, a `Query` as plain data, options -> `Result`
     "How a measure of word vectors takes the queries of a study. Their templates are for embedders."
     def run_query(vectors, spec, **options):
         query = {key: value for key, value in spec.items() if key != 'templates'}
-        return run(vectors, query, **options)
+        return with_test_name(run(vectors, query, **options), spec)
 
     def units(spec):
         name = unit_name(beside, spec['name'])
