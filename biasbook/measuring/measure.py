@@ -58,6 +58,15 @@ class Measure:
     metrics: tuple = () # the `Metric`s of its results
     options: tuple = () # the options of an audit that `run` takes as keyword arguments: "placebo", and for word vectors "case"
     why_off: str = '' # why an audit runs it only if it is named; '' for a measure that runs by default
+    metric_of: Callable | None = None # specification -> the name of the one metric that this unit reports; None: any of them
+
+    def metrics_of(self,
+                   spec, # the specification of a unit
+                  )->tuple: # of `Metric`s
+        "What a unit can report."
+        if self.metric_of is None:
+            return self.metrics
+        return tuple(metric for metric in self.metrics if metric.name == self.metric_of(spec))
 
     def options_for(self,
                     kind, # of a subject, such as "masked"
