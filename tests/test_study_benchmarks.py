@@ -217,7 +217,7 @@ def test_commands(tmp_path, monkeypatch):
     audited = run(command_line, ['audit', 'novels-mini-masked', 'novels-mini-causal', '--study', 'mine.yaml', '--out', 'out', '--limit', 'tired: abs(value) <= .1'])
     assert audited.exit_code == 1 and 'exceeded' in audited.output, audited.output
     assert 'Not run\nages in novels-mini-masked: bbq needs' in audited.output
-    only = run(command_line, ['audit', 'novels-mini-causal', '--study', 'mine.yaml', '--out', 'only', '--only', 'ages*', '--limit', 'ages: abs(value) <= 100'])
+    only = run(command_line, ['audit', 'novels-mini-causal', '--study', 'mine.yaml', '--out', 'only', '--only', 'ages*', '--limit', 'ages: abs(value) <= 99'])
     assert only.exit_code == 0 and '1 question asked' in only.output, only.output
     misfit = run(command_line, ['audit', 'googlenews-mini', '--study', 'mine.yaml', '--out', 'none'])
     assert misfit.exit_code == 2 and 'has no test for that' in misfit.output
@@ -321,7 +321,7 @@ def test_limits_on_benchmarks(tmp_path, monkeypatch):
     items = [{'query': f'query {k}', 'version': group, 'document': f'{group} page {k}'} for k in range(12) for group in ('male', 'female')]
     study = bb.Study(benchmarks=[{'name': 'helpers', 'measure': 'retrieval', 'groups': ['male', 'female'], 'items': items}])
     audit = bb.audit(from_callable(hash_vectors, 'by hash'), study=study, resume=False)
-    limits = ['helpers: abs(value) <= 2', 'retrieval/*: p > .05 and low >= -1.9 and high <= 1.9', 'helpers: p > .05 and low >= -2 and high <= 2',
+    limits = ['helpers: abs(value) <= 1.9', 'retrieval/*: p > .05 and low >= -1.9 and high <= 1.9', 'helpers: p > .05 and low >= -2 and high <= 2',
               'retrieval: n >= 13']
     statuses = [outcome.status for outcome in bb.check_limits(audit, limits)]
     assert statuses == ['within', 'within', 'too little data', 'exceeded']          # a difference of cosines is between -2 and 2
@@ -383,7 +383,7 @@ queries:
 pairs:
 - {name: tears, sentences: [[She cried., He cried.], [She wept., He wept.]]}
 limits:
-- "jobs: value <= 2"
+- "jobs: value <= 1.9"
 - "tears: high <= 99"
 """)
     found = bb.audit('googlenews-mini', ['WEAT', 'weat'], study=study, placebo=False, resume=False)

@@ -31,8 +31,8 @@ import biasbook
 from ..core.checks import UnknownName, check_path, close_names, did_you_mean, joined, listed, plural
 from ..core.inputs import file_text, parse_json
 from .config import CASES, DEBIAS, MISSING, MOST_JOBS, bos_of, check_cluster, read_config, with_key_env, with_options
-from .names import why_impossible
-from ..measuring.index import measure_names, plain_name
+from .names import why_impossible, why_nothing
+from ..measuring.index import measure_names
 from .study_commands import check_command, new_command
 from .task_commands import export_tasks_command
 
@@ -373,9 +373,11 @@ def _limit_options(example):
 def _parsed_limits(ctx, limits, about):
     "The Limits of --limit; BadParameter for a wrong one. Warns of a limit that few data satisfy."
     from biasbook.results.tables import printable
-    from biasbook.auditing.limits import parse_limits, unbounded_absence
+    from biasbook.auditing.limits import check_can_fail, parse_limits, unbounded_absence
     try:
         parsed = parse_limits(list(limits), about=about)
+        for limit in parsed:
+            check_can_fail(limit)
     except ValueError as e:
         raise click.BadParameter(printable(str(e)), ctx, param_hint='--limit') from e
     for limit in parsed:
@@ -826,7 +828,6 @@ def _without_effect(options, subjects, with_limits):
 def _check_effect_of_choices(ctx, options, subjects, rows):
     "UsageError for a --measure or an --only that fits no SUBJECT, although another one does."
     from biasbook.auditing.measures import choose_units
-    from biasbook.auditing.names import KIND_WORDS
     from biasbook.auditing.subjects import kinds_of
     kinds = kinds_of(subjects)
     if kinds is None:
@@ -836,9 +837,9 @@ def _check_effect_of_choices(ctx, options, subjects, rows):
     chosen += [('--only', pattern, list(choose_units(rows, [pattern]))) for pattern in options['only']]
     for flag, name, measures in chosen:
         wanted = dict.fromkeys(kind for measure in measures for kind in kinds_of_measure[measure])
-        if not kinds & wanted.keys():
-            raise click.UsageError(f'{flag} {name} measures nothing here: it is for {joined([KIND_WORDS[kind] for kind in wanted], "or")}, '
-                                   'and no SUBJECT is one', ctx)
+        problem = why_nothing(f'{flag} {name}', wanted, kinds)
+        if problem:
+            raise click.UsageError(problem, ctx)
 
 # %% ../../nbs/auditing/11_cli.ipynb #75b37f73
 def _folder_of(out):
@@ -1133,26 +1134,20 @@ def _study_of(ctx, options):
             raise click.UsageError('--allow-outside is for --study', ctx)
         return None
     from biasbook.auditing.names import KIND_WORDS
-    from biasbook.auditing.own_tests import measures_of_study
+    from biasbook.auditing.own_tests import rows_of_study
     from biasbook.auditing.subjects import kind_of
     from biasbook.measuring.study import read_study
     try:
         study = read_study(options['study'], options['allow_outside'])
-        rows = measures_of_study(study, options['with_builtin'], options['measures'])
-        names = [row.name for row in rows]
-        wanted = {plain_name(name): name for name in options['measures']}
-        unknown = [name for plain, name in wanted.items() if plain not in names]
-        if unknown:
-            raise ValueError(f'{options["study"]} has no tests of {joined(unknown)}; it has {joined(names)}')
-        kinds = {kind for row in rows for kind in row.kinds}
+        rows = rows_of_study(study, options['measures'], options['with_builtin'], str(options['study']))
+        kinds = {kind for row in rows.known for kind in row.kinds}
         for subject in options['subjects']:
             kind = kind_of(subject)
             if kind is not None and kind not in kinds:
-                raise ValueError(f'{subject} is {KIND_WORDS[kind]}, and {options["study"]} has no test for that; it has {joined(names)}')
+                raise ValueError(f'{subject} is {KIND_WORDS[kind]}, and {options["study"]} has no test for that; it has {joined([row.name for row in rows.known])}')
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
-    measured = [row for row in rows if row.name in wanted] if wanted else rows
-    return _StudyToMeasure(str(options['study']), measured, rows, _parsed_limits(ctx, study.limits, 'results'))
+    return _StudyToMeasure(str(options['study']), rows.measured, rows.known, _parsed_limits(ctx, study.limits, 'results'))
 
 
 def _check_names_of_limits(ctx, limits, rows):

@@ -94,23 +94,23 @@ class _Test(NamedTuple):
         options = {name: value for name, value in options.items() if name in self.measure.options}
         try:
             return self.measure.run_unit(subject, self.spec, **options)
-        except ValueError:
+        except (ValueError, OSError):           # OSError for items that cannot be downloaded
             return None                         # `check_study` tells the user why
 
 
-def _tests_for(study, kind):
-    "The tests of a study that are measured on this kind of subject, and whose cost is counted."
-    tests = []
-    for row in measures_of_study(study):
-        if kind in row.kinds and row.own.is_counted:
-            tests += [_Test(row, spec) for spec in row.units().values()]
-    return tests
+def _is_counted(row, spec, kind):
+    "Can the time of a test be estimated? Of word vectors that of queries and of gaps."
+    return row.is_counted and (kind != 'vectors' or 'X' in spec or 'groups' in spec)
 
 
-def _not_counted(study, kind):
-    "The names of the tests that are measured on this kind of subject and not counted."
-    rows = [row for row in measures_of_study(study) if kind in row.kinds and not row.own.is_counted]
-    return tuple(name for row in rows for name in row.units())
+def _tests_for(rows, kind):
+    "The tests of these measures that are run on this kind of subject and counted."
+    return [_Test(row, spec) for row in rows if kind in row.kinds for spec in row.units().values() if _is_counted(row, spec, kind)]
+
+
+def _not_counted(rows, kind):
+    "The names of the other tests that are run on this kind of subject."
+    return tuple(name for row in rows if kind in row.kinds for name, spec in row.units().items() if not _is_counted(row, spec, kind))
 
 # %% ../../nbs/auditing/01b_cost.ipynb #38dd784b
 class _DryRun(NamedTuple):
@@ -306,7 +306,7 @@ class WorkEstimate:
         if self.trial:
             text += f'; the speed is from a trial of {self.trial}'
         if self.not_counted:
-            text += f'; {joined(self.not_counted)} {"comes" if len(self.not_counted) == 1 else "come"} on top, because {"its" if len(self.not_counted) == 1 else "their"} cost is not estimated'
+            text += f'; {joined(self.not_counted)} {"comes" if len(self.not_counted) == 1 else "come"} on top: the time of {"this test" if len(self.not_counted) == 1 else "these tests"} is not estimated'
         return text
 
     @property
@@ -384,6 +384,7 @@ def estimate_work(study, # a Study, or the path of a study file
                   case='auto', # of words in word vectors, as for bb.audit: "auto", "keep" or "lower"
                   placebo=True, # count the comparison with placebos, as for bb.audit? False leaves out its sentences and draws
                   seconds_to_open=0., # of an opened subject: how long that took
+                  rows=None, # measures of the study, from rows_of_study; None: all of it
                  )->WorkEstimate:
     """How much an audit of this study computes on a subject, and how long that takes. ValueError for a bad study, subject or case.
 
@@ -397,9 +398,10 @@ def estimate_work(study, # a Study, or the path of a study file
     kind, opened = open_subject(subject)
     seconds_to_open += time.process_time() - start
     clock = _clock_of(opened)
-    left = _not_counted(study, kind)
+    rows = measures_of_study(study) if rows is None else rows
+    left = _not_counted(rows, kind)
     with _one_thread_of_torch():
-        dry = _dry_run(_tests_for(study, kind), opened, kind, clock, case, placebo)
+        dry = _dry_run(_tests_for(rows, kind), opened, kind, clock, case, placebo)
         plan = None
         if kind == 'vectors':
             found = _time_of_topics(dry, opened, clock, case) if placebo else _Seconds(0., 0., 0., '')

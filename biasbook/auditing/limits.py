@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['LIMIT_FIELDS', 'CHANGE_FIELDS', 'STATUSES', 'Limit', 'parse_limit', 'limit_texts', 'parse_limits',
-           'unbounded_absence', 'LimitOutcome', 'limit_fields', 'check_limits', 'limits_exit_code', 'LimitedTest',
-           'tests_of_limit', 'check_before_measuring', 'why_undecidable', 'check_change_limits', 'outcomes_to_data',
-           'outcomes_from_data']
+           'unbounded_absence', 'LimitOutcome', 'limit_fields', 'check_can_fail', 'check_limits', 'outcomes_of_audit',
+           'limits_exit_code', 'LimitedTest', 'tests_of_limit', 'check_before_measuring', 'why_undecidable',
+           'check_change_limits', 'outcomes_to_data', 'outcomes_from_data']
 
 # %% ../../nbs/auditing/03a_limits.ipynb #79527a16
 import fnmatch
@@ -24,6 +24,7 @@ from ..results.result import PLACEBOS, Result
 from ..results.sentences import (limit_advice_text, limit_facts_text, limit_text, little_data_text, no_subject_text, not_found_text,
                                         unbounded_text)
 from .names import KIND_WORDS
+from ..measuring.index import metric_from_data, same_spelling
 from ..measuring.metrics import find_metric
 
 # %% ../../nbs/auditing/03a_limits.ipynb #431a5dcf
@@ -753,23 +754,31 @@ def _fact(part, record):
 _LARGEST_DETECTABLE = 2. # in large effects; a correlation of 1 is two of them
 
 
-def _at_the_ends(record, r):
-    "The fields of a result whose interval goes over the whole scale of its measure, as far as that is known."
-    low, high = _scale(r)
+def _at_the_ends(record, r, metric):
+    "The fields of a result whose interval goes over the whole scale of its `Metric`, as far as that is known."
+    low, high = _scale(r) if metric is None else (metric.low, metric.high)
     return {**record, 'detectable': _LARGEST_DETECTABLE, 'low': low, 'high': high}
 
 
+def _metrics_of_audit(audit):
+    "The metrics that the measures of an audit declare: (name of the measure, name of the metric) -> `Metric`. ValueError for other data."
+    found = {}
+    for measure in audit.about_part('measures'):
+        declared = audit.facts('measures', measure).get('metrics') or []
+        _check_list(declared, f'the metrics of {measure}')
+        for metric in map(metric_from_data, declared):
+            found[measure, metric.name] = metric
+    return found
+
+
 def _scale(r):
-    "The smallest and the largest value of the measure of a result, as far as they are known."
-    metric = find_metric(r.metric)
-    if metric is not None:
-        return metric.low, metric.high
+    "The smallest and the largest value of a result whose metric nothing declares, as far as they are known."
     reach = _reach(r)
     return r.null - reach, r.null + reach
 
 
 def _reach(r):
-    "How far a value of a metric that no chapter declares can be from the null, as far as that is known."
+    "How far such a value can be from the null, as far as that is known."
     if r.meta.get('value_unit') == '%':
         return 100.
     kind = '' if r.comparison is None else r.comparison.kind
@@ -808,10 +817,6 @@ def _decided(limit, record, ends):
     return verdict
 
 # %% ../../nbs/auditing/03a_limits.ipynb #5885fffa
-def _comparable(name):
-    return name.casefold().replace('_', ' ')
-
-
 def _names(measure, *names):
     "All names under which a pattern can find a result, in the order in which they are suggested."
     own = [name for name in dict.fromkeys(names) if name]
@@ -824,8 +829,8 @@ def _result_names(r):
 
 
 def _matches(pattern, names):
-    pattern = _comparable(pattern)
-    return any(fnmatch.fnmatchcase(_comparable(name), pattern) for name in names)
+    pattern = same_spelling(pattern)
+    return any(fnmatch.fnmatchcase(same_spelling(name), pattern) for name in names)
 
 
 def _meant(pattern, all_names):
@@ -834,8 +839,8 @@ def _meant(pattern, all_names):
     for names in all_names:
         known.update(dict.fromkeys(names[:1]))
         known.update({f'{name.partition("/")[0]}/*': None for name in names if '/' in name and name.endswith(names[0])})
-    by_lower_case = {_comparable(name): name for name in known}
-    return did_you_mean(_comparable(pattern), by_lower_case, show=by_lower_case.get,
+    by_lower_case = {same_spelling(name): name for name in known}
+    return did_you_mean(same_spelling(pattern), by_lower_case, show=by_lower_case.get,
                         otherwise=f'there are {", ".join(list(known)[:12]) or "none"}')
 
 # %% ../../nbs/auditing/03a_limits.ipynb #ac899c95
@@ -882,121 +887,7 @@ def limit_fields(results, # Results, of one or more subjects
         records.append({**record, 'reading': reading, 'stands_out': reading == 'stands out' if is_decided else None})
     return records
 
-# %% ../../nbs/auditing/03a_limits.ipynb #83a8638e
-class _Measured(NamedTuple):
-    "Something that a limit can be about."
-    names: list
-    where: str # for the message
-    record: dict # field -> value, None where it is not known
-    ends: dict # the same at the ends of the scale
-    result: Result
-
-
-class _Failed(NamedTuple):
-    "Something that could not be measured."
-    names: list # empty for a whole subject, which every limit is about
-    where: str
-    error: str
-
-
-def _outcome(limit, measured):
-    "The outcome of a limit for one result."
-    verdict = _decided(limit, measured.record, measured.ends)
-    facts = limit_facts_text({name: measured.record[name] for name in limit.fields})
-    why = ''
-    if verdict.holds is not None:
-        status = 'within' if verdict.holds else 'exceeded'
-    elif verdict.why == 'unknown':
-        status = 'not measured'
-    else:
-        status = 'too little data'
-        why = little_data_text(verdict.why, _advice(limit))
-    return LimitOutcome(limit, measured.result, status, limit_text(status, measured.where, limit.expression, facts, why))
-
-
-def _checked(limits, measured, failed):
-    "The outcomes of all limits, in their order."
-    outcomes = []
-    for limit in limits:
-        found = [_outcome(limit, each) for each in measured if _matches(limit.pattern, each.names)]
-        for each in failed:
-            if not each.names or _matches(limit.pattern, each.names):
-                found.append(LimitOutcome(limit, None, 'not measured', f'{each.where}: {each.error}'))
-        if not found:
-            all_names = [each.names for each in (*measured, *failed) if each.names]
-            found.append(LimitOutcome(limit, None, 'not measured', not_found_text(limit.pattern, _meant(limit.pattern, all_names))))
-        outcomes += found
-    return outcomes
-
-# %% ../../nbs/auditing/03a_limits.ipynb #d6966685
-def check_limits(results, # a list of Results, one Result, or an Audit
-                 limits, # a text such as "weat6: abs(value) <= 1", a Limit, a mapping of patterns to conditions, or a list of these
-                 failures=(), # what could not be measured: dictionaries, as in an Audit
-                )->list: # a LimitOutcome for each limit and each result that it names: limit, result, status and message
-    """Compare results with limits, such as "weat6: abs(value) <= 1".
-
-    The outcome of a limit is *within*, *exceeded*, *not measured* or *too little data*. A limit on anything that is missing is not
-    measured, and never within. A limit that asks for absence, such as `p > .05`, has too little data unless it bounds the interval or
-    states the power: with few words no association is ever significant.
-
-    Raises: ValueError for a limit that is not valid, with the place of the mistake.
-
-    Example:
-        >>> import biasbook as bb
-        >>> r = bb.weat('googlenews-mini', 'weat7', placebo=False)
-        >>> for outcome in bb.check_limits(r, ['weat7: abs(value) <= .5', 'weat7: p > .01']):
-        ...     print(outcome.limit.text, '→', outcome.status)
-        weat7: abs(value) <= .5 → exceeded
-        weat7: p > .01 → too little data
-    """
-    parsed = parse_limits(limits)
-    if hasattr(results, 'failures'):
-        failures = [*results.failures, *failures]
-        results = results.results
-    results = [results] if isinstance(results, Result) else list(results)
-    measured = []
-    for r, record in zip(results, limit_fields(results)):
-        measured.append(_Measured(_result_names(r), f'{r.label} in {r.subject}', record, _at_the_ends(record, r), r))
-    return _checked(parsed, measured, [_failed(failure) for failure in failures])
-
-
-def _failed(failure):
-    "A failure of an audit."
-    name = failure.get('measure', '')
-    measure, _, unit = failure.get('unit', '').partition('/')
-    names = _names(measure, name, unit) if name else []
-    where = f'{name} in {failure["subject"]}' if name else failure['subject']
-    return _Failed(names, where, failure['error'])
-
-# %% ../../nbs/auditing/03a_limits.ipynb #94ac4cb8
-def limits_exit_code(outcomes, # LimitOutcomes
-                     something_failed:bool=False, # whether something could not be measured
-                    )->int:
-    "0 if all limits are within, 1 if one is exceeded, 3 if something was not measured or has too little data."
-    statuses = {outcome.status for outcome in outcomes}
-    if 'exceeded' in statuses:
-        return 1
-    return 3 if something_failed or statuses - {'within'} else 0
-
-# %% ../../nbs/auditing/03a_limits.ipynb #becd252a
-class LimitedTest(NamedTuple):
-    "A test that a limit is about, before it is measured."
-    name: str
-    kinds: tuple # of subjects that it takes
-
-
-def tests_of_limit(limit, # a Limit on results
-                   measures, # of an audit, such as MEASURES
-                  )->list: # of LimitedTests
-    "The tests whose names fit the pattern of a limit."
-    found = []
-    for measure in measures:
-        for unit, spec in measure.units().items():
-            if _matches(limit.pattern, _names(measure.name, unit, measure.describe_unit(spec).groups)):
-                found.append(LimitedTest(unit, measure.kinds))
-    return found
-
-
+# %% ../../nbs/auditing/03a_limits.ipynb #5e77ed01
 _RANGES = {'p': (0., 1.), 'p_adjusted': (0., 1.), 'placebo': (0., 1.), 'placebo_adjusted': (0., 1.), 'missing_share': (0., 1.),
            'n': (0., math.inf), 'detectable': (0., math.inf)} # of fields that are alike in all measures
 _IN_UNITS = ('value', 'null', 'low', 'high') # fields in the unit of a measure
@@ -1054,18 +945,33 @@ def _comparisons(part):
     return [part] if isinstance(part, _Compared) else []
 
 
-def _impossible_number(limit, metrics):
-    "A sentence about a number of a limit that the field beside it can never be; '' if there is none. `metrics` are of the tests of the limit."
+def _is_settled(sign, low, high, number):
+    "Does the comparison of a field from `low` to `high` with a number have the same outcome for each value of the field?"
+    if sign in ('<', '>='):
+        return number > high or number <= low
+    if sign in ('<=', '>'):
+        return number >= high or number < low
+    return not low <= number <= high
+
+
+_TURNED = {'<': '>', '>': '<', '<=': '>=', '>=': '<='} # the sign of a comparison whose sides change places
+
+
+def _settled_comparison(limit, metrics):
+    """A sentence about a comparison of a limit that has the same outcome whatever is measured; '' if there is none.
+
+    `metrics` are of the tests of the limit."""
     ranges = dict(_RANGES)
     if metrics:
         in_units = min(metric.low for metric in metrics), max(metric.high for metric in metrics)
         bounded = _IN_UNITS if all(metric.has_bounded_interval for metric in metrics) else ('value', 'null')
         ranges.update(dict.fromkeys(bounded, in_units))
     for comparison in _comparisons(limit.condition):
-        for part, other in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
+        sign = comparison.sign
+        for part, other, sign_of_other in ((comparison.right, comparison.left, sign), (comparison.left, comparison.right, _TURNED.get(sign, sign))):
             number = _constant(part)
             low, high = _range_of(other, ranges)
-            if number is not None and not low <= number <= high:
+            if number is not None and _is_settled(sign_of_other, low, high, number):
                 is_in_units = not set(_IN_UNITS).isdisjoint(_fields_in(other))
                 names = f' of {joined(dict.fromkeys(metric.name for metric in metrics))}' if is_in_units else ''
                 return (f'{_as_written(other)}{names} is between {low:g} and {high:g}, so the comparison with {number:g} has the same outcome '
@@ -1073,16 +979,160 @@ def _impossible_number(limit, metrics):
     return ''
 
 
+def check_can_fail(limit, # a Limit
+                   metrics=(), # `Metric`s of its tests, if all of them are known
+                  ): # nothing
+    "ValueError for a limit with a comparison that has the same outcome whatever is measured."
+    settled = _settled_comparison(limit, metrics)
+    if settled:
+        raise ValueError(f'the limit {limit.text}: {settled}')
+
+# %% ../../nbs/auditing/03a_limits.ipynb #83a8638e
+class _Measured(NamedTuple):
+    "Something that a limit can be about."
+    names: list
+    where: str # for the message
+    record: dict # field -> value, None where it is not known
+    ends: dict # the same at the ends of the scale
+    result: Result
+    metric: Any = None # its `Metric`, if one is declared
+
+
+class _Failed(NamedTuple):
+    "Something that could not be measured."
+    names: list # empty for a whole subject, which every limit is about
+    where: str
+    error: str
+
+
+def _outcome(limit, measured):
+    "The outcome of a limit for one result."
+    verdict = _decided(limit, measured.record, measured.ends)
+    facts = limit_facts_text({name: measured.record[name] for name in limit.fields})
+    why = ''
+    if verdict.holds is not None:
+        status = 'within' if verdict.holds else 'exceeded'
+    elif verdict.why == 'unknown':
+        status = 'not measured'
+    else:
+        status = 'too little data'
+        why = little_data_text(verdict.why, _advice(limit))
+    return LimitOutcome(limit, measured.result, status, limit_text(status, measured.where, limit.expression, facts, why))
+
+
+def _checked(limits, measured, failed):
+    "The outcomes of all limits, in their order."
+    outcomes = []
+    for limit in limits:
+        found = [_outcome(limit, each) for each in measured if _matches(limit.pattern, each.names)]
+        for each in failed:
+            if not each.names or _matches(limit.pattern, each.names):
+                found.append(LimitOutcome(limit, None, 'not measured', f'{each.where}: {each.error}'))
+        if not found:
+            all_names = [each.names for each in (*measured, *failed) if each.names]
+            found.append(LimitOutcome(limit, None, 'not measured', not_found_text(limit.pattern, _meant(limit.pattern, all_names))))
+        outcomes += found
+    return outcomes
+
+# %% ../../nbs/auditing/03a_limits.ipynb #d6966685
+def check_limits(results, # a list of Results, one Result, or an Audit
+                 limits, # a text such as "weat6: abs(value) <= 1", a Limit, a mapping of patterns to conditions, or a list of these
+                 failures=(), # what could not be measured: dictionaries, as in an Audit
+                )->list: # a LimitOutcome for each limit and each result that it names: limit, result, status and message
+    """Compare results with limits, such as "weat6: abs(value) <= 1".
+
+    The outcome of a limit is *within*, *exceeded*, *not measured* or *too little data*. A limit on anything that is missing is not
+    measured, and never within. A limit that asks for absence, such as `p > .05`, has too little data unless it bounds the interval or
+    states the power: with few words no association is ever significant.
+
+    Raises: ValueError for a limit that is not valid, with the place of the mistake, and for one that always or never holds, such as p <= 1.
+
+    Example:
+        >>> import biasbook as bb
+        >>> r = bb.weat('googlenews-mini', 'weat7', placebo=False)
+        >>> for outcome in bb.check_limits(r, ['weat7: abs(value) <= .5', 'weat7: p > .01']):
+        ...     print(outcome.limit.text, '→', outcome.status)
+        weat7: abs(value) <= .5 → exceeded
+        weat7: p > .01 → too little data
+    """
+    parsed = parse_limits(limits)
+    measured, failed = _measured_and_failed(results, failures)
+    for limit in parsed:
+        is_of_failed = any(not each.names or _matches(limit.pattern, each.names) for each in failed)
+        metrics = [each.metric for each in measured if _matches(limit.pattern, each.names)]
+        check_can_fail(limit, [] if is_of_failed or None in metrics else metrics)
+    return _checked(parsed, measured, failed)
+
+
+def outcomes_of_audit(audit, # an Audit
+                      limits:list, # Limits that were checked before it was measured
+                     )->list: # as for `check_limits`
+    "As `check_limits`, but no error for a number that the measured tests alone could never reach."
+    return _checked(limits, *_measured_and_failed(audit))
+
+
+def _measured_and_failed(results, failures=()):
+    "A `_Measured` for each result, and a `_Failed` for each failure."
+    declared: dict = {}
+    if hasattr(results, 'failures'):
+        declared = _metrics_of_audit(results)
+        failures = [*results.failures, *failures]
+        results = results.results
+    results = [results] if isinstance(results, Result) else list(results)
+    measured = []
+    for r, record in zip(results, limit_fields(results)):
+        metric = declared.get((r.meta.get('measure'), r.metric)) or find_metric(r.metric)
+        measured.append(_Measured(_result_names(r), f'{r.label} in {r.subject}', record, _at_the_ends(record, r, metric), r, metric))
+    return measured, [_failed(failure) for failure in failures]
+
+
+def _failed(failure):
+    "A failure of an audit."
+    name = failure.get('measure', '')
+    measure, _, unit = failure.get('unit', '').partition('/')
+    names = _names(measure, name, unit) if name else []
+    where = f'{name} in {failure["subject"]}' if name else failure['subject']
+    return _Failed(names, where, failure['error'])
+
+# %% ../../nbs/auditing/03a_limits.ipynb #94ac4cb8
+def limits_exit_code(outcomes, # LimitOutcomes
+                     something_failed:bool=False, # whether something could not be measured
+                    )->int:
+    "0 if all limits are within, 1 if one is exceeded, 3 if something was not measured or has too little data."
+    statuses = {outcome.status for outcome in outcomes}
+    if 'exceeded' in statuses:
+        return 1
+    return 3 if something_failed or statuses - {'within'} else 0
+
+# %% ../../nbs/auditing/03a_limits.ipynb #becd252a
+class LimitedTest(NamedTuple):
+    "A test that a limit is about, before it is measured."
+    name: str
+    kinds: tuple # of subjects that it takes
+
+
+def tests_of_limit(limit, # a Limit on results
+                   measures, # of an audit, such as MEASURES
+                  )->list: # of LimitedTests
+    "The tests whose names fit the pattern of a limit."
+    found = []
+    for measure in measures:
+        for unit, spec in measure.units().items():
+            if _matches(limit.pattern, _names(measure.name, unit, measure.describe_unit(spec).groups)):
+                found.append(LimitedTest(unit, measure.kinds))
+    return found
+
+
 def _about_tests(measure):
-    "The names of each test of a measure, with the metrics of the measure."
+    "The names of each test of a measure, with the metrics that it can report."
     for unit, spec in measure.units().items():
-        yield _names(measure.name, unit, measure.describe_unit(spec).groups), measure.metrics
+        yield _names(measure.name, unit, measure.describe_unit(spec).groups), measure.metrics_of(spec)
 
 
 def check_before_measuring(limits, # Limits on results
                 measures, # of an audit, such as MEASURES
                ): # nothing
-    "ValueError for a limit on a test that none of the measures has, with a similar name, and for a number that its field can never be."
+    "ValueError for a limit on a test that none of the measures has, with a similar name, and for a comparison that has the same outcome whatever is measured."
     if not limits:                              # most audits: reading all tests takes a tenth of a second
         return
     tests = [about for measure in measures for about in _about_tests(measure)]
@@ -1093,9 +1143,7 @@ def check_before_measuring(limits, # Limits on results
             raise ValueError(f'the limit {limit.text}: no test has a name like {limit.pattern!r}; {_meant(limit.pattern, known)}')
         all_known = all(metrics_of_tests)
         metrics = [metric for metrics in metrics_of_tests for metric in metrics] if all_known else []
-        impossible = _impossible_number(limit, metrics)
-        if impossible:
-            raise ValueError(f'the limit {limit.text}: {impossible}')
+        check_can_fail(limit, metrics)
 
 
 def why_undecidable(limit, # a Limit on results
@@ -1131,6 +1179,8 @@ def check_change_limits(comparison, # an AuditComparison, of compare_audits
         exceeded
     """
     parsed = parse_limits(limits, about='changes')
+    for limit in parsed:
+        check_can_fail(limit)
     measured = []
     for r, row in zip(comparison.changes, comparison.table().to_dict('records')):
         fields = {'before': row['before'], 'after': row['after'], 'change': row['change'], 'low': row['low'], 'high': row['high'],

@@ -192,17 +192,26 @@ prefers the stereotype. It is no score to be maximised: 0.5 is no preference, an
 """
 
 
+def _data_file(config):
+    "The path of the data file of a task."
+    return Path(config['dataset_kwargs']['data_files']['test'])
+
+
 def has_whole_path(config:dict, # of a task
                   )->bool:
     "Is the data file of a task named with its whole path?"
-    return Path(config['dataset_kwargs']['data_files']['test']).is_absolute()
+    return _data_file(config).is_absolute()
 
 
-def _sentence_on_paths(configs):
+def _sentence_on_paths(configs, folder):
     "What README.md says of the places of data files."
     whole = [config['task'] for config in configs if has_whole_path(config)]
+    elsewhere = [config['task'] for config in configs if has_whole_path(config) and _data_file(config).parent != folder]
     if len(whole) == len(configs):
-        return 'The data files are named with their whole path. After moving this folder, write the tasks anew.'
+        advice = 'The data files are named with their whole path. After moving this folder, write the tasks anew.'
+        if elsewhere:
+            advice += f' lm-eval still reads the data of {joined(elsewhere)} from another folder.'
+        return advice
     inside = 'Start lm-eval inside this folder: the data files are named without their path, and lm-eval looks them up where it is started.'
     if whole:
         inside += f' Those of {joined(whole)} are named with their whole path; after moving this folder, write these tasks anew.'
@@ -220,7 +229,7 @@ def _readme(configs, changed, folder):
     if changed:
         rows.append(f'\nNot described here, because they were changed after biasbook wrote them: {joined(changed)}.')
     relative = not all(map(has_whole_path, configs))
-    return _README.format(version=biasbook.__version__, rows='\n'.join(rows), command=run_command(folder, relative), paths=_sentence_on_paths(configs),
+    return _README.format(version=biasbook.__version__, rows='\n'.join(rows), command=run_command(folder, relative), paths=_sentence_on_paths(configs, folder),
                           sources='\n'.join(sources))
 
 
@@ -298,6 +307,22 @@ def _task_files(tables, folder, relative):
     return files
 
 # %% ../../nbs/auditing/09a_lm_eval_tasks.ipynb #5e3ef94b
+def _essence(content):
+    "What a task file says of its pairs: its configuration without the version of biasbook and without the folder of its data file."
+    import yaml
+    config = yaml.safe_load(content)
+    metadata = {key: value for key, value in config['metadata'].items() if key != 'written_by'}
+    data_file = _data_file(config)
+    return {**config, 'metadata': metadata, 'dataset_kwargs': (data_file.is_absolute(), data_file.name)}
+
+
+def _has_other_task(path, content):
+    "Does the file of an earlier export have other pairs or options? A task of a copied folder only names another folder."
+    if not os.path.lexists(path) or _sha256(path) == hashlib.sha256(content).hexdigest():
+        return False
+    return path.suffix != '.yaml' or _essence(path.read_bytes()) != _essence(content)
+
+
 def _write_tasks(folder, files, overwrite):
     """Write files. ValueError, before anything is written, for an existing file that biasbook did not write, and for another content of a task.
 
@@ -313,7 +338,7 @@ def _write_tasks(folder, files, overwrite):
     if foreign:
         raise ValueError(f'{folder} has {", ".join(foreign)}, which biasbook did not write, or which changed since; nothing was written: '
                          'move these files away, or name another folder')
-    earlier = [name for name in files if name != 'README.md' and os.path.lexists(folder / name) and _sha256(folder / name) != new[name]]
+    earlier = [name for name, content in files.items() if name != 'README.md' and _has_other_task(folder / name, content)]
     if earlier and not overwrite:
         raise ValueError(f'{folder} has {listed(earlier)} of an earlier export with other pairs or options; nothing was written: pass overwrite=True '
                          'to replace them, or name another folder')

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 
 from ..chapters.occupation_gap import occupation_gap as occupation_gap      # for biasbook/__init__.py: here the measures of all kinds of subject are imported
 from ..core.checks import UnknownName, check_list, check_text, look_up, shown
-from ..measuring.index import find_measure, measure_index, plain_name
+from ..measuring.index import find_measure, measure_index, plain_name, same_spelling
 from ..measuring.measure import Measure, unit_name
 
 # %% ../../nbs/auditing/01_measures.ipynb #16a67eb4
@@ -49,7 +49,7 @@ def find_measures(measures=None, # names or `Measure`s, or one of them; None for
 def _fits(pattern, measure, unit):
     "Whether a name or pattern fits a unit: its own name, its name with the measure before it, or measure/unit."
     names = (unit, unit_name(measure, unit), f'{measure}/{unit}')
-    return any(fnmatchcase(name.lower(), pattern.strip().lower()) for name in names)
+    return any(fnmatchcase(same_spelling(name), same_spelling(pattern)) for name in names)
 
 
 def choose_units(measures, # rows of the table

@@ -37,6 +37,22 @@ def subject_as_python(audit, # an Audit
     return repr(_subject_argument(audit, subject).removeprefix('vectors:'))
 
 
+class SubjectCode(NamedTuple):
+    "A subject in Python code that measures it again."
+    name: str # of a variable, or the name with which it was audited, in quotes
+    about: str # a line that says which object of the user the variable is; '' without one
+
+
+def subject_code(audit, # an Audit
+                 subject, # a name in its results
+                )->SubjectCode:
+    "How code names a subject: an object that the user gave is a variable, since no name opens it."
+    kind = audit.facts('subjects', subject).get('given as')
+    if kind:
+        return SubjectCode('subject', f'# subject is {subject!r}, the {kind} that the audit was given\n')
+    return SubjectCode(subject_as_python(audit, subject), '')
+
+
 def _published_tests():
     "The names of the published tests, which are enough to repeat one."
     return {query.name for query in weat_queries()}
@@ -65,9 +81,9 @@ def _p_near_05(audit, rows):
     nearest = near[0]
     code = ''
     if _is_published_weat(nearest):
-        subject = subject_as_python(audit, nearest['subject'])
+        subject = subject_code(audit, nearest['subject'])
         code = ('from biasbook.chapters.influence import leave_one_out\n'
-                f"leave_one_out({subject}, {nearest['name']!r}, on_missing='drop')")
+                f"{subject.about}leave_one_out({subject.name}, {nearest['name']!r}, on_missing='drop')")
     return [Step(f'{_listed_results(near)}: p is near .05 (in {_name(nearest)} {p_text(nearest)}, after adjustment '
                  f'{p_text(nearest, "p_holm")}), so single words may decide. Leave out each word in turn to see which '
                  '(chapter 00a).', code)]
@@ -84,9 +100,9 @@ def _reached_by_placebos(audit, rows):
     side = max(pvalues, key=lambda side: pvalues[side])
     code = ''
     if _is_published_weat(weakest):
-        subject = subject_as_python(audit, weakest['subject'])
+        subject = subject_code(audit, weakest['subject'])
         code = ('from biasbook.chapters.weat import placebo_reference\n'
-                f"placebo_reference({subject}, {weakest['name']!r}, on_missing='drop', side={side!r}).pairs[:5]")
+                f"{subject.about}placebo_reference({subject.name}, {weakest['name']!r}, on_missing='drop', side={side!r}).pairs[:5]")
     return [Step(f'{_listed_results(reached)}: not clearly larger than placebos, that is {replaced_by(reached)} (adjusted '
                  f'placebo p up to {p_text(weakest, f"{side}: p_holm")} in {_name(weakest)}). Look at these placebos before you '
                  'interpret the result.', code)]
@@ -207,7 +223,8 @@ def _failure_step(audit, subject, hint, units):
     text = f'{subject}: {what} ({hint.text}).'
     published_tests = [unit for unit in units if unit in _published_tests()]
     if hint.is_in_lower_case and published_tests:
-        code = _LOWER.format(subject_as_python(audit, subject), published_tests)
+        named = subject_code(audit, subject)
+        code = named.about + _LOWER.format(named.name, published_tests)
         return Step(f'{text} Repeat the tests with the words in lower case.', code)
     return Step(text)
 
@@ -264,13 +281,14 @@ def _agreement(audit, subjects, agreements):
     if apart:
         steps.append(Step(f'{listed(dict.fromkeys(apart), 4)}: the sign is not the same in all subjects. Compare the '
                           'words of each subject before you speak of one association.'))
+    are_names = not any(subject_code(audit, subject).about for subject in subjects)
     for name in dict.fromkeys(x.metric for x in agreements if not x.same_words):
         metric = find_metric(name)
         if metric is not None and metric.together is not None:
             function = metric.together
             arguments = ', '.join(subject_as_python(audit, s) for s in subjects)
             steps.append(Step(f'The values of {name} are over different words. Measure all subjects on the words that they share.',
-                              f'from {function.__module__} import {function.__name__}\n{function.__name__}([{arguments}])'))
+                              f'from {function.__module__} import {function.__name__}\n{function.__name__}([{arguments}])' if are_names else ''))
     return steps
 
 # %% ../../nbs/auditing/04_next_steps.ipynb #347d9f4a

@@ -28,7 +28,7 @@ from ..results.sentences import (asked_text, capitalized, comparison_text, findi
 from .readings import agreement_sentence, consistency, counts, digits_of, headline, replaced_by, summary_rows
 from .limits import STATUSES
 from ..measuring.index import measure_index
-from .next_steps import next_steps, subject_as_python
+from .next_steps import next_steps, subject_code
 from .figures import own_figures, picture_html
 from .html import (DOI, cited, code_html, data_url, escaped, estimate_text, facts_html, interval_text, list_html, number_text,
                                     page_html, plain, render, table_html)
@@ -168,17 +168,21 @@ def again_code(audit, # an Audit
     measure = row['measure']
     if measure not in audit.about_part('measures'):
         return ''
-    subject = subject_as_python(audit, row['subject'])
+    subject = subject_code(audit, row['subject'])
+    begin = f'from biasbook.auditing.run import audit\n{subject.about}'
     meta = audit.results[row['at']].meta
     unit = meta.get('unit')
     if 'items_sha256' in meta or f'{measure}/{unit}' in _own_tests(audit):
         study = audit.about.get('study')
         about = f'study={study!r}' if study else 'study=study'
         made = '' if study else '# study is the Study that the audit was given\n'
-        return ('from biasbook.auditing.run import audit\n'
-                f'{made}found = audit({subject}, measures=[{measure!r}], {about}, only=[{unit!r}])')
-    return ('from biasbook.auditing.run import audit\n'
-            f'found = audit({subject}, measures=[{measure!r}])\n'
+        return f'{begin}{made}found = audit({subject.name}, measures=[{measure!r}], {about}, only=[{unit!r}])'
+    named = repr(measure)
+    kind = audit.facts('measures', measure).get('given as')
+    if kind:
+        named = 'measure'
+        begin += f'# measure is {measure!r}, the {kind} that the audit was given\n'
+    return (f'{begin}found = audit({subject.name}, measures=[{named}])\n'
             f'[r for r in found.results if r.query == {audit.results[row["at"]].query!r}]')
 
 # %% ../../nbs/auditing/05_report.ipynb #95b2fe91

@@ -36,11 +36,11 @@ from .subjects import (
     close_subject, default_subjects, fingerprint, has_fingerprint, kind_of, may_change, open_subject, origin, state_of, unused_option)
 from .names import KIND_WORDS
 from .measures import MEASURES, choose_units, find_measures
-from ..measuring.index import bundled_index, find_measure, measure_index, plain_name
+from ..measuring.index import bundled_index, find_measure, measure_index, metric_to_data, plain_name
 from ..measuring.measure import Measure, unit_name
 from .progress import Progress, usual_progress
 from .readings import LOWER_CASE, MISSING_WORDS
-from .limits import check_limits, check_before_measuring, outcomes_to_data, parse_limits
+from .limits import check_before_measuring, outcomes_of_audit, outcomes_to_data, parse_limits
 from .files import Audit
 
 # %% ../../nbs/auditing/02_run.ipynb #48402554
@@ -217,6 +217,8 @@ def _open(subject, bos, ask_again=False):
     served_run = _ServedRun(token_hex(8), ask_again) if may_change(opened) else None
     checksum = fingerprint(opened) if has_fingerprint(opened) else ''
     about = {'subject': _label(subject), 'kind': kind}
+    if not isinstance(subject, str):
+        about['given as'] = type(subject).__name__
     if checksum:
         about['fingerprint'] = checksum
     if kind == 'vectors':
@@ -559,6 +561,14 @@ def _rows_and_limits(measures, limits, study, with_builtin, allow_outside):
     return _RowsAndLimits(rows, parse_limits(limits), parse_limits(study.limits, f'the study {study.name}'), own, known)
 
 # %% ../../nbs/auditing/02_run.ipynb #712ef620
+def _about_measure(measure, study):
+    "What a saved audit keeps of a measure, plain data."
+    about = {'page': measure.page, 'limits': measure.caveat, 'metrics': [metric_to_data(metric) for metric in measure.metrics]}
+    if study is None and measure not in MEASURES:
+        about['given as'] = type(measure).__name__             # an object of the user
+    return about
+
+
 class NoSubject(ValueError):
     "No subject of an audit can be opened."
     def __init__(self, audit): # an Audit, with the failures
@@ -656,7 +666,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
                 units.start(plan.units, opened)
     asked = _Asked(subjects, measures, study, with_builtin, allow_outside, patterns, options, limits)
     facts = {'versions': {**_code_versions(), 'python': platform.python_version()}, 'command': _command(asked, rows),
-             'options': options._asdict(), 'measures': {m.name: {'page': m.page, 'limits': m.caveat} for m in rows}, 'subjects': about}
+             'options': options._asdict(), 'measures': {m.name: _about_measure(m, study) for m in rows}, 'subjects': about}
     found = _collected(plans, units, facts, options.on_missing)
     if study is not None:
         from biasbook.auditing.own_tests import tests_not_run
@@ -669,7 +679,7 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
             facts['not_run'] = not_run
     all_limits = [*of_study, *limits]
     if all_limits:
-        found.about['limits'] = outcomes_to_data(check_limits(found, all_limits), found.results)
+        found.about['limits'] = outcomes_to_data(outcomes_of_audit(found, all_limits), found.results)
     if not about:
         raise NoSubject(found)
     return found

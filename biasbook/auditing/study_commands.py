@@ -55,29 +55,29 @@ def new_command(file, kind, schema, overwrite):
     click.echo(f'Wrote {file}. Next: biasbook check {file} googlenews-mini')
 
 # %% ../../nbs/auditing/11a_study_commands.ipynb #549d2cda
-def _check_limits(ctx, study, subjects):
+def _check_limits(ctx, study, subjects, rows):
     """True if every limit can be decided. UsageError for a limit that is not valid, or whose number its field can never be.
 
     Prints a warning for a limit that names no test of the study, or that small data can hardly satisfy, and a line for a limit whose tests
     are for other kinds of subject."""
     from biasbook.auditing.limits import check_before_measuring, parse_limits, tests_of_limit, unbounded_absence, why_undecidable
-    from biasbook.auditing.own_tests import measures_of_study
     from biasbook.auditing.subjects import kinds_of
     from biasbook.results.tables import printable
     try:
         parsed = parse_limits(study.limits, f'the study {study.name}')
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
-    rows = measures_of_study(study)
-    of_study = [limit for limit in parsed if tests_of_limit(limit, rows)]
+    of_study = [limit for limit in parsed if tests_of_limit(limit, rows.known)]
     try:
-        check_before_measuring(of_study, rows)
+        check_before_measuring(of_study, rows.known)
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
     kinds = kinds_of(subjects)
     can_be_decided = True
     for limit in parsed:
-        why = why_undecidable(limit, rows, kinds) if kinds else ''
+        why = why_undecidable(limit, rows.measured, kinds) if kinds else ''
+        if limit in of_study and not tests_of_limit(limit, rows.measured):
+            why = '--measure leaves its tests out'
         if why:
             can_be_decided = False
             click.echo(printable(f'cannot be measured: the limit {limit.text}: {why}'))
@@ -108,11 +108,22 @@ def _without_effect(ctx, subjects):
     return ''
 
 
+def _measures_nothing(subjects, measures, rows):
+    "Why a --measure fits no SUBJECT, or ''."
+    from biasbook.auditing.names import why_nothing
+    from biasbook.auditing.subjects import kinds_of
+    kinds = kinds_of(subjects) if subjects and measures else None
+    problems = [why_nothing(f'--measure {row.name}', row.kinds, kinds) for row in rows.measured if kinds]
+    return next(filter(None, problems), '')
+
+
 @click.command('check', short_help='Check a study file: which words a subject lacks, how long an audit takes.')
 @click.argument('file', type=click.Path(path_type=Path))
 @click.argument('subjects', nargs=-1, metavar='[SUBJECT]...')
 @click.option('--case', default='auto', show_default=True, type=click.Choice(CASES), help='In which case words are looked up in '
               'word vectors, as for audit.')
+@click.option('--measure', 'measures', multiple=True, metavar='NAME', help='Only the tests of this measure, as for audit --study FILE; may be repeated.')
+@click.option('--with-builtin', is_flag=True, help='The tests of the package as well, as for audit --study FILE.')
 @click.option('--allow-outside', is_flag=True, help='FILE may name files outside its folder.')
 @click.option('--time/--no-time', 'with_time', default=True, show_default=True,
               help='Estimate how long an audit will take, from a short trial with each SUBJECT. A provider gets no request, and a '
@@ -122,7 +133,7 @@ def _without_effect(ctx, subjects):
 @click.option('--bos', default='auto', metavar='TOKEN', help='The token before each text of a causal language model, as for audit.')
 @click.option('--key-env', metavar='NAME', help='The environment variable that holds the key of the models behind servers.')
 @click.pass_context
-def check_command(ctx, file, subjects, case, allow_outside, with_time, placebo, bos, key_env):
+def check_command(ctx, file, subjects, case, measures, with_builtin, allow_outside, with_time, placebo, bos, key_env):
     """Check the study FILE, list the words that each SUBJECT lacks, and say how long an audit of it will take.
 
     Tests for other kinds of subject are skipped. A limit on tests that no SUBJECT can take is reported, because an audit
@@ -142,26 +153,23 @@ def check_command(ctx, file, subjects, case, allow_outside, with_time, placebo, 
     from biasbook.auditing.names import KIND_WORDS
     from biasbook.core.checks import joined
     from biasbook.results.tables import printable
-    from biasbook.measuring.study import STUDY_PARTS, read_study
+    from biasbook.auditing.own_tests import rows_of_study, tests_of_study
+    from biasbook.measuring.study import read_study
     try:
         study = read_study(file, allow_outside)
+        rows = rows_of_study(study, measures, with_builtin, str(file))
     except ValueError as e:
         raise click.UsageError(printable(str(e)), ctx) from e
     try:
         subjects = [with_key_env(subject, key_env) for subject in subjects]
     except ValueError as e:
         raise click.BadParameter(str(e), ctx, param_hint='--key-env') from e
-    problem = _without_effect(ctx, subjects)
+    problem = _without_effect(ctx, subjects) or _measures_nothing(subjects, measures, rows)
     if problem:
         raise click.UsageError(problem, ctx)
-    limits_can_be_decided = _check_limits(ctx, study, subjects)
-    for part in STUDY_PARTS:
-        names_of: dict = {} # kinds of subject, and the measure where a part has several -> names of tests
-        for test in getattr(study, part.key):
-            names_of.setdefault((part.kinds_of(test), getattr(test, 'measure', '')), []).append(test.name)
-        for (kinds, measure), names in names_of.items():
-            of_measure = f', {measure}' if measure else ''
-            click.echo(printable(f'{part.key}{of_measure}: {", ".join(names)} (for {joined([KIND_WORDS[kind] for kind in kinds], "or")})'))
+    limits_can_be_decided = _check_limits(ctx, study, subjects, rows)
+    for tests in tests_of_study(study, rows.measured):
+        click.echo(printable(f'{tests.about}: {", ".join(tests.names)} (for {joined([KIND_WORDS[kind] for kind in tests.kinds], "or")})'))
     if not subjects:
         return
     from time import process_time
@@ -176,9 +184,9 @@ def check_command(ctx, file, subjects, case, allow_outside, with_time, placebo, 
             start = process_time()
             _, opened = open_subject(subject, bos_of(bos))
             seconds_to_open = process_time() - start
-            findings = check_study(study, opened, case)
+            findings = check_study(study, opened, case, measures, with_builtin)
             if with_time:
-                estimate = estimate_work(study, opened, case=case, placebo=placebo, seconds_to_open=seconds_to_open)
+                estimate = estimate_work(study, opened, case=case, placebo=placebo, seconds_to_open=seconds_to_open, rows=rows.measured)
             close_subject(opened)
         except (ValueError, TypeError, OSError, ImportError, ProviderError) as e:
             from biasbook.embedders.providers import without_secrets
@@ -187,7 +195,7 @@ def check_command(ctx, file, subjects, case, allow_outside, with_time, placebo, 
             click.echo(printable(with_options(finding)))
         if not findings:
             click.echo(printable(f'{subject}: has all words of the tests for its kind'))
-        if estimate is not None and estimate.work.tests:
+        if estimate is not None and (estimate.work.tests or estimate.not_counted):
             click.echo(printable(f'time: {estimate}'))
         stops = stops or any(finding.stops for finding in findings)
     ctx.exit(3 if stops else 0)

@@ -261,6 +261,13 @@ def _known_words(model, words, what, least):
     return known, lost
 
 
+def _metric_of_fill(spec):
+    "Which of the three a specification asks for."
+    if spec['X']:
+        return FILL_DIFFERENCE.name
+    return FILL_BIAS.name if len(spec['groups']) == 2 else CBS.name
+
+
 def _own_run(model, spec, placebo=True):
     "Targets in masks: a difference of two lists, a mean of targets, or the spread over three groups or more."
     groups = spec['groups']
@@ -280,7 +287,7 @@ def _own_run(model, spec, placebo=True):
 
 # %% ../../nbs/02c_cbs.ipynb #ownfills03
 FILLS = Measure(name='fills', about='words of two or more groups in a blank', kinds=('masked',), page='02_maskfill', options=('placebo',),
-                own=OwnTests('fills', _own_run), metrics=(FILL_DIFFERENCE, FILL_BIAS, CBS),
+                own=OwnTests('fills', _own_run, metric_of=_metric_of_fill), metrics=(FILL_DIFFERENCE, FILL_BIAS, CBS),
                 caveat='The probabilities are for a blank in the templates of the study. They do not predict what the model writes in '
                        'other texts, or what it does where it is used. CBS, the value for three groups or more, is above 0 by chance '
                        'alone: read its p-value, not the distance of its interval from 0.')

@@ -917,7 +917,7 @@ def _audit_run(model, spec):
 
 # %% ../../nbs/06b_ceat.ipynb #5806b5db
 CEAT = Measure(name='ceat', about='the tests of WEAT for words in sentences of novels', kinds=('masked', 'causal'), page='06b_ceat',
-               papers=('guo2021', 'caliskan2017'), units=_audit_units, run=_audit_run, describe=describe_query,
+               papers=('guo2021', 'caliskan2017'), is_counted=False, units=_audit_units, run=_audit_run, describe=describe_query,
                why_off='the last layer of a model that was trained to be biased shows nothing, and a layer of its unbiased twin shows a difference',
                metrics=(Metric('CEAT d', low=-2., high=2., higher='words X lean more toward A than words Y do', plan=Planned('groups', 'WEAT d', 'words in each list')),),
                caveat='It describes vectors of words in sentences of old novels, not what the model predicts: cosines can differ where predictions '

@@ -11,13 +11,15 @@ __all__ = ['UnitDescription', 'default_description', 'unit_name', 'Metric', 'Fau
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.registry import bundled_yaml
 from ..results.result import Result, words_figure
 from ..stimuli.item_schema import ItemSchema
-from ..stats.power import Planned
 from ..stimuli.words import weat_query
+
+if TYPE_CHECKING:
+    from biasbook.stats.power import Planned      # which imports numpy, and lists do not need that
 
 # %% ../../nbs/measuring/00_measure.ipynb #dcfb6993
 class UnitDescription(NamedTuple):
@@ -53,7 +55,7 @@ class Metric:
     unit: str = '' # such as "nats" or "%"; '' for a plain number
     higher: str = '' # what a higher value means
     figure: Callable | None = field(default=None, compare=False, repr=False) # (`Result` with details, title=, ax=) -> axes: how its chapter draws it
-    plan: Planned | None = field(default=None, compare=False, repr=False) # how a measurement of it is planned
+    plan: 'Planned | None' = field(default=None, compare=False, repr=False) # how a measurement of it is planned
     together: Callable | None = field(default=None, compare=False, repr=False) # (subjects) -> Results over the words that all of them have
     functions: tuple = field(default=(), compare=False, repr=False) # names under which `bb.plan` knows it, besides the name of its measure
 
@@ -91,7 +93,7 @@ class OwnTests:
     describe: Callable = count_words # specification of a unit -> `UnitDescription`
     caveat: str = '' # what a number does not show; '' for the caveat of the measure
     faults: Callable = no_faults # test, kind of subject, subject -> list of `Fault`s, beside the words that the subject lacks
-    is_counted: bool = True # can the cost of an audit be told from a run with made-up answers?
+    metric_of: Callable | None = None # specification -> the name of the one metric that this unit reports; None: any of them
     schema: ItemSchema | None = None # of a benchmark: how the study writes its items
 
 
@@ -122,6 +124,8 @@ class Measure:
     metrics: tuple = () # the `Metric`s of its results
     options: tuple = () # the options of an audit that `run` takes as keyword arguments: "placebo", and for word vectors "case"
     why_off: str = '' # why an audit runs it only if it is named; '' for a measure that runs by default
+    metric_of: Callable | None = None # specification -> the name of the one metric that this unit reports; None: any of them
+    is_counted: bool = True # can the cost of an audit be told from a run with made-up answers?
     own: OwnTests | None = None # how it takes the tests of a study; None if it takes none
 
     def run_unit(self,
@@ -148,6 +152,15 @@ class Measure:
         "The measure with these units in place of its own."
         caveat = self.own.caveat if self.own and all(map(is_own_test, units.values())) else ''
         return replace(self, units=lambda: units, caveat=caveat or self.caveat, why_off='')
+
+    def metrics_of(self,
+                   spec, # the specification of a unit, of the measure or of a study
+                  )->tuple: # of `Metric`s
+        "What a unit can report."
+        metric_of = self.own.metric_of if self.own and is_own_test(spec) else self.metric_of
+        if metric_of is None:
+            return self.metrics
+        return tuple(metric for metric in self.metrics if metric.name == metric_of(spec))
 
     def options_for(self,
                     kind, # of a subject, such as "masked"

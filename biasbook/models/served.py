@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['PROBES', 'TOLERANCE', 'SPLIT_TEXT', 'ServedName', 'is_served_name', 'read_served_name', 'ServedTokenizer',
-           'load_served_tokenizer', 'Prompt', 'Way', 'wire_prompts', 'Echo', 'Usage', 'read_echo', 'ServedClient',
-           'Reply', 'ServerFacts', 'server_facts', 'Probe', 'ServerRefused', 'probe_server', 'Passed',
+           'load_served_tokenizer', 'Prompt', 'Way', 'wire_prompts', 'Echo', 'Usage', 'FloorWatch', 'read_echo',
+           'ServedClient', 'Reply', 'ServerFacts', 'server_facts', 'Probe', 'ServerRefused', 'probe_server', 'Passed',
            'passed_to_bytes', 'passed_from_bytes', 'repeat_probe', 'ServedCheckpoint', 'Plan', 'ServedScorer']
 
 # %% ../../nbs/models/09_served.ipynb #d0f0e569
@@ -186,9 +186,6 @@ def _usage(reply):
     return Usage(prompt, completion)
 
 
-_VERY_LOW = -50. # nats; lower values are seldom true, and servers write such numbers for values that they lack
-
-
 def _checked_values(values, first_may_be_null):
     "Values of tokens as an array. BadReply for anything that is no log-probability."
     numbers = np.full(len(values), np.nan)
@@ -197,8 +194,7 @@ def _checked_values(values, first_may_be_null):
             continue
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise BadReply(f'token {k + 1} of a prompt has the log-probability {value!r:.40}')
-        is_round = value == round(value)        # a sum of logarithms is not
-        if value <= -9999 or (value <= _VERY_LOW and is_round):
+        if value <= -9999 or (value < 0 and value % 50 == 0):          # -50, -100, …
             raise BadReply(f'token {k + 1} of a prompt has the log-probability {value:g}, which servers write in place of '
                            'minus infinity, or of a value that they did not compute')
         if value > 1e-3:
@@ -206,10 +202,49 @@ def _checked_values(values, first_may_be_null):
         numbers[k] = min(value, 0.)
     return numbers
 
+# %% ../../nbs/models/09_served.ipynb #f100d001
+_LOW = -20. # nats; a floor above is not looked for: an n-gram model gives all words that it has not seen the same value
+_MOST_AT_FLOOR = 2 # different tokens that may have the lowest value
+
+
+class FloorWatch:
+    """Finds out that a server writes one number in place of all lower log-probabilities.
+
+    The evidence is the lowest value of all answers so far: three different tokens, each after another text, have it to the last digit, it
+    is -20 nats or lower, and no value is below it. Logarithms of probabilities do not agree like that: in simulated answers with 20 000
+    values, three met in at most 1 of 100 runs even if the server rounds to .25 nats, as bfloat16 does, and in none if it rounds to .01.
+    One token that has the same value after all texts, as in a unigram model, is no evidence."""
+    def __init__(self):
+        self.lowest = _LOW
+        self.text_before: dict = {} # token with the lowest value -> the tokens before it, as their hash
+        self._lock = threading.Lock()
+
+    def note(self,
+             prompts:list, # of `Prompt`
+             values:list, # for each an array: nats of its last tokens
+            ): # nothing
+        "Look at some answers. BadReply if they have a floor."
+        with self._lock:
+            for prompt, its_values in zip(prompts, values):
+                first = len(prompt.ids) - len(its_values)
+                for k in np.flatnonzero(its_values <= self.lowest):
+                    self._note(float(its_values[k]), prompt.ids[first + k], hash(prompt.ids[:first + k]))
+
+    def _note(self, value, token, before):
+        if value < self.lowest:
+            self.lowest = value
+            self.text_before = {}
+        if before not in self.text_before.values():
+            self.text_before.setdefault(token, before)
+        if token in self.text_before and len(self.text_before) > _MOST_AT_FLOOR:
+            raise BadReply(f'{len(self.text_before)} different tokens, each after another text, have the log-probability {value:.6g}, and none has a '
+                           'lower one: the server writes this number in place of all lower ones')
+
 # %% ../../nbs/models/09_served.ipynb #d7cad4ad
 def read_echo(reply, # decoded JSON
               prompts:list, # of `Prompt`: that were sent
               way:Way, # how they were sent
+              floor:FloorWatch|None=None, # what the answers so far tell; None: only this one is looked at
              )->Echo:
     "The values of all tokens of the prompts. BadReply, with the reason, for a reply that does not fit them."
     choices = _choices_in_order(reply, len(prompts))
@@ -239,21 +274,9 @@ def read_echo(reply, # decoded JSON
             raise BadReply('the start token has a value, though nothing comes before it')
         its_values = row[:size] if hidden else row[1:size]
         values.append(_checked_values(its_values, first_may_be_null=hidden == 1))
-    _check_not_clamped(prompts, values)
+    (floor or FloorWatch()).note(prompts, values)
     model = reply.get('model')
     return Echo(values, model if isinstance(model, str) else None)
-
-
-def _check_not_clamped(prompts, values):
-    "BadReply for a very low value that two tokens after different texts have: the server writes it for all values below."
-    seen: dict = {}                                     # very low value -> the tokens before the first one that has it
-    for prompt, its_values in zip(prompts, values):
-        first = len(prompt.ids) - len(its_values)
-        for k in np.flatnonzero(its_values <= _VERY_LOW):
-            before = prompt.ids[:first + k]
-            if seen.setdefault(its_values[k], before) != before:
-                raise BadReply(f'token {k + 1} of a prompt has the log-probability {its_values[k]:.6g}, and so has a token after another text: the '
-                               'server writes this number in place of all lower ones')
 
 
 def _check_ids(prompt, choice):
@@ -379,8 +402,9 @@ class _Scoring(Job):
     advice = _ADVICE
     client: Any                                 # a ServedClient
 
-    def __init__(self, client, prompts, way, on_values):
+    def __init__(self, client, prompts, way, floor, on_values):
         super().__init__(client)
+        self.floor = floor
         self.prompts = prompts
         self.way = way
         self.on_values = on_values
@@ -399,7 +423,7 @@ class _Scoring(Job):
         return (1 << 20) + 512 * sum(len(prompt.ids) for prompt in self._of(numbers))
 
     def read(self, data, numbers, headers):
-        echo = read_echo(data, self._of(numbers), self.way)
+        echo = read_echo(data, self._of(numbers), self.way, self.floor)
         asked = self.client.served.model
         if echo.model and self.client.served.server in ('vllm', 'sglang') and not same_model(asked, echo.model):
             name = shown(without_key(echo.model, self.client.key), 60)
@@ -761,6 +785,7 @@ class ServedScorer(CausalScorer):
         self.budget = self.client.tokens
         self.most_reads = 10**9                 # a long text is one item
         self.dry_run = dry_run
+        self.floor = FloorWatch()
         self._planning: _Planning | None = None
         self._warned = False
         tolerance = check_number(tolerance, 'tolerance', least=0, most=1)
@@ -895,10 +920,18 @@ class ServedScorer(CausalScorer):
             if self.dry_run:
                 raise ValueError(f'{self.client!r} was opened with dry_run=True, which only counts requests: '
                                  'open it without dry_run')
+            self._check_stored(values)
             self.stored_answers.check(values, self._difference)
             if todo:
                 self._fetch(todo, values)
         return [values[ids] if first == 1 else values[ids][first - 1:] for ids, first in items]
+
+    def _check_stored(self, values):
+        "ServerRefused if scores in the store have a floor, as a server wrote them before it was found out."
+        try:
+            self.floor.note([Prompt(ids, '') for ids in values], list(values.values()))
+        except BadReply as e:
+            raise _cannot(self.client, f'in its stored scores {e}. Ask for all answers again with ask_again=True, or use another store') from None
 
     def _fetch(self, todo, values):
         "Fetch the values of prompts into `values`, and store each answer."
@@ -926,7 +959,7 @@ class ServedScorer(CausalScorer):
         "Send prompts. `on_values` gets the numbers of some of them and their values, as they arrive."
         way = self.probe.way
         prompts = [Prompt(ids, self._text_of(ids, way)) for ids in todo]
-        Run(_Scoring(self.client, prompts, way, on_values), _batches(prompts, self.client, way)).finish()
+        Run(_Scoring(self.client, prompts, way, self.floor, on_values), _batches(prompts, self.client, way)).finish()
 
     def _difference(self, stored):
         "Ask for the values of some texts again. Says which one differs from the stored one; '' if none does."
