@@ -353,7 +353,7 @@ def compare_models(models, # a list of names for load_model, also of models behi
         >>> import biasbook as bb
         >>> import pandas as pd
         >>> pairs = pd.DataFrame({'identity': ['women', 'men'], 'stereotype': ['caring', 'brave'], 'antistereotype': ['uncaring', 'timid']})
-        >>> found = bb.compare_models(['novels-mini-masked', 'novels-mini-causal'], pairs, placebo=False)
+        >>> found = bb.compare_models(['novels-mini-masked', 'novels-mini-causal'], pairs)
         >>> print(found.table()[['model', 'kind', 'ratio']])
                         model    kind  ratio
         0  novels-mini-masked  masked    0.5
