@@ -19,11 +19,8 @@ import venv
 from configparser import ConfigParser
 from pathlib import Path
 
-import nbformat
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
 
 from biasbook.core.needs import cell_flags
 
@@ -158,6 +155,7 @@ def stand_in(source, checkout):
 
 def notebook_for_colab(page, checkout, slow):
     "The page as it is run: the install cell with the checkout, then no network, and no slow cells unless asked for."
+    import nbformat                             # late: a test that imports this module needs no nbformat, which takes a second
     notebook = nbformat.read(nbs / page, 4)
     install = find_install_cell(notebook.cells)
     if install is None:
@@ -173,6 +171,7 @@ def notebook_for_colab(page, checkout, slow):
 
 def run_page(page, python, checkout, folder, slow=False):
     "Run a page in an empty folder by the kernel of another Python. CellExecutionError: a cell ended with an error."
+    from nbclient import NotebookClient
     kernels = folder / 'kernels'
     (kernels / 'colab').mkdir(parents=True)
     spec = {'argv': [str(python), '-m', 'ipykernel_launcher', '-f', '{connection_file}'], 'display_name': 'Colab', 'language': 'python'}
@@ -191,6 +190,8 @@ def run_page(page, python, checkout, folder, slow=False):
 
 def run_pages(names, slow=False):
     "Run pages, those with the same install cell in one environment; returns the pages that failed."
+    import nbformat
+    from nbclient.exceptions import CellExecutionError
     by_extras = {}
     for page in names:
         cell = find_install_cell(nbformat.read(nbs / page, 4).cells)

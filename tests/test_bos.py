@@ -45,7 +45,8 @@ def measures():
     example = ('intrasentence', 'gender', 'mother', 'My mother is BLANK.', 'My mother is kind.', 'My mother is cruel.', 'My mother is wooden.')
     items = bb.unqover_items(subjects={'f': ['Mary', 'Anna'], 'm': ['John', 'George']}, attributes=['was a nurse', 'was a captain'])
     terms = pd.DataFrame({'identity': ['women', 'men'], 'stereotype': ['caring', 'brave'], 'antistereotype': ['uncaring', 'timid']})
-    questions = bb.load_bbq('example')
+    questions = bb.load_bbq('example').head(8)
+    words = bb.Query('jobs', ['office', 'work'], ['home', 'family'], ['John', 'Paul'], ['Mary', 'Anna'], min_words=2)
     winobias, winogender = bb.load_winobias(), bb.load_winogender()
     few = {'placebo': False, 'on_missing': 'drop'}
     return {
@@ -53,10 +54,10 @@ def measures():
         'sas_pairs': partial(bb.sas_pairs, pairs=terms, placebo=False, baseline=None),
         'stereoset': partial(bb.stereoset, data=pd.DataFrame([example], columns=names), placebo=False),
         'unqover': partial(bb.unqover, items=items, placebo=False),
-        'llm_iat_logprobs': partial(bb.llm_iat_logprobs, query='power', placebo=False),
+        'llm_iat_logprobs': partial(bb.llm_iat_logprobs, query=words, placebo=False),
         'bbq': lambda model, **options: bb.bbq(model, questions, **few, **options)[0],
-        'winobias': partial(bb.winobias, items=winobias[winobias['line'] <= 5], baseline=False, **few),
-        'winogender': partial(bb.winogender, items=winogender[(winogender['other'] == 'someone') & (winogender['line'] < 200)], n_resamples=99, **few)}
+        'winobias': partial(bb.winobias, items=winobias[winobias['line'] <= 2], baseline=False, **few),
+        'winogender': partial(bb.winogender, items=winogender[(winogender['other'] == 'someone') & (winogender['line'] < 100)], n_resamples=99, **few)}
 
 
 def test_the_end_of_text_comes_first(model, with_bos):
@@ -116,13 +117,14 @@ def test_command_line(folder, tmp_path, monkeypatch):
     from biasbook.auditing.cli import main
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    typed = ['audit', str(folder), '--no-placebo', '--quiet', '--measure', 'sas_pairs']
+    Path('study.yaml').write_text(json.dumps({'pairs': [{'name': 'two', 'sentences': PAIRS}]}), encoding='utf-8')
+    typed = ['audit', str(folder), '--no-placebo', '--quiet', '--study', 'study.yaml']
     values = {}
     for out, bos in {'usual': (), 'the': ('--bos', 'Ġthe'), 'none': ('--bos', 'none')}.items():
         done = CliRunner().invoke(main, [*typed, *bos, '--out', out])
         assert done.exit_code == 0, done.output
         [result] = json.loads(Path(out, 'results.json').read_text(encoding='utf-8'))['results']
-        values[result['meta']['bos']] = result['value']
+        values[result['meta']['checkpoint']['bos']] = result['value']
     assert list(values) == [END, 'Ġthe', None]
 
 

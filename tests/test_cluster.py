@@ -35,7 +35,7 @@ def results(folder):
 
 @pytest.fixture(scope='module')
 def scheduler(tmp_path_factory):
-    "The address of a scheduler with two workers."
+    "The address of a scheduler with a worker of two threads. The audit on this machine (`local:2`) has two workers."
     folder = tmp_path_factory.mktemp('cluster')
     file = folder / 'scheduler.json'
     start = lambda module, *options: subprocess.Popen(
@@ -43,7 +43,7 @@ def scheduler(tmp_path_factory):
         env=environment(folder / 'cache', 2), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     processes = [start('dask_scheduler', '--host', '127.0.0.1', '--port', '0')]
     try:
-        processes += [start('dask_worker', '--no-nanny', '--nthreads', '1'), start('dask_worker', '--no-nanny', '--nthreads', '2')]
+        processes += [start('dask_worker', '--no-nanny', '--nthreads', '2')]
         deadline = time.monotonic() + 600
         while not file.exists() and time.monotonic() < deadline:
             time.sleep(.1)

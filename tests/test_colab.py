@@ -3,8 +3,8 @@ import sys
 from datetime import date
 from pathlib import Path
 
-import nbformat
 import pytest
+from execnb.nbio import read_nb
 from IPython.core.inputtransformer2 import TransformerManager
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -12,7 +12,7 @@ import colab                                                 # noqa: E402
 
 
 def install_source(page):
-    cell = colab.find_install_cell(nbformat.read(colab.nbs / page, 4).cells)
+    cell = colab.find_install_cell(read_nb(colab.nbs / page).cells)
     return cell and cell.source
 
 

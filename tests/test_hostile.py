@@ -58,8 +58,8 @@ def in_time(call, limit=LIMIT):
 
 # -- a megabyte of anything ---------------------------------------------------------------------------------------------
 
-ROWS = 20_000                                   # fewer than a megabyte holds: a reader of tables takes seconds for a megabyte of them
-LIMIT_OF_ROWS = 4                               # seconds of processor time, where a reader takes a few tenths
+ROWS = 10_000                                   # fewer than a megabyte holds: a reader of tables takes seconds for a megabyte of them
+LIMIT_OF_ROWS = 2                               # seconds of processor time, where a reader takes a few tenths
 LONG = {'digits': '1' * MEGABYTE + 'x', 'blanks': 'a' + ' ' * MEGABYTE + 'b', 'stops': 'a ' + '.' * MEGABYTE + 'x',
         'quotes': '"' * MEGABYTE + 'x', 'braces': '{' * MEGABYTE, 'brackets': '[' * MEGABYTE, 'colons': '1:' * (MEGABYTE // 2) + 'x',
         'dashes': '- ' * (MEGABYTE // 2), 'commas': ',' * MEGABYTE, 'lines': 'a\n' * ROWS, 'words': 'a ' * (MEGABYTE // 2),

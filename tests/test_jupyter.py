@@ -9,11 +9,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import nbformat
 import pytest
+from execnb.nbio import read_nb
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
-from nbclient import NotebookClient
 
 from biasbook.core.needs import cell_flags
 from biasbook.core.registry import registry
@@ -31,7 +30,7 @@ def flags(cell):
 def cells_with(*names):
     "Pages, and their cells that have one of these flags."
     for page in PAGES:
-        notebook = nbformat.read(nbs / page, 4)
+        notebook = read_nb(nbs / page)
         cells = [cell for cell in notebook.cells if cell.cell_type == 'code' and set(names) & flags(cell).keys()]
         if cells:
             yield page, notebook, cells
@@ -56,6 +55,7 @@ def machine_without_anything(folder):
 
 def run(notebook, folder, at, **env):
     "Run all cells of a notebook, in place, in a kernel of this Python. CellExecutionError: a cell ended with an error."
+    from nbclient import NotebookClient         # late, like nbformat: each process that collects tests would import it, in a second
     specs = KernelSpecManager(kernel_dirs=[])               # not the kernel that someone installed under the same name
     kernel = AsyncKernelManager(kernel_name='python3', kernel_spec_manager=specs)
     client = NotebookClient(notebook, km=kernel, timeout=900, startup_timeout=300, resources={'metadata': {'path': str(at)}})
@@ -101,6 +101,7 @@ def is_unmet(cell, have_data):
 def differences(page, folder, first=(), **env):
     "Run a page, behind the cells `first`; for each cell whose outputs are of other kinds than those committed: the cell, committed, seen."
     have_data = bool(env.get('BIASBOOK_DATA_DIR', os.environ.get('BIASBOOK_DATA_DIR')))
+    import nbformat
     committed = nbformat.read(nbs / page, 4)
     notebook = nbformat.read(nbs / page, 4)
     cells = notebook.cells
@@ -122,7 +123,7 @@ def differences(page, folder, first=(), **env):
 
 
 def test_short_page_has_what_is_tested():
-    notebook = nbformat.read(nbs / SHORT_PAGE, 4)
+    notebook = read_nb(nbs / SHORT_PAGE)
     code = [cell for cell in notebook.cells if cell.cell_type == 'code']
     assert {'data', 'slow'} <= {flag for cell in code for flag in flags(cell)}
     for kind in ('image/png', 'text/html'):
@@ -131,6 +132,7 @@ def test_short_page_has_what_is_tested():
 
 def test_short_page_in_jupyter(tmp_path):
     "The kernel is the Python of the tests. Cells that need a registered file are skipped, and say so."
+    import nbformat
     asked = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell('import sys\nprint(sys.executable)')])
     assert differences(SHORT_PAGE, tmp_path, first=asked.cells, BIASBOOK_DATA_DIR='') == []
     assert asked.cells[0].outputs[0].text == f'{sys.executable}\n'
@@ -199,6 +201,7 @@ MAGIC = '%matplotlib inline'
                          ids=['no magic, and magic after plots', 'magic first', 'magic after import', 'magic after r.plot'])
 def test_own_plot_after_a_plot_of_the_book(sources, tmp_path):
     "The inline backend is loaded lazily, with the first figure, or by the magic."
+    import nbformat
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     run(notebook, tmp_path, tmp_path)
     for cell in notebook.cells:

@@ -2,6 +2,7 @@
 import ast
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,11 @@ import biasbook as bb
 package = Path(bb.__file__).parent
 
 
+@cache
 def trees():
-    "The syntax tree of each module, by its path in the package."
-    for path in sorted(package.rglob('*.py')):
-        if not path.name.startswith('_'):
-            yield path.relative_to(package).as_posix(), ast.parse(path.read_text(encoding='utf-8'))
+    "(path in the package, syntax tree) of each module."
+    paths = [path for path in sorted(package.rglob('*.py')) if not path.name.startswith('_')]
+    return [(path.relative_to(package).as_posix(), ast.parse(path.read_text(encoding='utf-8'))) for path in paths]
 
 
 def is_private(name):

@@ -2,6 +2,7 @@
 import ast
 import builtins
 import re
+from functools import cache
 from pathlib import Path
 
 import biasbook as bb
@@ -9,6 +10,12 @@ import biasbook as bb
 ROOT = Path(bb.__file__).parent
 CALLED = re.compile(r'(?<![\w.])([a-z]\w{2,})(?=\()|`([a-zA-Z]\w+)(?:\(\))?`') # name( or `name`
 OF_LIMITS = {'abs'} # functions in the language of limits
+
+
+@cache
+def trees():
+    "(path, syntax tree) of each module."
+    return [(path, ast.parse(path.read_text(encoding='utf-8'))) for path in sorted(ROOT.rglob('*.py'))]
 
 
 def text_of(node):
@@ -19,9 +26,9 @@ def text_of(node):
 def definitions():
     "The names that each module defines, by name."
     found = {}
-    for path in ROOT.rglob('*.py'):
+    for path, tree in trees():
         module = '.'.join(['biasbook', *path.relative_to(ROOT).with_suffix('').parts])
-        for node in ast.parse(path.read_text(encoding='utf-8')).body:
+        for node in tree.body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith('_'):
                 found.setdefault(node.name, set()).add(module)
     return found
@@ -29,16 +36,17 @@ def definitions():
 
 def raised():
     "(place, names of the functions around, text) of each error that is raised."
-    for path in sorted(ROOT.rglob('*.py')):
-        tree = ast.parse(path.read_text(encoding='utf-8'))
-        around = {}
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                for inner in ast.walk(node):
-                    around.setdefault(inner, set()).add(node.name)
+    for path, tree in trees():
+        around: dict = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Raise) and node.exc is not None:
-                yield f'{path.relative_to(ROOT)}:{node.lineno}', around.get(node, set()), text_of(node.exc)
+                around.setdefault(node, set())
+            elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                for inner in ast.walk(node):
+                    if isinstance(inner, ast.Raise) and inner.exc is not None:
+                        around.setdefault(inner, set()).add(node.name)
+        for node, names in around.items():
+            yield f'{path.relative_to(ROOT)}:{node.lineno}', names, text_of(node.exc)
 
 
 def unreachable(own, text, defined):

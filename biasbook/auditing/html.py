@@ -165,7 +165,7 @@ def _png_bytes(ax):
     canvas.draw()                                       # savefig would draw twice
     picture = PIL.Image.fromarray(np.asarray(canvas.buffer_rgba())).convert('RGB')
     out = io.BytesIO()
-    picture.quantize(64, method=PIL.Image.Quantize.MAXCOVERAGE).save(out, 'png', optimize=True)
+    picture.quantize(64, method=PIL.Image.Quantize.MAXCOVERAGE).save(out, 'png', compress_level=7)      # 9 is six times slower, and 7 % smaller
     return out.getvalue()
 
 

@@ -365,7 +365,7 @@ def sas_by_type(result, # a Result of sas_pairs, whose pairs have a column type
 
     Example:
         >>> import biasbook as bb
-        >>> r = bb.sas_pairs(bb.load_model('novels-mini-causal'))
+        >>> r = bb.sas_pairs(bb.load_model('novels-mini-causal'), placebo=False)
         >>> for of_type in bb.sas_by_type(r)[:3]:
         ...     print(of_type.query, of_type.n, f'{of_type.value:.2f}')
         women 14 0.29
