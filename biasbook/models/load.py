@@ -127,7 +127,7 @@ def load_model(name_or_path:str|Path, # a folder with a checkpoint or a LoRA ada
     """
     if store is not None and not isinstance(store, Store):
         raise TypeError(f'store must be a Store, such as Store(path) returns, or None, but is {store!r}')
-    if isinstance(name_or_path, Scorer):
+    if isinstance(name_or_path, (MaskedScorer, CausalScorer, Seq2SeqScorer)):
         check_only_usual(load_model, locals(), 'a model that is open')
         return name_or_path
     if is_chat_name(name_or_path) and not is_served_name(name_or_path):
