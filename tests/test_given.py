@@ -104,3 +104,75 @@ def test_the_second_argument_first(vectors, masked):
         with pytest.raises((TypeError, ValueError, FileNotFoundError)) as caught:
             function(*arguments)
         assert says in str(caught.value), function
+
+
+def test_what_is_open_is_returned(vectors, masked):
+    "A loader returns an open object of its kind, and says that an option has no effect on it."
+    embedder = bb.load_embedder('vectors:googlenews-mini', store=None)
+    chat = bb.load_chat('novels-mini-causal', template='plain')
+    for loader, given, option in ((bb.load_vectors, vectors, {'limit': 5}), (bb.load_model, masked, {'dtype': 'bfloat16'}),
+                                  (bb.load_embedder, embedder, {'batch': 7}), (bb.load_chat, chat, {'system': 'Be kind.'})):
+        assert loader(given) is given
+        with pytest.raises(ValueError, match=f'{next(iter(option))}=… has no effect with .* open'):
+            loader(given, **option)
+
+
+def test_open_objects_of_another_kind(vectors, masked):
+    embedder = bb.load_embedder('vectors:googlenews-mini', store=None)
+    for loader, given, says in ((bb.load_vectors, masked, 'novels-mini-masked is a masked language model: fill_bias'), (bb.load_vectors, embedder, 'is an embedder: seat'),
+                                (bb.load_model, vectors, f'googlenews-mini {ARE_VECTORS}'), (bb.load_model, embedder, 'is an embedder: seat'),
+                                (bb.load_embedder, vectors, "As an embedder it is named 'vectors:googlenews-mini'"),
+                                (bb.load_embedder, masked, "named 'hf:novels-mini-masked?pooling=mean'"), (bb.load_chat, masked, 'novels-mini-masked is a masked')):
+        with pytest.raises((TypeError, ValueError)) as caught:
+            loader(given)
+        assert says in str(caught.value), (loader, given)
+
+
+def test_words_in_place_of_vectors(vectors):
+    "A word, or a pair of them, before the vectors."
+    for function, arguments, says in ((bb.sc_weat, ('nurse', vectors, ['she'], ['he']), "name 'nurse'; if it is a word: the word vectors come first"),
+                                      (bb.generate_analogies, (('she', 'he'), vectors), 'not tuple; this is a tuple, and the word vectors come first'),
+                                      (bb.indirect_bias, ('nurse', 'pilot', vectors), 'the word vectors come first'),
+                                      (bb.nearest_pairs, (['nurse'], vectors), 'this is a list, and the word vectors come first')):
+        with pytest.raises((TypeError, FileNotFoundError)) as caught:
+            function(*arguments)
+        assert says in str(caught.value), function
+
+
+class Unknown:
+    "No function takes it."
+
+
+NEEDED = { # values of arguments that have no default, by name
+    'template': '{Group} was a {target}.', 'templates': '{Group} was a {target}.', 'groups': ['he', 'she', 'it'], 'attributes': ['nurse', 'clerk'],
+    'words': ['nurse', 'maid'], 'targets': ['nurse', 'maid'], 'target': 'nurse', 'X': ['nurse', 'maid'], 'Y': ['clerk', 'soldier'], 'A': ['she', 'her'],
+    'B': ['he', 'his'], 'pair': ('she', 'he'), 'pairs': [('he', 'she')], 'w': 'nurse', 'v': 'maid', 'query': 'weat7', 'queries': ['weat7'], 'lexicon': ['a'],
+    'limits': 'weat7: value < 1', 'name': 'weat7', 'text': 'weat7: value < 1', 'identities': {'f': ['the woman']}, 'frames': '{identity} is [M].', 'lms': 50., 'ss': 50.,
+    'professions': {'f': ['nurse'], 'm': ['clerk']}, 'persons': {'female': ['she'], 'male': ['he']}, 'labels': {'nurse': 1, 'clerk': 0},
+    'property': {'nurse': 1., 'clerk': 2.}, 'changes': 'no full stop', 'n': 1}
+WRITE_OR_DOWNLOAD = {'fetch', 'verify', 'save', 'save_audit', 'export_tasks'}
+
+
+def test_no_function_fails_with_an_error_of_python(vectors, masked):
+    "An object that no function takes, for each argument without a default: the error says so itself, and is no AttributeError or KeyError."
+    import inspect
+    import linecache
+    subjects = {**dict.fromkeys(('model', 'models', 'subject'), masked), **dict.fromkeys(('vectors', 'before', 'after', 'subjects'), vectors),
+                'direction': bb.bias_direction(vectors)}
+    for name in bb.__all__:
+        function = getattr(bb, name)
+        if not inspect.isfunction(function) or name in WRITE_OR_DOWNLOAD:
+            continue
+        needed = [parameter.name for parameter in inspect.signature(function).parameters.values() if parameter.default is parameter.empty
+                  and parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+        for place in range(len(needed)):
+            arguments = [{**NEEDED, **subjects}.get(argument) for argument in needed]
+            arguments[place] = Unknown()
+            try:
+                function(*arguments)
+            except (ValueError, OSError):
+                continue
+            except Exception as error:
+                frames = list(inspect.getinnerframes(error.__traceback__))
+                line = linecache.getline(frames[-1].filename, frames[-1].lineno).strip()
+                assert isinstance(error, TypeError) and line.startswith('raise'), (name, needed[place], error)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from ..core.checks import WrongKind, check_choice, check_text, clipped, did_you_mean, joined, shown
 from ..core.inputs import ODD_CHARACTERS
 from ..results.readings import READINGS, is_known, summary_table
-from ..results.result import PLACEBOS, Result
+from ..results.result import PLACEBOS, Result, as_results
 from ..results.sentences import (limit_advice_text, limit_facts_text, limit_text, little_data_text, no_subject_text, not_found_text,
                                         unbounded_text)
 from .names import KIND_WORDS
@@ -1078,7 +1078,7 @@ def _measured_and_failed(results, failures=()):
         declared = _metrics_of_audit(results)
         failures = [*results.failures, *failures]
         results = results.results
-    results = [results] if isinstance(results, Result) else list(results)
+    results = as_results(results)
     measured = []
     for r, record in zip(results, limit_fields(results)):
         metric = declared.get((r.meta.get('measure'), r.metric)) or find_metric(r.metric)

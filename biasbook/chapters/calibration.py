@@ -40,7 +40,7 @@ from .stereoset import stereoset
 from .unqover import unqover, unqover_scores
 from .weat import weat
 from .what_remains import label_sides
-from ..core.checks import check_choice, check_fraction, check_seed, check_whole
+from ..core.checks import WrongKind, check_choice, check_columns, check_fraction, check_seed, check_whole, shown
 from ..core.registry import data_path
 from ..embedders.load import load_embedder
 from ..models.checkpoints import quiet_transformers
@@ -94,6 +94,13 @@ def ladder_scores(kind='vectors', # "vectors", "debiased" for vectors after debi
     return pd.DataFrame(columns)
 
 # %% ../../nbs/07_calibration.ipynb #8f6c115a
+def _check_scores(scores, columns):
+    "WrongKind for something else than a table, ValueError for a missing column."
+    if not hasattr(scores, 'groupby'):
+        raise WrongKind('scores', 'a DataFrame, as ladder_scores returns it', shown(scores, 60))
+    check_columns(scores.columns, ['measure', 'confounder', 'dose', *columns], 'scores')
+
+
 def share_seen(scores, # a DataFrame of ladder_scores
                alpha=.05, # level of each p-value
               )->Any: # a DataFrame: a row for each measure, confounder and dose
@@ -113,6 +120,7 @@ def share_seen(scores, # a DataFrame of ladder_scores
     """
     import pandas as pd
     check_fraction(alpha, 'alpha')
+    _check_scores(scores, ['p', 'placebo_p'])
     rows = []
     tested = scores[scores['p'].notna() | scores['placebo_p'].notna()]
     for (measure, confounder, dose), of_cell in tested.groupby(['measure', 'confounder', 'dose'], sort=False):
@@ -136,7 +144,7 @@ def dose_response(scores, # a DataFrame of ladder_scores
     The ends low and high are those of a 95 % t interval over models (Student 1908, doi:10.1093/biomet/6.1.1). For fewer than two models
     they are NaN.
 
-    Raises: KeyError for scores that lack a column.
+    Raises: ValueError for scores that lack a column.
 
     Example:
         >>> import biasbook as bb
@@ -146,6 +154,7 @@ def dose_response(scores, # a DataFrame of ladder_scores
         0.9 0.9 0.9 0.9 0.9 0.9 0.9 0.9
     """
     import pandas as pd
+    _check_scores(scores, ['value'])
     rows = []
     for (measure, confounder, dose), of_cell in scores.groupby(['measure', 'confounder', 'dose'], sort=False):
         found = mean_interval(of_cell['value'].to_numpy())
@@ -189,7 +198,7 @@ def interval_coverage(scores, # a DataFrame of ladder_scores
 
     The shares are from 0 to 1, and .95 is right (Neyman 1937, doi:10.1098/rsta.1937.0005).
 
-    Raises: KeyError for scores that lack a column.
+    Raises: ValueError for scores that lack a column.
 
     Example:
         >>> import biasbook as bb
@@ -197,6 +206,7 @@ def interval_coverage(scores, # a DataFrame of ladder_scores
         >>> print(bool(bb.interval_coverage(scores)['weat'] > .9))
         True
     """
+    _check_scores(scores, ['low', 'high'])
     plain = scores[(scores['confounder'] == 'none') & scores['low'].notna()]
     truth = plain.groupby(['measure', 'dose'])['value'].transform('mean')
     holds = (plain['low'] <= truth) & (truth <= plain['high'])
@@ -266,6 +276,7 @@ def decision_correlations(scores, # a DataFrame of ladder_scores: the models tha
     from scipy.stats import rankdata
     check_whole(n_resamples, 'n_resamples', least=100)
     rng = np.random.default_rng(check_seed(random_state))
+    _check_scores(scores, ['seed', 'value'])
     table = scores.pivot(index=['confounder', 'dose', 'seed'], columns='measure', values='value')
     measures = [name for name in table.columns if not name.startswith(NO_MEASURES)]
     signs = [-1 if name in FALLS else 1 for name in measures]

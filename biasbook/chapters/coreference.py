@@ -409,6 +409,8 @@ def winobias_scores(items, # pairs of load_winobias, or what it reads
     check_fraction(confidence_level)
     d = load_winobias(items)
     columns = {'pro': pro, 'anti': anti, 'neutral': neutral, 'pronoun': pronoun}
+    if pro is None or anti is None:
+        raise ValueError('pro and anti must be numbers, one for each pair, but one of them is None')
     arrays = {name: check_scores(values, name) for name, values in columns.items() if values is not None}
     for name, values in arrays.items():
         if len(values) != len(d):

@@ -22,8 +22,8 @@ from .projection import DIRECT_INTERVALS, direct_bias, indirect_bias_table, proj
 from .quality import analogy_answers, pair_interval, similarity_pairs, word_similarity
 from .weat import weat
 from .what_remains import bias_correlation, chance_accuracy, cluster_bias, neighbor_bias, probe_accuracy
-from ..core.checks import (MissingWords, TooFewWords, check_choice, check_fraction, check_list, check_pairs, check_seed, check_whole,
-                                  check_words, is_number, listed)
+from ..core.checks import (MissingWords, TooFewWords, WrongKind, check_choice, check_columns, check_fraction, check_list, check_pairs,
+                                  check_seed, check_whole, check_words, is_number, listed, shown)
 from ..results.sentences import estimate_text, notes_text, question_text, units_text
 from ..stats.estimate import Estimate, note, or_nan
 from ..stats.intervals import accuracy_change, correlation_change, difference_change, mean_change, rank_change
@@ -956,6 +956,13 @@ def compare_debiasing(before, # anything that as_vectors takes
     return table
 
 # %% ../../nbs/05_debias.ipynb #dafd9c96
+def _check_table(table):
+    "WrongKind for something else than a table, ValueError for a missing column."
+    if not hasattr(table, 'groupby'):
+        raise WrongKind('table', 'a DataFrame, as compare_debiasing returns it', shown(table, 60))
+    check_columns(table.columns, ['measure', 'kind', 'before', 'after', 'null'], 'the table')
+
+
 def _direct_bias_row(table):
     "The row of direct bias: along the first direction, or where that has no value after, along the own direction of each."
     rows = {row['measure']: row for row in table.to_dict('records')}
@@ -988,6 +995,7 @@ def what_is_left(table, # a table of compare_debiasing
         >>> print(parts[0], parts[-1], sep='; … ')
         direct bias 0.062 → 0.000; … WEAT difference, weat8 0.045 → -0.004
     """
+    _check_table(table)
     clauses = [direct_bias_clause(table)]
     if table.attrs.get('after') is None:
         return clauses[0]
@@ -1016,6 +1024,7 @@ def shares_left(table, # a table of compare_debiasing, with an after
         >>> print(shares[['direct bias', 'direct bias, own direction', 'similarity, RG-65']].to_dict())
         {'direct bias': 0.0, 'direct bias, own direction': 0.13, 'similarity, RG-65': 1.0}
     """
+    _check_table(table)
     rows = table[table['after'].notna() & (table['kind'] != STANDARDIZED)]
     if not len(rows):
         raise ValueError('no measure has a value after debiasing; pass a table of compare_debiasing(before, after)')

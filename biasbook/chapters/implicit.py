@@ -16,7 +16,7 @@ import numpy as np
 import biasbook
 from ..core.given import hint
 from ..core.checks import (
-    check_columns, check_flag, check_fraction, check_not_given, check_number, check_seed, check_whole, check_words, shown)
+    check_columns, check_flag, check_fraction, check_list, check_not_given, check_number, check_seed, check_whole, check_words, shown)
 from ..core.inputs import check_cells, is_missing
 from ..measuring.benchmark import own_items
 from ..measuring.measure import Measure, Metric, describe_query
@@ -100,7 +100,7 @@ def read_iat_answers(answers, # a DataFrame with the column answer, and if known
     import pandas as pd
     query = _as_iat_query(query)
     if not hasattr(answers, 'columns'):
-        answers = pd.DataFrame({'answer': list(answers)})
+        answers = pd.DataFrame({'answer': check_list(answers, 'answers', 'texts')})
     _check_answers(answers)
     words = query.X + query.Y
     rows = []

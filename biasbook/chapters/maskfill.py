@@ -13,7 +13,7 @@ import numpy as np
 
 from .occupation_gap import occupation_associations, occupation_shares
 from .wefat import Associations, OtherAxes
-from ..core.checks import TooFewWords, as_list, check_choice, check_flag, check_fraction, check_labels, check_words
+from ..core.checks import TooFewWords, as_list, check_choice, check_flag, check_fraction, check_labels, check_list, check_words
 from ..core.registry import bundled_yaml
 from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, also_missing, source_of, with_asked
@@ -92,6 +92,7 @@ def maskfill_table(model, # a masked language model, from load_model
     """
     templates = as_list(templates)
     targets = word_list(targets, 'targets')
+    pairs = check_list(pairs, 'pairs', 'pairs of group words', '[("he", "she")]')
     grid = [(template, pair, target) for template in templates for pair in pairs for target in targets]
     return maskfill_rows(model, grid, **options)
 

@@ -62,7 +62,10 @@ def unqover_parts(probabilities, # (…, 2 orders, 2 questions, 2 subjects): x1 
         >>> print(f'γ = {parts.gamma:.1f}, position {parts.position:.1f}')
         γ = 0.0, position 0.6
     """
-    p = np.asarray(probabilities, float)
+    try:
+        p = np.asarray(probabilities, float)
+    except TypeError:
+        raise WrongKind('probabilities', 'numbers from 0 to 1', shown(probabilities, 60)) from None
     if p.shape[-3:] != (2, 2, 2) or not ((p >= 0) & (p <= 1)).all():
         raise ValueError(f'probabilities must be numbers from 0 to 1 in the shape (…, 2 orders, 2 questions, 2 subjects), but have the shape {p.shape}')
     difference = p[..., 0] - p[..., 1]

@@ -17,8 +17,8 @@ import numpy as np
 
 from .projection import DIRECT_INTERVALS, along_direction, describe_direction, pairs_of_gender, select_words
 from .wefat import wefat_arrays
-from ..core.checks import (MissingWords, as_words, check_choice, check_fraction, check_list, check_seed, check_seeds,
-                                  check_whole)
+from ..core.checks import (MissingWords, WrongKind, as_words, check_choice, check_fraction, check_list, check_seed, check_seeds,
+                                  check_whole, shown)
 from ..measuring.measure import Measure, Metric
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
@@ -52,7 +52,10 @@ def extreme_words(projection, # (n_words,) numbers, one a word
         >>> print(bb.extreme_words([.1, -.5, .3, .2, -.1], 2))
         [1 2 3 4]
     """
-    projection = np.asarray(projection, float)
+    try:
+        projection = np.asarray(projection, float)
+    except TypeError:
+        raise WrongKind('projection', 'numbers, one for each word', shown(projection, 60)) from None
     if projection.ndim != 1 or n not in range(1, len(projection) // 2 + 1) or not np.isfinite(projection).all():
         raise ValueError(f'{n} words at each end, but projections of shape {projection.shape}: give 2n or more, finite')
     low, high = np.partition(projection, [n - 1, len(projection) - n])[[n - 1, len(projection) - n]]

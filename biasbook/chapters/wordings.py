@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.checks import UnknownName, as_list, check_fraction, check_words, joined, listed, shown
+from ..core.checks import UnknownName, WrongKind, as_list, check_fraction, check_words, joined, listed, shown
 from ..core.inputs import check_cells, is_cell
 from ..core.registry import fetch
 from ..stats.intervals import (
@@ -41,6 +41,8 @@ SCORE_COLUMNS = dict(zip(('fill', 'prior', 'corrected', 'target fill'), NUMBERS)
 def _score_column(table, column):
     "The full name of a column. ValueError if the table lacks it, or has no number there."
     name = SCORE_COLUMNS.get(column, column)
+    if not hasattr(table, 'columns'):
+        raise WrongKind('the table', 'a DataFrame, as maskfill_table returns it', shown(table, 60))
     lost = [c for c in ('target', name) if c not in table]
     if lost:
         raise ValueError(f'the table has no column {lost[0]!r}; use a table of maskfill_table or kurita_rows, and '

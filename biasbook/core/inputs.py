@@ -19,7 +19,7 @@ from collections.abc import Callable, Hashable
 from functools import cache
 from typing import Any, NamedTuple
 
-from .checks import check_columns, check_path, clipped, is_number, is_whole, listed, plural, shown
+from .checks import WrongKind, check_columns, check_path, clipped, is_number, is_whole, listed, plural, shown
 
 # %% ../../nbs/core/01_inputs.ipynb #a77931d8
 def file_text(path, # a file
@@ -395,7 +395,11 @@ def check_cells(table, # a DataFrame
                 columns:dict, # name of a column -> the kind of its cells, as for `is_cell`
                 name:str='the table', # its name in messages
                ):
-    "ValueError that names the row and the column of each cell that is empty or of another kind, for a missing column, and for a table without rows."
+    """ValueError that names the row and the column of each cell that is empty or of another kind, for a missing column, and for a table without rows.
+
+    WrongKind for something else than a DataFrame."""
+    if not hasattr(table, 'columns'):
+        raise WrongKind(name, 'a DataFrame', shown(table, 60))
     check_columns(table.columns, columns, name)
     if not len(table):
         raise ValueError(f'{name} has no rows')

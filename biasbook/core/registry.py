@@ -36,6 +36,8 @@ def data_path(name:str, # a file or folder under biasbook/data, such as "weat.ya
         weat.yaml True
     """
     root = Path(str(files('biasbook'))) / 'data'
+    if not isinstance(name, str):
+        raise UnknownName(name, sorted(_bundled_names(root)), 'bundled file')
     if name not in _bundled_names(root):
         _bundled_names.cache_clear()                    # it may be new
         if name not in _bundled_names(root):

@@ -19,7 +19,7 @@ import numpy as np
 from ..core.addresses import NUMBERS, split_options
 from ..core.answers import StoredAnswers
 from ..core.given import hint
-from ..core.checks import WrongKind, check_flag, check_not_given, check_path, check_text, check_whole, did_you_mean, plural, shown
+from ..core.checks import WrongKind, check_flag, check_not_given, check_only_usual, check_path, check_text, check_whole, did_you_mean, plural, shown
 from ..core.needs import is_watched
 from ..core.store import Store, store_key
 from .cache import VectorStore, export_kept, import_kept
@@ -365,7 +365,7 @@ def _split_name(name):
     "The parts of an embedder's name before and after the colon; ValueError with similar names for an unknown one."
     if not isinstance(name, str):
         raise ValueError('the name of an embedder must be a string such as "st:all-MiniLM-L6-v2", not '
-                         f'{type(name).__name__}; for a function use from_callable')
+                         f'{type(name).__name__}; for a function use from_callable{hint(name, "embedder")}')
     scheme, _, address = checked_subject(name).partition(':')
     if scheme in SCHEMES and address.strip():
         return scheme, address
@@ -407,6 +407,9 @@ def load_embedder(name, # such as "openai:text-embedding-3-large" or "st:all-Min
         >>> print(vectors.shape)
         (2, 300)
     """
+    if isinstance(name, Embedder):
+        check_only_usual(load_embedder, locals(), 'an embedder that is open')
+        return name
     try:
         scheme, address = _split_name(name)
         source = _open_source(scheme, address, options)

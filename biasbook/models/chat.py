@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 
 from ..core.addresses import KEY_VARIABLES
 from ..core.answers import StoredAnswers
-from ..core.checks import (UnknownName, WrongKind, check_choice, check_flag, check_list, check_number, check_seed, check_text, check_texts,
-                                  check_whole, plural, shown)
+from ..core.checks import (UnknownName, WrongKind, check_choice, check_flag, check_list, check_number, check_only_usual, check_seed, check_text,
+                                  check_texts, check_whole, plural, shown)
+from ..core.given import hint
 from ..core.requests import Job, Run, WebClient, is_variable_name, same_model
 from ..core.store import Store, store_key
 from .causal import CausalScorer
@@ -872,6 +873,12 @@ def load_chat(name_or_path:str|Path, # "openai:MODEL", "anthropic:MODEL", "googl
     """
     if store is not None and not isinstance(store, Store):
         raise TypeError(f'store must be a Store, such as Store(path) returns, or None, but is {store!r}')
+    if isinstance(name_or_path, Chat):
+        check_only_usual(load_chat, locals(), 'a chat model that is open')
+        return name_or_path
+    if not isinstance(name_or_path, (str, Path)):
+        raise WrongKind('name_or_path', 'the name of a chat model, such as "openai:gpt-4o-mini", or a folder', type(name_or_path).__name__,
+                        hint(name_or_path, 'chat').removeprefix('; '))
     local = {'template': template is not None, 'device': device != 'auto', 'dtype': dtype != 'float32', 'revision': revision is not None,
              'device_map': device_map is not None, 'max_memory': max_memory is not None, 'offload_folder': offload_folder is not None}
     remote = {'top': top is not None, 'base_url': base_url is not None, 'key_env': key_env is not None,

@@ -80,7 +80,7 @@ def find_model(name, # a folder, a model of the book, or a hub name
               )->FoundModel:
     "The folder of a model, which is downloaded if it is not here. ValueError or ConnectionError."
     if not isinstance(name, (str, Path)) or not str(name).strip('/ '):
-        raise ValueError(f'give a folder, a model of the book or a hub name as a string, not {shown(name)}')
+        raise ValueError(f'give a folder, a model of the book or a hub name as a string, not {shown(name)}{hint(name, "model")}')
     path = check_path(name, 'the model')
     name = str(name).rstrip('/')
     bundled = bundled_models().get(name)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import shown
+from ..core.checks import check_only_usual, shown
 from ..core.store import Store
 from .causal import CausalScorer
 from .chat_formats import is_chat_name
@@ -127,6 +127,9 @@ def load_model(name_or_path:str|Path, # a folder with a checkpoint or a LoRA ada
     """
     if store is not None and not isinstance(store, Store):
         raise TypeError(f'store must be a Store, such as Store(path) returns, or None, but is {store!r}')
+    if isinstance(name_or_path, (MaskedScorer, CausalScorer, Seq2SeqScorer)):
+        check_only_usual(load_model, locals(), 'a model that is open')
+        return name_or_path
     if is_chat_name(name_or_path) and not is_served_name(name_or_path):
         provider = str(name_or_path).partition(':')[0]
         raise ValueError(f'{provider}: names a chat model, and chat endpoints return no log-probabilities of a text. To ask it questions, open it '

@@ -14,7 +14,7 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from .result import PLACEBOS, WEAK_PLACEBOS, results_table
+from .result import PLACEBOS, WEAK_PLACEBOS, as_results, results_table
 from .sentences import notes_text
 from ..stats.effects import minimum_detectable_d, minimum_detectable_r, weat_d_of_cohen_d
 from ..stats.estimate import note
@@ -291,6 +291,7 @@ def summary_table(results, # a list of Results
                                     label  probability       reading
         0  weat7: math/arts × male/female      0.78125  not compared
     """
+    results = as_results(results)
     t = results_table(results).copy()           # pandas warns if columns are added to a frame that was put together from many
     rows = [_summary(r, row) for r, row in zip(results, t.to_dict('records'))]
     for column in _SUMMARY_COLUMNS:

