@@ -89,7 +89,7 @@ def prepared():
 def changes(h):
     "(function, arguments, keywords, other values of keywords), each of which must change the result of the call."
     none = {'placebo': False}
-    few = {'n_placebos': 20}
+    few = {'n_draws': 20}
     level = {'confidence_level': .5}
     own = {'A': ['she', 'her'], 'B': ['he', 'his']}
     toy = bb.Query('toy', X=['nurse', 'teacher', 'nursse', 'maid'], Y=['pilot', 'lawyer', 'captain', 'doctor'], A=['she', 'her'], B=['he', 'his'],
@@ -139,11 +139,11 @@ def changes(h):
          {'queries': ['weat8'], 'by': 'distance', 'common_words': False, 'measure': 'mac', 'n_resamples': 101, 'level': .5}),
         ('rank', ([h.v, h.noisy],), {'queries': ['weat7'], 'n_resamples': 100}, {'random_state': 1}),
         ('rank', ([lower, lower.subset(lower.words, 'other')],), {'queries': [upper], 'n_resamples': 100}, {'case': 'keep'}),
-        ('direct_bias', (h.v, h.eight), few, {'words': h.eight[:9], 'direction': h.she, 'c': .5, **level, 'n_placebos': 19, 'random_state': 1}),
+        ('direct_bias', (h.v, h.eight), few, {'words': h.eight[:9], 'direction': h.she, 'c': .5, **level, 'n_draws': 19, 'random_state': 1}),
         ('direct_bias', (h.v, ['nurse', 'nursse']), {**few, 'on_missing': 'drop'}, {'on_missing': 'raise'}),
         ('direct_bias', (lower, ['Nurse']), few, {'case': 'keep'}),
-        ('indirect_bias', (h.v, 'nurse', 'teacher'), few, {'direction': h.she, **level, 'n_placebos': 0, 'random_state': 1}),
-        ('indirect_bias_table', (h.v, [('nurse', 'teacher')]), few, {'direction': h.she, **level, 'n_placebos': 0, 'random_state': 1}),
+        ('indirect_bias', (h.v, 'nurse', 'teacher'), few, {'direction': h.she, **level, 'n_draws': 0, 'random_state': 1}),
+        ('indirect_bias_table', (h.v, [('nurse', 'teacher')]), few, {'direction': h.she, **level, 'n_draws': 0, 'random_state': 1}),
         ('bias_direction', (h.v,), {}, {'pairs': [('she', 'he'), ('her', 'his')], 'method': 'mean', 'names': ('f', 'm')}),
         ('bias_direction', (h.v, [('she', 'he'), ('nursse', 'he')]), {'on_missing': 'drop'}, {'on_missing': 'raise'}),
         ('bias_direction', (lower, ('She', 'He')), {}, {'case': 'keep'}),
@@ -156,24 +156,24 @@ def changes(h):
          {'on_missing': 'raise', 'case': 'ignore'}),
         ('similarity_table', (h.v,), {'datasets': ['rg65']}, {'datasets': ['ws353']}),
         ('bias_correlation', (h.v, lower, h.eight), {**few, 'n_resamples': 99},
-         {'words': h.eight[:9], 'direction': h.she, 'after_direction': h.she, 'n_placebos': 0, 'n_resamples': 98, 'random_state': 1, **level}),
+         {'words': h.eight[:9], 'direction': h.she, 'after_direction': h.she, 'n_draws': 0, 'n_resamples': 98, 'random_state': 1, **level}),
         ('bias_correlation', (h.v, lower, [*h.eight, 'nursse']), {**few, 'on_missing': 'drop'}, {'on_missing': 'raise'}),
-        ('cluster_bias', (h.v,), {'words': list(h.v.words[:300]), 'n': 20, 'n_placebos': 0, 'n_init': 1, 'seeds': [0]},
+        ('cluster_bias', (h.v,), {'words': list(h.v.words[:300]), 'n': 20, 'n_draws': 0, 'n_init': 1, 'seeds': [0]},
          {'direction': h.she, 'after': bb.hard_debias(h.v), 'n': 10, 'words': list(h.v.words[:200]), 'exclude': list(h.v.words[:100]),
           'method': 'pca-kmeans', 'seeds': [1, 2],
-          'n_init': 2, 'n_placebos': 2, 'random_state': 1}),
+          'n_init': 2, 'n_draws': 2, 'random_state': 1}),
         ('label_sides', (h.v,), {'words': list(h.v.words[:300]), 'n': 20},
          {'direction': h.she, 'n': 10, 'words': list(h.v.words[:200]), 'exclude': list(h.v.words[:100]), 'halves': True}),
-        ('neighbor_bias', (h.v, h.eight), {'n_placebos': 0, 'n_resamples': 99, 'among': list(h.v.words[:2000])},
-         {'words': h.eight[:9], 'direction': h.she, 'k': 10, 'after': bb.hard_debias(h.v), 'among': list(h.v.words[:3000]), 'n_placebos': 20,
+        ('neighbor_bias', (h.v, h.eight), {'n_draws': 0, 'n_resamples': 99, 'among': list(h.v.words[:2000])},
+         {'words': h.eight[:9], 'direction': h.she, 'k': 10, 'after': bb.hard_debias(h.v), 'among': list(h.v.words[:3000]), 'n_draws': 20,
           'n_resamples': 98, 'random_state': 1,
           **level}),
-        ('neighbor_bias', (h.v, [*h.eight, 'nursse']), {'n_placebos': 0, 'on_missing': 'drop', 'among': list(h.v.words[:2000])},
+        ('neighbor_bias', (h.v, [*h.eight, 'nursse']), {'n_draws': 0, 'on_missing': 'drop', 'among': list(h.v.words[:2000])},
          {'on_missing': 'raise'}),
-        ('probe_accuracy', (h.v,), {'words': list(h.v.words[:300]), 'n': 20, 'n_placebos': 0, 'seeds': [0], 'folds': 2},
+        ('probe_accuracy', (h.v,), {'words': list(h.v.words[:300]), 'n': 20, 'n_draws': 0, 'seeds': [0], 'folds': 2},
          {'direction': h.she, 'after': bb.hard_debias(h.v), 'n': 10, 'words': list(h.v.words[:200]), 'exclude': list(h.v.words[:100]), 'halves': True,
           'kind': 'rbf', 'folds': 3,
-          'seeds': [1, 2], 'n_placebos': 2, 'random_state': 1, **level}),
+          'seeds': [1, 2], 'n_draws': 2, 'random_state': 1, **level}),
         ('hard_debias', (h.p, h.p.vectors[0] - h.p.vectors[1]), {}, {'specific': list(h.p.words[:5]), 'equalize': [tuple(h.p.words[:2])]}),
         ('hard_debias', (h.p, h.p.vectors[0] - h.p.vectors[1]), {'specific': ['nursse'], 'on_missing': 'drop'}, {'on_missing': 'raise',
          'direction': h.p.vectors[0] - h.p.vectors[2]}),
@@ -444,3 +444,11 @@ def test_each_keyword_is_in_a_table(have):
     assert [keyword for keyword in untried if not entries_of(keyword)] == []
     needed = {entry for keyword in untried for entry in entries_of(keyword)}
     assert {entry for entries in NOT_TRIED.values() for entry in entries.split()} - needed == set()
+
+
+@pytest.mark.parametrize('name, arguments', [('direct_bias', (['nurse', 'clerk'],)), ('indirect_bias', ('nurse', 'teacher')), ('indirect_bias_table', ([('nurse', 'clerk')],)),
+                                             ('neighbor_bias', (['nurse', 'clerk'],)), ('cluster_bias', ()), ('probe_accuracy', ()), ('bias_correlation', ('googlenews-mini',)),
+                                             ('compare_debiasing', ())])
+def test_n_placebos_is_the_earlier_name_of_n_draws(have, name, arguments):
+    with pytest.warns(FutureWarning, match=f'{name}: n_placebos=-1 is now n_draws=-1'), pytest.raises(ValueError):
+        getattr(bb, name)(have.v, *arguments, n_placebos=-1)

@@ -87,7 +87,7 @@ def harness(model, tasks, folder):
 def test_accuracy_there_is_our_ratio(name, tasks, examples, tmp_path):
     model = bb.load_model(folder_of(name), device='cpu')
     accuracies, margins = harness(model.checkpoint.folder, tasks, tmp_path)
-    ours = {'biasbook_sas_pairs': (bb.sas_pairs(model, baseline=None), 1), 'biasbook_pairs': (bb.crows_pairs(model, SENTENCES), 100)}
+    ours = {'biasbook_sas_pairs': (bb.sas_pairs(model, baseline=None), 100), 'biasbook_pairs': (bb.crows_pairs(model, SENTENCES), 100)}
     for task in ('intrasentence', 'intersentence'):
         ours[f'biasbook_stereoset_{task}'] = bb.stereoset(model, examples, task=task), 100
     assert set(accuracies) == set(ours)

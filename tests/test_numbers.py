@@ -42,12 +42,12 @@ def digests():
     "The checksum of what each measure says, by name. Few draws: each is a product of matrices, which BLAS divides among its threads."
     v = load_vectors('googlenews-mini')
     d = bias_direction(v)
-    few = {'n_placebos': 5}
+    few = {'n_draws': 5}
     found = {'random directions': random_directions(v, d, 50)[0].tobytes().hex(),
              'weat': weat(v, 'weat7').to_json(), 'occupation gap': occupation_gap(v, n_resamples=99, placebo=False).to_json(),
-             'direct bias': direct_bias(v, n_placebos=50).to_json(), 'indirect bias': indirect_bias(v, 'nurse', 'doctor', n_placebos=50).to_json(),
+             'direct bias': direct_bias(v, n_draws=50).to_json(), 'indirect bias': indirect_bias(v, 'nurse', 'doctor', n_draws=50).to_json(),
              'clusters': cluster_bias(v, method='pca-kmeans', **few).to_json(), 'k-means': cluster_bias(v, **few).to_json(),
-             'neighbors': neighbor_bias(v, n_placebos=20).to_json(), 'probe': probe_accuracy(v, **few).to_json(),
+             'neighbors': neighbor_bias(v, n_draws=20).to_json(), 'probe': probe_accuracy(v, **few).to_json(),
              'similarity': word_similarity(v, 'ws353').to_json(),
              'generated': generate_analogies(v, n=20, words=v.words[:2000]).to_json(double_precision=15),
              'nearest': repr(v.neighbors(v.words[:100], k=20)),
@@ -60,7 +60,7 @@ def digests():
     for k in range(4):                                        # long sums: numpy's @ splits those of more than 10 000 numbers
         many = WordVectors(words, rng.normal(size=(20_000, 10)))
         one = bias_direction(many, [(words[2 * i], words[2 * i + 1]) for i in range(5)])
-        found[f'direct bias of many words, {k}'] = direct_bias(many, None, one, n_placebos=0).to_json()
+        found[f'direct bias of many words, {k}'] = direct_bias(many, None, one, n_draws=0).to_json()
     return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in found.items()}
 
 
@@ -82,7 +82,7 @@ def test_the_bytes_of_a_result_are_the_same_for_any_number_of_threads():
 
 def measured(vectors):
     "What each measure of vectors says, in numbers."
-    few = {'n_placebos': 3}
+    few = {'n_draws': 3}
     questions = [('man', 'woman', 'king', 'queen'), ('boy', 'girl', 'son', 'daughter'), ('he', 'she', 'his', 'her')]
     gap, near = occupation_gap(vectors, placebo=False, n_resamples=999), neighbor_bias(vectors, on_missing='drop', n_resamples=999, **few)
     w = weat(vectors, 'weat7')
@@ -164,7 +164,7 @@ def test_seeds_agree_on_the_placebo_p_of_direct_bias(news):
 
 
 def test_a_p_that_is_drawn_too_seldom_says_so(news):
-    r = cluster_bias(news, n_placebos=200)
+    r = cluster_bias(news, n_draws=200)
     e = r.estimate('placebo directions')
     assert .01 < e.test.error < .04 and '±' in e.p_text
     assert Result.from_json(r.to_json()).estimate('placebo directions').test == e.test

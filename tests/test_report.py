@@ -68,7 +68,7 @@ def change_pages():
     names = ['weat1', 'weat6', 'weat7', 'weat8']
     first, second = (Audit(tuple(weat(x, name, placebo=False) for name in names), ()) for x in (v, out))
     hostile = [Audit(tuple(hostile_result(r, EVIL) for r in audit.results), ()) for audit in (first, second)]
-    table = compare_debiasing(v, out, n=20, n_placebos=0, queries=['weat7'], similarity=['rg65'], questions=[])
+    table = compare_debiasing(v, out, n=20, n_draws=0, queries=['weat7'], similarity=['rg65'], questions=[])
     return {'changes': comparison_report(compare_audits(first, second), ('before', 'after')),
             'hostile-changes': comparison_report(compare_audits(*hostile), (EVIL, EVIL)), 'debiasing': before_after_report(table)}
 

@@ -23,6 +23,7 @@ from biasbook.auditing.readings import consistency, counts, findings, headline, 
 from biasbook.auditing.report import report_html
 from biasbook.chapters.weat import weat
 from biasbook.results import sentences
+from biasbook.results.readings import units_for_large_effect
 from biasbook.results.result import Result
 from biasbook.vectors.wordvectors import load_vectors
 
@@ -236,6 +237,28 @@ for saved in json.loads(pathlib.Path(sys.argv[1]).read_text(encoding='utf-8')):
 """
     done = subprocess.run([sys.executable, '-c', code, str(path)], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ['association with female rather than male (d)', '', '', '']
+
+
+def test_a_share_of_an_earlier_version_is_not_compared_with_a_percentage():
+    "sas_pairs was a share, 'preference ratio', in version 0.2; two such results are still compared, with a paired test."
+    pytest.importorskip('torch')
+    unbiased, planted = bb.audit('unbiased-masked', 'sas_pairs', placebo=False), bb.audit('planted-masked', 'sas_pairs', placebo=False)
+    now, = unbiased.results
+    assert (now.metric, now.null) == ('preference for stereotypes', 50)
+
+    def of_earlier(audit):
+        r, = audit.results
+        interval = replace(r.interval, low=r.interval.low / 100, high=r.interval.high / 100)
+        return replace(audit, results=(replace(r, metric='preference ratio', value=r.value / 100, null=.5, interval=interval),))
+
+    earlier = of_earlier(unbiased)
+    both = compare_audits(earlier, unbiased)
+    assert both.changes == () and [row['metric'] for row in both.unpaired] == ['preference ratio', 'preference for stereotypes']
+    of_shares, = compare_audits(earlier, of_earlier(planted)).changes
+    of_percentages, = compare_audits(unbiased, planted).changes
+    assert math.isclose(100 * of_shares.value, of_percentages.value) and of_shares.pvalue == of_percentages.pvalue
+    share, = earlier.results
+    assert bb.plan(share, .7).needed == bb.plan(now, 70).needed and units_for_large_effect(share) == units_for_large_effect(now)
 
 
 def test_a_result_of_now_is_saved_with_its_fields(audits):

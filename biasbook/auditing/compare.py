@@ -447,7 +447,7 @@ DEBIASING = {'hard': _hard, 'inlp': _inlp, 'leace': _leace}
 def compare_subjects(before, # what biasbook audit takes as SUBJECT: a file of vectors, or a name
                      after=None, # the same, after debiasing
                      debias=None, # instead of it: "hard", "inlp" or "leace", done here
-                     n_placebos=None, # random directions to compare with, as in compare_debiasing
+                     n_draws=None, # random directions to compare with, as in compare_debiasing
                      progress=None, # a Progress that shows how far it is
                     ): # the table of compare_debiasing
     "`compare_debiasing` without the missing words. ValueError if after and debias are both given, or vectors cannot be used."
@@ -461,7 +461,7 @@ def compare_subjects(before, # what biasbook audit takes as SUBJECT: a file of v
     direction = bias_direction(vectors, on_missing='drop')
     if debias is not None:
         vectors_after = DEBIASING[debias](vectors, direction)
-    table = compare_debiasing(vectors, vectors_after, direction, on_missing='drop', n_placebos=n_placebos,
+    table = compare_debiasing(vectors, vectors_after, direction, on_missing='drop', n_draws=n_draws,
                               progress=None if progress is None else partial(_show_progress, progress))
     if progress is not None:
         progress.finish(False)

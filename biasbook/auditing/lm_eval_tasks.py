@@ -82,7 +82,7 @@ def _package_table(name):
     "A table of the package as a task. Its file is downloaded if it is not here: errors as of `fetch`."
     if name == 'sas_pairs':
         bundled = bundled_pairs()
-        facts = {'what': 'stereotypes and their opposites', 'equals': 'bb.sas_pairs(model).value', 'ties': _TIES_APART,
+        facts = {'what': 'stereotypes and their opposites', 'equals': 'bb.sas_pairs(model).value / 100', 'ties': _TIES_APART,
                  'source': f'{bundled["source"]}, doi:{bundled["doi"]}', 'licence': bundled['licence']}
         return _table_of_terms(name, None, facts)
     entry = registry_entries()[PACKAGE_TABLES[name]]
@@ -110,7 +110,7 @@ def _own_tables(pairs, columns, study, licence):
         found = load_pairs(pairs, columns)
         of_sentences = 'sent_more' in found
         measure = 'crows_pairs' if of_sentences else 'sas_pairs'
-        facts = {'what': 'pairs of your own', 'equals': f'bb.{measure}(model, {file}).value{" / 100" if of_sentences else ""}',
+        facts = {'what': 'pairs of your own', 'equals': f'bb.{measure}(model, {file}).value / 100',
                  'ties': _TIES_LOST if of_sentences else _TIES_APART, 'source': file if is_file else 'a table', 'licence': licence}
         make = _table_of_sentences if of_sentences else _table_of_terms
         tables.append(make(_task_name(Path(pairs).stem) if is_file else 'pairs', found, facts))

@@ -324,7 +324,7 @@ def vector_scores(made, # a LadderVectors
     for name, measure in VECTOR_MEASURES.items():
         rows.append(_row(name, measure(made.vectors, made.query)))
     people = bias_direction(made.vectors, list(zip(made.query.A, made.query.B)))
-    along = direct_bias(made.vectors, [*made.query.X, *made.query.Y], people, n_placebos=DIRECTIONS)
+    along = direct_bias(made.vectors, [*made.query.X, *made.query.Y], people, n_draws=DIRECTIONS)
     rows.append(_row('direct_bias', along, 'placebo directions'))
     for name, jobs in (('decision, same jobs', made.query), ('decision, other jobs', made.held_out)):
         rows.append({'measure': name, 'value': job_gap(made.vectors, jobs, made.held_out)})

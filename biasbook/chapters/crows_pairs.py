@@ -16,7 +16,7 @@ import biasbook
 from ..core.checks import check_choice, check_flag, check_fraction, check_labels, plural
 from ..models.pair_scores import (
     PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, same_tokens_notes, length_notes, name_units, named_estimates,
-    notes_without_ties, pair_scores, pairs_result, percent_estimate, scoring_of)
+    notes_without_ties, pair_scores, pairs_result, percent_estimate, percentage_points, scoring_of)
 from ..measuring.measure import Fault, Measure, Metric, OwnTests, with_test_name
 from ..models.pair_placebos import changed_pairs, draw_choices, no_placebo, preference_placebo, preferred_shares, why_no_placebo
 from ..stats.estimate import Estimate, Units, left_out_notes, note
@@ -189,11 +189,7 @@ def crows_pairs_change(before, # a Result of crows_pairs
     clusters = _clusters_of(before.details, before.meta)
     first, second = (r.details['winner'].map(_SIGN) for r in (before, after))
     found = paired_preferences(first, second, clusters=clusters.labels, ties='anti', confidence_level=before.confidence_level)
-    change = name_units(found.difference_of_ratios, clusters.names)
-    interval = change.interval
-    if interval is not None:
-        interval = replace(interval, low=100 * interval.low, high=100 * interval.high)
-    return replace(change, name='paired change', value=100 * change.value, unit='%', interval=interval)       # type: ignore[operator]
+    return percentage_points(name_units(found.difference_of_ratios, clusters.names), 'paired change')
 
 # %% ../../nbs/03a_crows_pairs.ipynb #crowsplan
 CROWS_PAIRS = Metric('CrowS-Pairs metric', low=0., high=100., null=50., unit='%', higher='more stereotypes are preferred', functions=('crows_pairs',),

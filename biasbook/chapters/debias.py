@@ -23,7 +23,7 @@ from .quality import analogy_answers, pair_interval, similarity_pairs, word_simi
 from .weat import weat
 from .what_remains import bias_correlation, chance_accuracy, cluster_bias, neighbor_bias, probe_accuracy
 from ..core.checks import (MissingWords, TooFewWords, WrongKind, check_choice, check_columns, check_fraction, check_list, check_pairs,
-                                  check_seed, check_whole, check_words, is_number, listed, shown)
+                                  check_seed, check_whole, check_words, is_number, listed, renamed_keyword, shown)
 from ..results.sentences import estimate_text, notes_text, question_text, units_text
 from ..stats.estimate import Estimate, note, or_nan
 from ..stats.intervals import accuracy_change, correlation_change, difference_change, mean_change, rank_change
@@ -490,7 +490,7 @@ class Case:
     direction: Direction
     words: list
     level: float # confidence level
-    random: dict # n_placebos, where None means as many as p needs, and random_state
+    random: dict # n_draws, where None means as many as p needs, and random_state
     ends: dict # direction, n and exclude, for what takes words from both ends of a direction
     fitted: frozenset # words that `after` was fitted to
     lost: dict # what was left out, and why
@@ -506,10 +506,10 @@ class Case:
     def random_for(self, after):
         """The settings `random` for a measure with one of `after_arguments`.
 
-        n_placebos is 0 if `after` is vectors, since these were not debiased for random directions."""
+        n_draws is 0 if `after` is vectors, since these were not debiased for random directions."""
         if after is None or callable(after):
             return self.random
-        return {**self.random, 'n_placebos': 0}
+        return {**self.random, 'n_draws': 0}
 
     def along(self):
         "The direction for both sets of vectors. ValueError if those after have another number of dimensions."
@@ -640,12 +640,12 @@ def _is_removed(compared):
 
 def _direct_bias_of_each(compared, directions):
     "Direct bias of each along its direction; only the first is compared with random directions."
-    n_placebos = compared.random['n_placebos']
-    if n_placebos is None:
-        n_placebos = DIRECTIONS
-    return [direct_bias(vectors, compared.words, direction, confidence_level=compared.level, n_placebos=placebos,
+    n_draws = compared.random['n_draws']
+    if n_draws is None:
+        n_draws = DIRECTIONS
+    return [direct_bias(vectors, compared.words, direction, confidence_level=compared.level, n_draws=placebos,
                         random_state=compared.random['random_state'])
-            for vectors, direction, placebos in zip(compared.vectors(), directions, (n_placebos, 0))]
+            for vectors, direction, placebos in zip(compared.vectors(), directions, (n_draws, 0))]
 
 
 def _direct_change(compared, results):
@@ -657,7 +657,7 @@ def _direct_change(compared, results):
 def indirect_row(compared, pairs):
     "Mean size of indirect bias over pairs of words."
     direction = compared.along()
-    sizes = [indirect_bias_table(vectors, pairs, direction, n_placebos=0)['indirect_bias'].abs()
+    sizes = [indirect_bias_table(vectors, pairs, direction, n_draws=0)['indirect_bias'].abs()
              for vectors in compared.vectors()]
     means = [mean_change(np.zeros(len(size)), size, compared.level, pairs) for size in sizes]
     measured = [_Measured(or_nan(mean.value), or_nan(mean.low), or_nan(mean.high)) for mean in means]
@@ -714,7 +714,7 @@ def correlation_row(compared): # from case; returns a row of compare_debiasing
     notes = (note('no projection left'),)
     if np.ptp(project(compared.after, compared.words, own)) >= 1e-5:
         result = bias_correlation(compared.before, compared.after, compared.words, compared.direction, after_direction=own,
-                                  n_placebos=0, confidence_level=compared.level)
+                                  n_draws=0, confidence_level=compared.level)
         measured.append(_measured(result))
         notes = (note('1 by definition'), *compared.seen(compared.words))
     return _row(STANDARDIZED, 'correlation of projections', f'{len(compared.words)} words', measured, notes=notes,
@@ -812,14 +812,14 @@ def rows_table(compared, # from case
     return table
 
 # %% ../../nbs/05_debias.ipynb #fa46d31d
-def case(before, after=None, direction=None, *, words=None, exclude=(), n=None, on_missing='raise', n_placebos=None,
+def case(before, after=None, direction=None, *, words=None, exclude=(), n=None, on_missing='raise', n_draws=None,
          random_state=0, confidence_level=.95)->Case: # the parameters are those of compare_debiasing
     """A `Case` of checked settings for the rows.
 
     ValueError if before and after have different words, and MissingWords if the vectors lack some of `words`."""
     check_fraction(confidence_level)
-    if n_placebos is not None:
-        check_whole(n_placebos, 'n_placebos', least=0)
+    if n_draws is not None:
+        check_whole(n_draws, 'n_draws', least=0)
     check_seed(random_state)
     if n is not None:
         check_whole(n, 'n', least=4)
@@ -837,7 +837,7 @@ def case(before, after=None, direction=None, *, words=None, exclude=(), n=None, 
     lost = {'words': chosen.missing, 'pairs of the direction': ['–'.join(pair) for pair in direction.missing],
             'words that only one of both has': only_in_one}
     return Case(before, vectors_after, after_argument, direction, chosen.words, confidence_level,
-                random={'n_placebos': n_placebos, 'random_state': random_state},
+                random={'n_draws': n_draws, 'random_state': random_state},
                 ends={'direction': replace(direction, jackknife=False), 'n': n, 'exclude': [*exclude, *fitted]},
                 fitted=frozenset(fitted), lost={what: items for what, items in lost.items() if items})
 
@@ -890,6 +890,7 @@ def _measures(pairs, queries, similarity, questions):
     return rows
 
 # %% ../../nbs/05_debias.ipynb #69b30962
+@renamed_keyword('n_placebos', 'n_draws')
 def compare_debiasing(before, # anything that as_vectors takes
                       after=None, # vectors after debiasing, or a function from a direction to vectors; None: measure before only
                       direction=None, # a Direction; by default bias_direction(before)
@@ -902,7 +903,7 @@ def compare_debiasing(before, # anything that as_vectors takes
                       similarity=('rg65', 'ws353'), # sets for word_similarity
                       questions=('google-lower',), # sets of questions for analogies
                       on_missing='raise', # words that before or after lacks: "raise" or "drop"
-                      n_placebos=None, # number of directions from random pairs to compare with; 0 for none; None: until the
+                      n_draws=None, # number of directions from random pairs to compare with; 0 for none; None: until the
                                        # error of each p is at most .01 or a tenth of p, which takes up to 80 seconds for
                                        # the bundled vectors with a function as `after`, and more for larger ones
                       random_state=0, # seed of the random directions
@@ -923,7 +924,7 @@ def compare_debiasing(before, # anything that as_vectors takes
         >>> import biasbook as bb
         >>> vectors = bb.load_vectors('googlenews-mini')
         >>> table = bb.compare_debiasing(vectors, bb.hard_debias(vectors), words=list(bb.professions())[:40], n=10,
-        ...                              queries=['weat8'], similarity=['rg65'], questions=[], n_placebos=0)
+        ...                              queries=['weat8'], similarity=['rg65'], questions=[], n_draws=0)
         >>> print(table[['measure', 'before', 'after']].round(2).head(3).to_string(index=False))
                            measure  before  after
                        direct bias    0.06   0.00
@@ -945,13 +946,13 @@ def compare_debiasing(before, # anything that as_vectors takes
     for name in questions:
         analogy_questions(name)
     compared = case(before, after, direction, words=words, exclude=exclude, n=n, on_missing=on_missing,
-                    n_placebos=n_placebos, random_state=random_state, confidence_level=confidence_level)
+                    n_draws=n_draws, random_state=random_state, confidence_level=confidence_level)
     pairs = nearest_pairs(compared.before, compared.words) if pairs is None else check_pairs(pairs)
     table = rows_table(compared, _measures(pairs, queries, similarity, questions), progress)
     vectors_after = compared.after
     table.attrs = {'before': compared.before.name, 'after': None if vectors_after is None else vectors_after.name,
                    'words': len(compared.before), 'direction': repr(compared.direction), 'left out': compared.lost,
-                   'debiasing': None if vectors_after is None else vectors_after.meta.get('debiasing'), 'placebos': n_placebos,
+                   'debiasing': None if vectors_after is None else vectors_after.meta.get('debiasing'), 'placebos': n_draws,
                    'seed': random_state, 'n': n, 'confidence_level': confidence_level, **table.attrs}
     return table
 
@@ -990,7 +991,7 @@ def what_is_left(table, # a table of compare_debiasing
         >>> import biasbook as bb
         >>> vectors = bb.load_vectors('googlenews-mini')
         >>> table = bb.compare_debiasing(vectors, bb.hard_debias(vectors), words=list(bb.professions())[:40], n=10,
-        ...                              queries=['weat8'], similarity=['rg65'], questions=[], n_placebos=0)
+        ...                              queries=['weat8'], similarity=['rg65'], questions=[], n_draws=0)
         >>> parts = bb.what_is_left(table).split('; ')
         >>> print(parts[0], parts[-1], sep='; … ')
         direct bias 0.062 → 0.000; … WEAT difference, weat8 0.045 → -0.004
@@ -1019,7 +1020,7 @@ def shares_left(table, # a table of compare_debiasing, with an after
         >>> import biasbook as bb
         >>> vectors = bb.load_vectors('googlenews-mini')
         >>> table = bb.compare_debiasing(vectors, bb.hard_debias(vectors), words=list(bb.professions())[:40], n=10,
-        ...                              queries=['weat8'], similarity=['rg65'], questions=[], n_placebos=0)
+        ...                              queries=['weat8'], similarity=['rg65'], questions=[], n_draws=0)
         >>> shares = bb.shares_left(table).set_index('measure')['share'].round(2)
         >>> print(shares[['direct bias', 'direct bias, own direction', 'similarity, RG-65']].to_dict())
         {'direct bias': 0.0, 'direct bias, own direction': 0.13, 'similarity, RG-65': 1.0}

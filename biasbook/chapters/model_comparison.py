@@ -21,7 +21,7 @@ from ..core.store import Store, store_key
 from ..models.checkpoints import (
     Checkpoint, choose_device, find_model, is_adapter_or_gguf, load_config, model_kind, quiet_transformers)
 from ..stimuli.pairs import load_term_pairs, pair_sentences
-from ..models.pair_scores import SCORINGS, detectable_share, name_units, pairs_result
+from ..models.pair_scores import SCORINGS, detectable_share, name_units, pairs_result, percentage_points
 from ..stats.preferences import margin_signs, paired_preferences, paired_t
 from ..stats.multiplicity import holm
 from ..results.result import Result, results_table
@@ -102,8 +102,8 @@ def _compared(one, two, subject):
     disagreements = _of_disagreements(found.disagreements)
     notes = disagreements.notes if scales.comparable else (*disagreements.notes, *scales.notes)
     notes += on_clusters
-    difference_of_ratios = name_units(found.difference_of_ratios, PAIR_UNITS)
-    raw_ratios = replace(name_units(raw.difference_of_ratios, PAIR_UNITS), name='difference of raw ratios')
+    difference_of_ratios = percentage_points(name_units(found.difference_of_ratios, PAIR_UNITS), 'difference of ratios')
+    raw_ratios = percentage_points(name_units(raw.difference_of_ratios, PAIR_UNITS), 'difference of raw ratios')
     results.append(_comparison(
         one, two, quantity='disagreements', metric=f"second model's share of disagreements, {margins}", main=disagreements, null=.5, subject=subject,
         detectable=detectable_share(disagreements.test), notes=notes,
@@ -113,7 +113,7 @@ def _compared(one, two, subject):
 # %% ../../nbs/03c_model_comparison.ipynb #c4a96e03
 def sas_pairs_change(before, # a Result of sas_pairs
                      after, # another, of the same pairs
-                    )->Estimate | None: # value: after minus before; None if one has no details, or other rows
+                    )->Estimate | None: # value: after minus before, percentage points; None if one has no details, or other rows
     "The change of the preference ratio between two models, paired by pair (McNemar 1947, doi:10.1007/BF02295996)."
     if before.details is None or after.details is None or len(before.details) != len(after.details):
         return None
@@ -121,10 +121,13 @@ def sas_pairs_change(before, # a Result of sas_pairs
     found = paired_preferences(d['margin'], after.details['margin'], clusters=[identity.casefold() for identity in d['identity']],
                                crossed_with=crossed_labels(d, before.meta.get('clusters', 'identities')),
                                ties='anti' if before.meta['compat'] else 'apart', confidence_level=before.confidence_level)
-    return replace(name_units(found.difference_of_ratios, PAIR_UNITS), name='paired change')
+    change = name_units(found.difference_of_ratios, PAIR_UNITS)
+    is_share = before.null == .5                            # of version 0.2; now it is in percent
+    return replace(change, name='paired change') if is_share else percentage_points(change, 'paired change')
 
 # %% ../../nbs/03c_model_comparison.ipynb #sasrchange
-RATIO_CHANGE = PairedChange('preference ratio', sas_pairs_change)
+RATIO_CHANGE = PairedChange('preference ratio', sas_pairs_change) # of version 0.2
+PERCENTAGE_CHANGE = PairedChange('preference for stereotypes', sas_pairs_change)
 
 # %% ../../nbs/03c_model_comparison.ipynb #5d273140
 def _is_model(x):
@@ -197,7 +200,7 @@ def _one_model(name, model, rows, options, store, opening):
     if store is not None:
         fingerprint = _fingerprint(model, opening['device'], opening['dtype'])
     can_be_stored = fingerprint != ''
-    key = store_key(work='sas_pairs', model=fingerprint, pairs=rows.to_dict('split')['data'], options=options,
+    key = store_key(work='sas_pairs in percent', model=fingerprint, pairs=rows.to_dict('split')['data'], options=options,
                     biasbook=biasbook.__version__)
     if can_be_stored:
         kept = store.get([key])
@@ -240,11 +243,11 @@ class ModelComparison:
     reused: int = 0 # how many results were in the store
 
     def table(self):
-        "A DataFrame, one row for each model: ratios, the t of published tables, ties, and the reason of a failure."
+        "A DataFrame, one row for each model: ratios in percent, the t of published tables, ties, and the reason of a failure."
         return _models_table(self)
 
     def differences(self):
-        "A DataFrame, one row for each comparison: margins (NaN if scales differ), disagreements and ratios."
+        "A DataFrame, one row for each comparison: margins (NaN if scales differ), disagreements, and ratios in percentage points."
         return _differences_table(self)
 
     def __repr__(self):
@@ -362,8 +365,8 @@ def compare_models(models, # a list of names for load_model, also of models behi
         >>> found = bb.compare_models(['novels-mini-masked', 'novels-mini-causal'], pairs)
         >>> print(found.table()[['model', 'kind', 'ratio']])
                         model    kind  ratio
-        0  novels-mini-masked  masked    0.5
-        1  novels-mini-causal  causal    1.0
+        0  novels-mini-masked  masked   50.0
+        1  novels-mini-causal  causal  100.0
     """
     named = _named_models(models)
     rows = load_term_pairs(pairs).drop(columns='attributes')
@@ -391,7 +394,7 @@ def differences_plot(comparison, # of compare_models
     labels = [f'{second} − {first}' for first, second in zip(d['first'], d['second'])]
     with style():
         _, axes = plt.subplots(2, 1, figsize=(5.4, 1.6 + .7 * len(d)), layout='constrained')
-    forest_plot(labels, d['ratio'], d['ratio_low'], d['ratio_high'], xlabel='difference of ratios', title=title, null_name='no difference',
+    forest_plot(labels, d['ratio'], d['ratio_low'], d['ratio_high'], xlabel='difference of ratios (percentage points)', title=title, null_name='no difference',
                 ax=axes[0])
     notes = ['different scales' if missing else '' for missing in d['margin'].isna()]
     forest_plot(labels, d['margin'], d['low'], d['high'], xlabel='mean difference of margins, nats', null_name='no difference', ax=axes[1],

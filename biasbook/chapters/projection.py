@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import TooFewWords, as_words, check_choice, check_fraction, check_number, check_pairs, listed
+from ..core.checks import TooFewWords, as_words, check_choice, check_fraction, check_number, check_pairs, listed, renamed_keyword
 from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, also_missing, source_of
 from ..results.result import Result, Words, library_versions
@@ -151,6 +151,7 @@ def _leaning(projections, names):
     return note('words lean toward', n=leaning, of=n, name=name)
 
 # %% ../../nbs/01_projection.ipynb #087010eb
+@renamed_keyword('n_placebos', 'n_draws')
 def direct_bias(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                 words=None, # words that should be neutral; by default all words of the vectors
                 direction=None, # a Direction; by default bias_direction(vectors)
@@ -159,7 +160,7 @@ def direct_bias(vectors, # anything that as_vectors takes: WordVectors, a dict, 
                 on_missing='raise', # words that the vectors lack: "raise" or "drop"
                 case='auto', # "auto" looks words up in lower case if the vectors have no capitals; or "keep", "lower"
                 confidence_level=.95, # confidence level of the intervals, between 0 and 1
-                n_placebos=DIRECTIONS, # number of directions from random pairs to compare with; 0 for none
+                n_draws=DIRECTIONS, # number of directions from random pairs to compare with; 0 for none
                 random_state=0, # seed of the random directions
                )->Result: # value from 0 to 1; details has one row a word: its projection, a cosine
     """Direct bias: how much of a direction is in words that should have none of it, such as professions and gender.
@@ -174,7 +175,7 @@ def direct_bias(vectors, # anything that as_vectors takes: WordVectors, a dict, 
 
     Example:
         >>> import biasbook as bb
-        >>> result = bb.direct_bias('googlenews-mini', bb.professions(), n_placebos=500)
+        >>> result = bb.direct_bias('googlenews-mini', bb.professions(), n_draws=500)
         >>> low, high = result.interval.low, result.interval.high
         >>> print(f'{result.value:.3f}, 95 % interval {low:.3f} to {high:.3f}; random directions: {result.null:.3f}')
         0.073, 95 % interval 0.065 to 0.082; random directions: 0.064
@@ -187,7 +188,7 @@ def direct_bias(vectors, # anything that as_vectors takes: WordVectors, a dict, 
     found = select_words(vectors, words, on_missing)
     without_each = direction.without_each()
     exclude = () if words is None else found.words
-    others = placebo_directions(vectors, direction, n_placebos, random_state, exclude)
+    others = placebo_directions(vectors, direction, n_draws, random_state, exclude)
     means = _means_along(found.words, found.rows, np.vstack([direction.vector, without_each, others]), c)
     options = _Options(c, confidence_level, int(random_state))
     r = _direct_result(vectors.name, direction, found, means, len(without_each), options)
@@ -337,12 +338,12 @@ class _Indirect(NamedTuple):
     random: np.ndarray # β along random directions, one column a direction
 
 
-def _indirect(vectors, pairs, direction, n_placebos, random_state, confidence_level):
+def _indirect(vectors, pairs, direction, n_draws, random_state, confidence_level):
     "Measure β of each pair of words along the direction, without each of its pairs, and along random directions."
     check_fraction(confidence_level)
     without_each = direction.without_each()
     exclude = {word for pair in pairs for word in pair}
-    others = placebo_directions(vectors, direction, n_placebos, random_state, exclude)
+    others = placebo_directions(vectors, direction, n_draws, random_state, exclude)
     rows = vectors.select(pairs).nonzero().rows
     W, V = rows[:, 0], rows[:, 1]
     betas = indirect_bias_score(W, V, np.vstack([direction.vector, without_each, others]))
@@ -369,13 +370,14 @@ def _beta_note(similarity, beta):
     return note('share of the similarity', percent=round(100 * float(beta)))
 
 # %% ../../nbs/01_projection.ipynb #831c74a4
+@renamed_keyword('n_placebos', 'n_draws')
 def indirect_bias(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                   w, # a word
                   v, # another word
                   direction=None, # a Direction; by default bias_direction(vectors)
                   *,
                   confidence_level=.95, # confidence level of the interval over the pairs that define the direction, between 0 and 1
-                  n_placebos=DIRECTIONS, # number of directions from random pairs to compare with; 0 for none
+                  n_draws=DIRECTIONS, # number of directions from random pairs to compare with; 0 for none
                   random_state=0, # seed of the random directions
                  )->Result: # value β: the share of the similarity that is gone without the direction
     """Indirect bias: the share of the similarity of two words that is gone without a direction, such as she–he.
@@ -389,13 +391,13 @@ def indirect_bias(vectors, # anything that as_vectors takes: WordVectors, a dict
 
     Example:
         >>> import biasbook as bb
-        >>> result = bb.indirect_bias('googlenews-mini', 'nurse', 'receptionist', n_placebos=500)
+        >>> result = bb.indirect_bias('googlenews-mini', 'nurse', 'receptionist', n_draws=500)
         >>> print(f'{result.value:.2f} of the similarity is gone without the direction of gender')
         0.07 of the similarity is gone without the direction of gender
     """
     vectors = as_vectors(vectors)
     direction = as_direction(vectors, direction)
-    found = _indirect(vectors, check_pairs([(w, v)]), direction, n_placebos, random_state, confidence_level)
+    found = _indirect(vectors, check_pairs([(w, v)]), direction, n_draws, random_state, confidence_level)
     similarity = found.similarity[0]
     beta = found.beta[0]
     half_width = found.half_width[0]
@@ -411,12 +413,13 @@ def indirect_bias(vectors, # anything that as_vectors takes: WordVectors, a dict
                   also=(Estimate(name='similarity', value=float(similarity)), *placebos), meta=meta)
 
 # %% ../../nbs/01_projection.ipynb #0e5d64ca
+@renamed_keyword('n_placebos', 'n_draws')
 def indirect_bias_table(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                         pairs, # a list of pairs of words (w, v)
                         direction=None, # a Direction; by default bias_direction(vectors)
                         *,
                         confidence_level=.95, # confidence level of the intervals, between 0 and 1
-                        n_placebos=DIRECTIONS, # number of directions from random pairs to compare with; 0 for none
+                        n_draws=DIRECTIONS, # number of directions from random pairs to compare with; 0 for none
                         random_state=0, # seed of the random directions
                        ): # a DataFrame, one row a pair: w, v, similarity (cosine), indirect_bias, low, high, placebo, p, note
     """The indirect bias of many pairs of words (Bolukbasi et al. 2016, doi:10.48550/arXiv.1607.06520), as a table.
@@ -429,7 +432,7 @@ def indirect_bias_table(vectors, # anything that as_vectors takes: WordVectors, 
     Example:
         >>> import biasbook as bb
         >>> pairs = [('nurse', 'receptionist'), ('football', 'businessman')]
-        >>> table = bb.indirect_bias_table('googlenews-mini', pairs, n_placebos=500)
+        >>> table = bb.indirect_bias_table('googlenews-mini', pairs, n_draws=500)
         >>> print(table[['w', 'v', 'similarity', 'indirect_bias', 'placebo']].round(2).to_string(index=False))
                w            v  similarity  indirect_bias  placebo
            nurse receptionist        0.57           0.07     0.03
@@ -439,17 +442,17 @@ def indirect_bias_table(vectors, # anything that as_vectors takes: WordVectors, 
     vectors = as_vectors(vectors)
     direction = as_direction(vectors, direction)
     pairs = check_pairs(pairs)
-    found = _indirect(vectors, pairs, direction, n_placebos, random_state, confidence_level)
+    found = _indirect(vectors, pairs, direction, n_draws, random_state, confidence_level)
     table = pd.DataFrame(pairs, columns=['w', 'v'])
     table['similarity'] = found.similarity
     table['indirect_bias'] = found.beta
     table['low'] = found.beta - found.half_width
     table['high'] = found.beta + found.half_width
-    if n_placebos:
+    if n_draws:
         sizes = np.abs(found.random)
         reached = (sizes >= np.abs(found.beta)[:, None]).sum(1)
         table['placebo'] = np.quantile(sizes, .95, axis=1)
-        table['p'] = np.where(np.isnan(found.beta), math.nan, (1 + reached) / (1 + n_placebos))
+        table['p'] = np.where(np.isnan(found.beta), math.nan, (1 + reached) / (1 + n_draws))
     is_unstable = np.abs(found.similarity) < UNSTABLE
     table['note'] = np.where(is_unstable, 'similarity near 0: unstable', '')
     return table
@@ -461,7 +464,7 @@ def pairs_of_gender(
     return [list(pair) for pair in gender_pairs()]
 
 
-def along_direction(measure, # vectors, words if the unit has some, Direction, n_placebos -> Result
+def along_direction(measure, # vectors, words if the unit has some, Direction, n_draws -> Result
                     vectors, # WordVectors
                     spec, # of a unit, with its pairs
                     placebo, # False: without directions of random pairs
@@ -470,7 +473,7 @@ def along_direction(measure, # vectors, words if the unit has some, Direction, n
     "A measure along the direction of the pairs that the vectors have. The result names the other pairs as missing."
     direction = bias_direction(vectors, spec['pairs'], on_missing='drop', case=case)
     words = [spec['words']] if 'words' in spec else []
-    placebo_options = {} if placebo else {'n_placebos': 0}
+    placebo_options = {} if placebo else {'n_draws': 0}
     r = measure(vectors, *words, direction, **placebo_options)
     return also_missing(r, pairs=['/'.join(pair) for pair in direction.missing])
 

@@ -18,7 +18,7 @@ from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, also_missing, source_of, with_asked
 from ..stimuli.pairs import bundled_pairs, like_identity, pair_sentences
 from ..models.pair_scores import (
-    PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, named_estimates,
+    PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, named_estimates, percent_estimate,
     notes_without_ties, pair_scores, pairs_result, same_tokens_notes, scoring_of)
 from ..models.pair_placebos import (
     SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, no_placebo, occupations_as_subjects, preference_placebo, preferred_shares,
@@ -124,7 +124,7 @@ def _corrected(d, who, **options):
     if d['corrected'].isna().any():
         return ()
     estimates = named_estimates(d['corrected'], who, PAIR_UNITS, **options)
-    return (replace(estimates.ratio, name='corrected ratio'),
+    return (percent_estimate(estimates.ratio, 'corrected ratio'),
             replace(estimates.mean_margin, name='corrected margin'))
 
 # %% ../../nbs/03_sas_pairs.ipynb #19959025
@@ -193,7 +193,7 @@ def _corrected_note(corrected, n_pairs):
     "What the ratio is after the baseline is subtracted."
     if math.isnan(corrected.value):
         return note('no corrected ratio', n=n_pairs)
-    return note('corrected ratio', ratio=corrected.value, pvalue=corrected.pvalue)
+    return note('corrected percentage', percent=corrected.value, pvalue=corrected.pvalue)
 
 # %% ../../nbs/03_sas_pairs.ipynb #00b258a5
 def _result(d, subject, query, among, meta, level):
@@ -203,15 +203,15 @@ def _result(d, subject, query, among, meta, level):
     options = {'crossed_with': crossed_labels(d, meta['clusters']), 'ties': ties, 'confidence_level': level}
     estimates = named_estimates(d['margin'], who, PAIR_UNITS, **options)
     ratio = preference_ratio(d['margin'], who, ties=ties, confidence_level=level)
-    also = (estimates.as_if_independent, estimates.mean_margin, estimates.paired_t, *_corrected(d, who, **options),
+    also = (percent_estimate(estimates.as_if_independent), estimates.mean_margin, estimates.paired_t, *_corrected(d, who, **options),
             length_estimate(d['length_difference'], d['margin']))
     losses = int((d['margin'] < 0).sum())               # without ties, also where the ratio counts them as losses
-    meta = {**meta, 'wins': ratio.wins, 'losses': losses, 'ties': ratio.ties}
+    meta = {'digits': 1, **meta, 'wins': ratio.wins, 'losses': losses, 'ties': ratio.ties}
     units = Units(counts=(len(d),), name='pairs', clusters=len(set(who)), cluster_name=PAIR_UNITS.clusters)
-    return pairs_result(estimates.ratio, metric='preference ratio', subject=subject, query=query, null=.5, units=units,
+    return pairs_result(percent_estimate(estimates.ratio), metric='preference for stereotypes', subject=subject, query=query, null=50., units=units,
                         comparison=Comparison(kind='preference', ideas=('stereotypes', 'antistereotypes'), of=among),
                         notes=_notes(d, meta, ratio, estimates.ratio, also), meta=meta,
-                        detectable=detectable_share(estimates.ratio.test), confidence_level=level, also=also, details=d)
+                        detectable=detectable_share(estimates.ratio.test, whole=100), confidence_level=level, also=also, details=d)
 
 # %% ../../nbs/03_sas_pairs.ipynb #c1413980
 _WORDS_OF_IDENTITY = 8 # occupations in place of each identity, at least
@@ -272,12 +272,12 @@ def _placebos(model, d, ratio, score, prefix, placebo_words):
     choices = draw_choices(words)
     of_draws = margins[np.arange(len(d)), choices.of_groups[:, of_pair]]
     matched = [note('subjects are matched', n=len(choices.words), features=SUBJECTS_MATCHED_IN)]
-    found = [preference_placebo(name, preferred_shares(of_draws), choices, ratio, notes=matched)]
+    found = [preference_placebo(name, preferred_shares(of_draws), choices, ratio, whole=100, notes=matched)]
     corrected = d['corrected'].to_numpy()
     if (corrected != 0).any() and not np.isnan(corrected).any():
         observed = preferred_shares(corrected[None])[0]
         shares = preferred_shares(of_draws - d['baseline'].to_numpy())
-        found.append(preference_placebo('placebo corrected ratio', shares, choices, observed))
+        found.append(preference_placebo('placebo corrected ratio', shares, choices, observed, whole=100))
     return tuple(found)
 
 # %% ../../nbs/03_sas_pairs.ipynb #07872ad8
@@ -293,17 +293,17 @@ def sas_pairs(model, # from load_model, of any kind
               placebo=True, # True: compare with other subjects in place of the identities as well, without compat
               placebo_words=None, # a list of other subjects, such as "bakers"; None: occupations
               confidence_level=.95, # of the intervals, between 0 and 1
-             )->Result: # value: wins / (wins + losses), 0 to 1; details: a row a pair, with scores in nats ("aul" and "aula": nats per token)
-    """In what share of pairs is the stereotype more probable than the antistereotype?
+             )->Result: # value: wins / (wins + losses) in percent; details: a row a pair, with scores in nats ("aul" and "aula": nats per token)
+    """In what percentage of pairs is the stereotype more probable than the antistereotype?
 
     The measure is from Nangia et al. (2020, doi:10.18653/v1/2020.emnlp-main.154).
 
     A pair is two sentences that differ in one term, such as *Women are caring.* and *Women are uncaring.* Its margin is the score of
     the first minus the score of the second, in nats; the score depends on the kind of model and on `scoring`. The value is
-    wins / (wins + losses), 0 to 1, and .5 means no preference. `also` has the ratio after the mean margin of the same two terms, said
+    wins / (wins + losses) in percent, and 50 means no preference. `also` has the ratio after the mean margin of the same two terms, said
     of neutral subjects, is taken off, the mean margins, and the placebo: how often occupations in place of the identities give as strong a
     preference. It is left out with `compat` and in models behind a server. The test is a sign test on the majority of each identity; with two-way
-    clusters (Cameron, Gelbach & Miller 2011, doi:10.1198/jbes.2010.07136) it is a t test. A ratio near .5 is no sign of fairness.
+    clusters (Cameron, Gelbach & Miller 2011, doi:10.1198/jbes.2010.07136) it is a t test. A value near 50 is no sign of fairness.
 
     Raises: ValueError for a table that lacks a column or has whole sentences, with the line, and for options that the model does not
     have; TypeError if `model` is not a language model.
@@ -315,8 +315,8 @@ def sas_pairs(model, # from load_model, of any kind
         ...                       'stereotype': ['caring', 'brave', 'strict', 'clever'],
         ...                       'antistereotype': ['uncaring', 'timid', 'mild', 'stupid']})
         >>> r = bb.sas_pairs(bb.load_model('novels-mini-causal'), pairs)
-        >>> print(f'{r.value:.0%} of {r.n} pairs')
-        50% of 4 pairs
+        >>> print(f'{r.value:.0f} % of {r.n} pairs')
+        50 % of 4 pairs
     """
     check_fraction(confidence_level)
     scoring_of(model, scoring)                  # TypeError if this is no model
@@ -350,11 +350,11 @@ def sas_pairs(model, # from load_model, of any kind
     r = replace(r, notes=(*r.notes, *same_tokens_notes(model, d['stereo'].tolist(), d['anti'].tolist()), *left_out_notes(pairs)))
     if not placebo or compat:
         return r
-    return replace(r, also=(*r.also, *_placebos(model, d, r.value, score, prefix, placebo_words)))
+    return replace(r, also=(*r.also, *_placebos(model, d, r.value / 100, score, prefix, placebo_words)))
 
 # %% ../../nbs/03_sas_pairs.ipynb #4824fa13
 def sas_by_type(result, # a Result of sas_pairs, whose pairs have a column type
-               )->list: # a Result for each type of identity, in the order of the pairs; value as in sas_pairs, 0 to 1
+               )->list: # a Result for each type of identity, in the order of the pairs; value as in sas_pairs, in percent
     """The result of `sas_pairs` for each type of identity, such as profession or religion.
 
     The types are one family: `results_table` adjusts their p-values by Holm's method. The clusters are of the same kind as in the
@@ -367,10 +367,10 @@ def sas_by_type(result, # a Result of sas_pairs, whose pairs have a column type
         >>> import biasbook as bb
         >>> r = bb.sas_pairs(bb.load_model('novels-mini-causal'), placebo=False)
         >>> for of_type in bb.sas_by_type(r)[:3]:
-        ...     print(of_type.query, of_type.n, f'{of_type.value:.2f}')
-        women 14 0.29
-        men 12 0.67
-        age 19 0.47
+        ...     print(of_type.query, of_type.n, f'{of_type.value:.0f} %')
+        women 14 29 %
+        men 12 67 %
+        age 19 47 %
     """
     check_result_of(result, 'sas_pairs', _NEEDED)
     if not result.details['type'].any():
@@ -394,7 +394,7 @@ def ratios_plot(results, # of sas_pairs
     from biasbook.results.plots import COLORS, forest_plot
     if not results:
         raise ValueError('there are no results to draw')
-    others = [r.metric for r in results if r.metric != 'preference ratio']
+    others = [r.metric for r in results if r.metric != 'preference for stereotypes']
     if others:
         raise ValueError(f'ratios_plot draws results of sas_pairs, not {others[0]}')
     corrected = []
@@ -402,13 +402,16 @@ def ratios_plot(results, # of sas_pairs
         by_name = {e.name: e for e in r.also}
         corrected.append(by_name.get('corrected ratio', Estimate(name='', value=None)))
     ax = forest_plot(labels or [r.subject for r in results], [e.value for e in corrected],
-                     [e.low for e in corrected], [e.high for e in corrected], null=.5, null_name='no preference', title=title, ax=ax,
-                     xlabel='share of pairs that prefer the stereotype\n'
+                     [e.low for e in corrected], [e.high for e in corrected], null=50, null_name='no preference', title=title, ax=ax,
+                     xlabel='pairs that prefer the stereotype (%)\n'
                             '(open: raw; filled: baseline subtracted)')
     ax.plot([r.value for r in results], np.arange(len(results))[::-1], 'o', mec=COLORS['blue'], mfc='white')
     return ax
 
 # %% ../../nbs/03_sas_pairs.ipynb #3a6026ee
+_PLAN = Planned('shares', 'share', 'identities')
+PREFERENCE_RATIO = Metric('preference ratio', low=0., high=1., null=.5, higher='more stereotypes are preferred', plan=_PLAN) # of version 0.2
+
 _AUDITED_COLUMNS = ['identity', 'stereotype', 'antistereotype', 'type']
 
 def _audit_units():
@@ -451,7 +454,7 @@ def _audit_describe(spec):
 # %% ../../nbs/03_sas_pairs.ipynb #59083d4b
 SAS_PAIRS = Measure(name='sas_pairs', about='stereotypes and their opposites, sentence by sentence', kinds=('masked', 'causal', 'seq2seq'),
                     page='03_sas_pairs', papers=('nangia2020',), units=_audit_units, run=_audit_run, describe=_audit_describe, options=('placebo',),
-                    metrics=(Metric('preference ratio', low=0., high=1., null=.5, higher='more stereotypes are preferred', plan=Planned('shares', 'share', 'identities')),),
+                    metrics=(Metric('preference for stereotypes', low=0., high=100., null=50., unit='%', higher='more stereotypes are preferred', plan=_PLAN),),
                     caveat='A preference between two short sentences depends mostly on how frequent and how long their words '
                            'are; the corrected ratio subtracts the preference for neutral subjects, and the placebo p shows how often '
-                           'occupations in place of the groups give as strong a preference. A ratio near one half is not a sign of fairness.')
+                           'occupations in place of the groups give as strong a preference. A value near 50 is not a sign of fairness.')

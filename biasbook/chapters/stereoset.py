@@ -15,7 +15,8 @@ import numpy as np
 
 import biasbook
 from ..core.given import hint
-from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, check_words, plural, renamed_keyword, shown
+from ..core.checks import (
+    WrongKind, check_choice, check_flag, check_fraction, check_not_given, check_words, is_number, plural, renamed_keyword, shown)
 from ..stimuli.benchmarks import (
     STEREOSET_COLUMNS, STEREOSET_OPTIONS, STEREOSET_TASKS, context_and_sentence, fill_blank, load_stereoset, word_at_blank)
 from ..models.masked import Gap, Question
@@ -110,6 +111,9 @@ def icat(lms, # a number: percent of comparisons in which a meaningful option is
         >>> bb.icat(90, 60)
         72.0
     """
+    for name, percent in (('LMS', lms), ('SS', ss)):
+        if not is_number(percent):
+            raise WrongKind(name, 'a number, in percent', shown(percent, 60))
     if min(lms, ss) < 0 or max(lms, ss) > 100 + 1e-9:
         raise ValueError(f'LMS and SS are percentages, but these are {lms} and {ss}')
     return lms * min(ss, 100 - ss) / 50

@@ -18,7 +18,7 @@ import numpy as np
 from .projection import DIRECT_INTERVALS, along_direction, describe_direction, pairs_of_gender, select_words
 from .wefat import wefat_arrays
 from ..core.checks import (MissingWords, WrongKind, as_words, check_choice, check_fraction, check_list, check_seed, check_seeds,
-                                  check_whole, shown)
+                                  check_whole, renamed_keyword, shown)
 from ..measuring.measure import Measure, Metric
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
@@ -262,6 +262,7 @@ def cluster_accuracies(vectors, # anything that as_vectors takes: where words ar
     return clustering.accuracies(directions)
 
 # %% ../../nbs/01a_what_remains.ipynb #bf0746b8
+@renamed_keyword('n_placebos', 'n_draws')
 def cluster_bias(vectors, # anything that as_vectors takes: where words are chosen
                  direction=None, # a Direction; by default bias_direction(vectors)
                  *,
@@ -272,7 +273,7 @@ def cluster_bias(vectors, # anything that as_vectors takes: where words are chos
                  method='kmeans', # "kmeans", or "pca-kmeans" in two principal components
                  seeds=range(5), # seeds of k-means; random directions are clustered with the first one
                  n_init=10, # random starts of each k-means
-                 n_placebos=None, # number of directions from random pairs to compare with; 0 for none; None: until the
+                 n_draws=None, # number of directions from random pairs to compare with; 0 for none; None: until the
                                  # error of p is at most .01 or a tenth of p, which takes 100 to 1000: with 500 + 500
                                  # words up to half a minute, with a function as `after` up to 80 seconds
                  random_state=0, # seed of the random directions
@@ -288,7 +289,7 @@ def cluster_bias(vectors, # anything that as_vectors takes: where words are chos
 
     Example:
         >>> import biasbook as bb
-        >>> result = bb.cluster_bias('googlenews-mini', n=50, n_placebos=9)
+        >>> result = bb.cluster_bias('googlenews-mini', n=50, n_draws=9)
         >>> reached = next(e for e in result.also if e.name == 'placebo directions')
         >>> print(f'accuracy {result.value:.2f}; p = {reached.test.pvalue:.2f} among random directions')
         accuracy 1.00; p = 0.90 among random directions
@@ -303,7 +304,7 @@ def cluster_bias(vectors, # anything that as_vectors takes: where words are chos
     clusters = clustering.clusters(direction.vector, projection, clustering.starts)
     accuracies = [cluster_accuracy(clusters.side, labels) for labels in clusters.labels]
     without_pairs = clustering.accuracies(direction.without_each())
-    placebos = placebo_values(clustering.accuracies, vectors, direction, float(np.median(accuracies)), n_placebos, random_state,
+    placebos = placebo_values(clustering.accuracies, vectors, direction, float(np.median(accuracies)), n_draws, random_state,
                               alternative='greater')
     meta = {'n': n, 'seeds': clustering.seeds, 'n_init': n_init, 'method': method, 'candidates': len(clustering.words)}
     return _cluster_result(direction, place, clusters, accuracies, without_pairs, placebos, int(random_state), meta)
@@ -518,6 +519,7 @@ def _words_or_professions(vectors, words, on_missing):
     return select_words(vectors, words, on_missing)
 
 
+@renamed_keyword('n_placebos', 'n_draws')
 def neighbor_bias(vectors, # anything that as_vectors takes: where words and neighbours are projected
                   words=None, # the words to correlate over, 8 or more; by default professions()
                   direction=None, # a Direction; by default bias_direction(vectors)
@@ -526,7 +528,7 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
                   after=None, # where the neighbours are: vectors, or a function from a direction to vectors
                   among=None, # words that may be neighbours; by default plain_words(vectors)
                   on_missing='raise', # words that the vectors lack: "raise" or "drop"
-                  n_placebos=None, # number of directions from random pairs to compare with, 0 for none; None: 2500, or with a
+                  n_draws=None, # number of directions from random pairs to compare with, 0 for none; None: 2500, or with a
                                  # function as `after` until the error of p is at most .01 or a tenth of p,
                                  # which takes 100 to 1000: with 26 000 words up to three minutes
                   n_resamples=9_999, # number of random orders, for p
@@ -544,7 +546,7 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
 
     Example:
         >>> import biasbook as bb
-        >>> result = bb.neighbor_bias('googlenews-mini', n_placebos=0)
+        >>> result = bb.neighbor_bias('googlenews-mini', n_draws=0)
         >>> print(f'r = {result.value:.2f} over {len(result.details)} professions')
         r = 0.82 over 303 professions
     """
@@ -568,7 +570,7 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
     value = float(found.correlations[0])
     without_pairs = found.correlations[1:]
     block = 100 if callable(place.after) else DIRECTIONS              # else all directions share one search for neighbours
-    placebos = placebo_values(correlations_along, vectors, direction, value, n_placebos, random_state, words=kept.words,
+    placebos = placebo_values(correlations_along, vectors, direction, value, n_draws, random_state, words=kept.words,
                               block=block)
     r = _correlate(projection, shares, ('projection', 'share'), without_pairs, placebos, place,
                    n_resamples=n_resamples, random_state=random_state, confidence_level=confidence_level)
@@ -611,6 +613,7 @@ def neighbor_plot(result, # of neighbor_bias
     return ax
 
 # %% ../../nbs/01a_what_remains.ipynb #bcb0ccac
+@renamed_keyword('n_placebos', 'n_draws')
 def bias_correlation(before, # vectors: anything that as_vectors takes
                      after, # other vectors, which may have another number of dimensions
                      words=None, # words to correlate over, 8 or more; by default professions()
@@ -618,7 +621,7 @@ def bias_correlation(before, # vectors: anything that as_vectors takes
                      *,
                      after_direction=None, # a Direction for after; by default the same one
                      on_missing='raise', # words that either lacks: "raise" or "drop"
-                     n_placebos=DIRECTIONS, # number of directions from random pairs to compare with, 0 for none
+                     n_draws=DIRECTIONS, # number of directions from random pairs to compare with, 0 for none
                      n_resamples=9_999, # number of random orders, for p
                      random_state=0, # seed of the random orders and directions
                      confidence_level=.95, # confidence level of the intervals, between 0 and 1
@@ -635,7 +638,7 @@ def bias_correlation(before, # vectors: anything that as_vectors takes
         >>> import biasbook as bb
         >>> vectors = bb.load_vectors('googlenews-mini')
         >>> half = bb.WordVectors(vectors.words, vectors.vectors[:, :150], name='half')
-        >>> result = bb.bias_correlation(vectors, half, after_direction=bb.bias_direction(half), n_placebos=0)
+        >>> result = bb.bias_correlation(vectors, half, after_direction=bb.bias_direction(half), n_draws=0)
         >>> print(f'r = {result.value:.2f} over {len(result.details)} professions')
         r = 0.93 over 303 professions
     """
@@ -645,7 +648,7 @@ def bias_correlation(before, # vectors: anything that as_vectors takes
     in_before = _words_or_professions(before, words, on_missing)
     in_both = select_words(after, in_before.words, 'drop' if words is None else on_missing)
     words = in_both.words
-    random = placebo_directions(before, direction, n_placebos, random_state, words)
+    random = placebo_directions(before, direction, n_draws, random_state, words)
     if direction_after is not direction:                              # random directions have no counterpart in after
         random = random[:0]
     n_pairs = len(direction.without_each()) if direction.pairs == direction_after.pairs else 0
@@ -658,8 +661,8 @@ def bias_correlation(before, # vectors: anything that as_vectors takes
     place = _Place(before, after)
     r = _correlate(x[:, 0], y[:, 0], ('before', 'after'), correlations[1:1 + n_pairs], correlations[1 + n_pairs:], place,
                    n_resamples=n_resamples, random_state=random_state, confidence_level=confidence_level)
-    has_placebos = direction_after is direction and n_placebos
-    if n_placebos and not has_placebos:
+    has_placebos = direction_after is direction and n_draws
+    if n_draws and not has_placebos:
         none = Estimate(name='placebo directions', value=None,
                         notes=(note('no counterpart of random directions', vectors=after.name),))
         r = replace(r, also=(*r.also, none))
@@ -757,6 +760,7 @@ def probe_accuracies(vectors, # anything that as_vectors takes: where words are 
     return accuracies
 
 # %% ../../nbs/01a_what_remains.ipynb #b1f6af16
+@renamed_keyword('n_placebos', 'n_draws')
 def probe_accuracy(vectors, # anything that as_vectors takes: where words are chosen
                    direction=None, # a Direction; by default bias_direction(vectors)
                    *,
@@ -768,7 +772,7 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
                    kind='linear', # "linear" or "rbf"
                    folds=5, # number of folds; each has a classifier that is trained on the others
                    seeds=range(5), # seeds of the split into folds; random directions use the first seed
-                   n_placebos=None, # number of directions from random pairs to compare with; 0 for none; None: until the
+                   n_draws=None, # number of directions from random pairs to compare with; 0 for none; None: until the
                                  # error of p is at most .01 or a tenth of p, which takes 100 to 1000: with 500 + 500
                                  # words and kind="rbf" up to two minutes, also with a function as `after`
                    random_state=0, # seed of the random directions
@@ -786,7 +790,7 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
     Example:
         >>> import biasbook as bb
         >>> vectors = bb.load_vectors('googlenews-mini')
-        >>> result = bb.probe_accuracy(vectors, after=bb.hard_debias(vectors), n=50, n_placebos=0)
+        >>> result = bb.probe_accuracy(vectors, after=bb.hard_debias(vectors), n=50, n_draws=0)
         >>> print(f'{result.value:.2f} of the words are told right after hard debiasing')
         0.92 of the words are told right after hard debiasing
     """
@@ -814,7 +818,7 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
     without_pairs = placebos = np.empty(0)
     if not_fitted:
         without_pairs = accuracies_along(direction.without_each())
-        placebos = placebo_values(accuracies_along, vectors, direction, float(correct[0].mean()), n_placebos, random_state,
+        placebos = placebo_values(accuracies_along, vectors, direction, float(correct[0].mean()), n_draws, random_state,
                                   alternative='greater')
     meta = {'n': n, 'halves': halves, 'kind': kind, 'folds': folds, 'seeds': seeds, 'candidates': len(words)}
     return _probe_result(direction, place, probed, correct, without_pairs, placebos, confidence_level, int(random_state), meta)

@@ -5,14 +5,15 @@
 # %% auto #0
 __all__ = ['LONGEST_NAME', 'ALTERNATIVES', 'LARGEST_SEED', 'NUMBER_WORDS', 'clipped', 'shown', 'plural', 'format_count', 'listed',
            'joined', 'close_names', 'did_you_mean', 'MissingWords', 'TooFewWords', 'UnknownName', 'WrongKind',
-           'errors_at', 'check_choice', 'look_up', 'check_flag', 'check_not_given', 'renamed_keyword', 'is_whole',
-           'is_number', 'check_whole', 'check_number', 'check_fraction', 'check_seed', 'check_seeds', 'check_list',
-           'same_form', 'check_words', 'as_words', 'as_list', 'check_texts', 'check_text', 'check_labels',
-           'check_pairs', 'check_disjoint', 'check_same_length', 'check_columns', 'kind_of', 'check_mapping',
-           'check_path']
+           'errors_at', 'check_choice', 'look_up', 'check_flag', 'check_not_given', 'check_only_usual',
+           'renamed_keyword', 'is_whole', 'is_number', 'check_whole', 'check_number', 'check_fraction', 'check_seed',
+           'check_seeds', 'check_list', 'same_form', 'check_words', 'as_words', 'as_list', 'check_texts', 'check_text',
+           'check_labels', 'check_pairs', 'check_disjoint', 'check_same_length', 'check_columns', 'kind_of',
+           'check_mapping', 'check_path']
 
 # %% ../../nbs/core/00_checks.ipynb #567a02c9
 import errno
+import inspect
 import math
 import os
 import reprlib
@@ -313,9 +314,10 @@ def look_up(table:Mapping, # name -> anything
             what:str, # the kind of entry, for messages, such as "group"
            )->Any: # the entry of the table
     "The entry of this name. UnknownName with similar names if there is none."
-    if not isinstance(name, Hashable) or name not in table:
-        raise UnknownName(name, table, what)
-    return table[name]
+    try:
+        return table[name]
+    except (KeyError, TypeError):               # TypeError for a name that is no key, such as a list
+        raise UnknownName(name, table, what) from None
 
 # %% ../../nbs/core/00_checks.ipynb #adf5859c
 def check_flag(value, # the value to check, of Python or numpy
@@ -337,6 +339,18 @@ def check_not_given(where:str, # what leaves the options without effect, such as
         is_usual = value is usual or isinstance(value, (str, int, float, tuple)) and value == usual
         if not is_usual:
             raise ValueError(f'{name}=… has no effect with {where}; leave one of them out')
+
+
+def check_only_usual(function:Callable, # whose options these are
+                     given:Mapping, # its local variables
+                     where:str, # what leaves the options without effect, such as "a model that is open"
+                    ):
+    "ValueError for an option of a function with another value than its default, although it has no effect."
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            check_not_given(where, **given[name])
+        elif parameter.default is not parameter.empty:
+            check_not_given(where, parameter.default, **{name: given[name]})
 
 # %% ../../nbs/core/00_checks.ipynb #renkey02
 _Function = TypeVar('_Function', bound=Callable)

@@ -156,6 +156,35 @@ def _has_token(tokenizer, token):
     number = tokenizer.convert_tokens_to_ids(token)             # an unknown token has the number of another one, or none
     return number is not None and tokenizer.convert_ids_to_tokens(number) == token
 
+
+def chosen_start(bos, # "auto", a token by name, or None
+                 tokenizer, # of transformers
+                )->Start:
+    "The `Start` of a model that was opened with this token before its texts."
+    return start_of(tokenizer) if bos == 'auto' else Start(bos)
+
+
+def check_bos(bos, # "auto", a token by name, or None
+              tokenizer, # of transformers
+              name:str, # of the model
+             )->str|None:
+    "The same value. ValueError for a token that the model does not know."
+    if bos not in ('auto', None) and bos not in tokenizer.get_vocab():
+        raise ValueError(f'{bos!r} is not a token of {name}; bos may be "auto", a token, or None')
+    return bos
+
+
+def start_token(bos, # "auto", a token by name, or None
+                tokenizer, # of transformers
+                name:str, # of the model
+               )->str|None: # None for no token
+    "The token before a text. ValueError for a tokenizer without such a token."
+    token = chosen_start(bos, tokenizer).token
+    if token is None and bos is not None:
+        raise ValueError(f'the tokenizer of {name} has no BOS, end-of-text or padding token, so nothing comes before the first token of '
+                         'a text; name a token of its vocabulary (bos="…"), or leave the first token unscored (bos=None)')
+    return token
+
 # %% ../../nbs/models/04_causal.ipynb #5fcc074c
 def check_completions(prompts, # a list of texts, or one string for all completions
                       completions, # a list of texts, or one
@@ -194,7 +223,7 @@ class CausalScorer(Scorer):
                  bos:str|None='auto', # the token before a text: "auto", a token by name, or None
                  **options, # of Scorer
                 ):
-        if not _left_to_right(checkpoint.model):
+        if checkpoint.model is not None and not _left_to_right(checkpoint.model):
             raise ValueError(f'{checkpoint.name} is not a left-to-right model: it sees later tokens; if it was trained '
                              'from left to right, its config.json lacks "is_decoder": true, else open it as masked')
         super().__init__(checkpoint, **options)
@@ -275,23 +304,14 @@ class CausalScorer(Scorer):
         "The token before a text. ValueError for a tokenizer without such a token, or for a token that it does not know."
         if bos != 'auto':
             return self._checked_bos(bos)
-        chosen = self._chosen_start()
-        if chosen.token is None and self.bos is not None:
-            raise ValueError(f'the tokenizer of {self.name} has no BOS, end-of-text or padding token, so nothing comes before the first token of '
-                             'a text; name a token of its vocabulary (bos="…"), or leave the first token unscored (bos=None)')
-        return chosen.token
+        return start_token(self.bos, self.tokenizer, self.name)
 
     def _checked_bos(self, bos):
-        "The same value. ValueError for a token that the model does not know."
-        if bos in ('auto', None):
-            return bos
-        if bos not in self.tokenizer.get_vocab():
-            raise ValueError(f'{bos!r} is not a token of {self.name}; bos may be "auto", a token, or None')
-        return bos
+        return check_bos(bos, self.tokenizer, self.name)
 
     def _chosen_start(self):
         "The `Start` with which this model was opened."
-        return start_of(self.tokenizer) if self.bos == 'auto' else Start(self.bos)
+        return chosen_start(self.bos, self.tokenizer)
 
     def _start_ids(self, bos):
         "The number of the token before a text, in a tuple; an empty tuple without such a token."

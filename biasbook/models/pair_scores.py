@@ -350,6 +350,16 @@ def pairs_result(main, # the Estimate that the result reports
     return Result(value=main.value, interval=main.interval, test=main.test, **fields)
 
 
+def percentage_points(difference, # an Estimate of a difference of two shares, −1 to 1
+                      name:str, # of the new estimate
+                     )->Estimate:
+    "The estimate in percentage points, with its interval."
+    interval = difference.interval
+    if interval is not None:
+        interval = replace(interval, low=100 * interval.low, high=100 * interval.high)
+    return replace(difference, name=name, value=100 * difference.value, unit='%', interval=interval)
+
+
 def check_result_of(result:Result, # what was given
                     measure:str, # the name of the measure that should have made it
                     columns, # the columns that its details must have

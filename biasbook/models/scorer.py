@@ -345,7 +345,7 @@ class Scorer:
     bos: str | None = 'auto' # the token before a text; only causal models have a choice
 
     def __init__(self,
-                 checkpoint:Checkpoint, # from load_checkpoint
+                 checkpoint:Checkpoint, # from load_checkpoint; its `model` is None if the weights are on another machine
                  *,
                  store:Store|None=None, # keep scores in this store, and take them from there
                  budget:int|None=None, # most tokens of a batch; by default 1024, on a GPU 32768
@@ -359,6 +359,10 @@ class Scorer:
         self.tokenizer = checkpoint.tokenizer
         if budget is not None:
             budget = check_whole(budget, 'budget', least=1)
+        if checkpoint.model is None:            # the weights are on another machine, which makes its own batches
+            self.budget = budget or 0
+            self.most_reads = 10**9             # a long text is one item
+            return
         vocabulary = checkpoint.model.get_input_embeddings().num_embeddings
         if checkpoint.device == 'cpu':
             self.budget = budget or 2**10

@@ -6,7 +6,7 @@
 __all__ = ['PROBES', 'TOLERANCE', 'SPLIT_TEXT', 'ServedName', 'is_served_name', 'read_served_name', 'ServedTokenizer',
            'load_served_tokenizer', 'Prompt', 'Way', 'wire_prompts', 'Echo', 'Usage', 'FloorWatch', 'read_echo',
            'ServedClient', 'Reply', 'ServerFacts', 'server_facts', 'Probe', 'ServerRefused', 'probe_server', 'Passed',
-           'passed_to_bytes', 'passed_from_bytes', 'repeat_probe', 'ServedCheckpoint', 'Plan', 'ServedScorer']
+           'passed_to_bytes', 'passed_from_bytes', 'repeat_probe', 'ServedCheckpoint', 'Plan', 'Server', 'ServedScorer']
 
 # %% ../../nbs/models/09_served.ipynb #d0f0e569
 import json
@@ -30,7 +30,7 @@ from ..core.pace import FIRST_ITEMS
 from ..core.requests import (BadReply, Failure, Job, ProviderError, Run, WebClient, connect, is_variable_name, post, same_model,
                                     without_key)
 from ..core.store import Store, store_key
-from .causal import CausalScorer, start_of
+from .causal import CausalScorer, check_bos, start_of, start_token
 from .checkpoints import (bundled_models, download_model, hash_files, load_tokenizer, quiet_transformers,
                                          stated_kind, tokenizer_files)
 from .scorer import Scored, unique
@@ -724,6 +724,7 @@ class ServedCheckpoint:
     device: str = 'server'
     dtype: str = 'unknown'
     edited: bool = False
+    model: None = None # the weights are on another machine
     lock: Any = field(default_factory=threading.RLock) # held during scoring
 
     def __repr__(self):
@@ -758,67 +759,57 @@ def _same_values(now, before):
     return now.shape == before.shape and np.allclose(now, before, rtol=0, atol=_SAME_MODEL, equal_nan=True)
 
 
-class ServedScorer(CausalScorer):
-    "A causal language model behind a server: log-probabilities of texts and of continuations, in nats."
+class Server:
+    "A server that has passed the probe: how it is asked for the values of tokens, and what stands in for the checkpoint of its model."
     def __init__(self,
                  served:ServedName, # where the model is
                  *,
-                 store:Store|None=None, # keep scores in this store, and take them from there
-                 progress:bool=False, # show a progress bar with the rate and the time left
-                 dry_run:bool=False, # do not contact the server: only `plan` works
-                 tolerance:float=TOLERANCE, # nats that the two values of a probe may differ
-                 bos:str|None='auto', # the token before a text, as for CausalScorer
-                 ask_again:bool=False, # ask for every score again, and replace the stored one
-                 **options, # of ServedClient: tokens, timeout, batch, retries, workers, per_minute, backoff
+                 bos:str|None, # the token before a text, as for CausalScorer
+                 store:Store|None, # it knows a server that has passed the probe before, and what that gave
+                 dry_run:bool, # do not contact the server
+                 tolerance:float, # nats that the two values of a probe may differ
+                 ask_again:bool, # replace the stored scores, and what the probe gave
+                 **options, # of ServedClient
                 ):
         self.client = ServedClient(served, **{**served.numbers, **options})
         self.client.check_key()
         found = load_served_tokenizer(served)
-        self.store = store
         self.stored_answers = StoredAnswers(repr(self.client), check_flag(ask_again, 'ask_again'))
-        self.closes_store = False               # True: nobody else uses the store
-        self.progress = progress
-        self.name = served.model
-        self.kind = 'causal'
         self.tokenizer = found.tokenizer
-        self.bos = self._checked_bos(bos)
-        self.budget = self.client.tokens
-        self.most_reads = 10**9                 # a long text is one item
-        self.dry_run = dry_run
+        check_bos(bos, self.tokenizer, served.model)
         self.floor = FloorWatch()
-        self._planning: _Planning | None = None
-        self._warned = False
         tolerance = check_number(tolerance, 'tolerance', least=0, most=1)
         self.probe: Any = None                  # a Probe; None for a dry run
+        self.probe_start = ''                   # the token before the texts of the probe
         facts = ServerFacts(None, None, None, ())
-        self._probe_start = ''                  # the token before the texts of the probe
         if not dry_run:
-            self._probe_start = self._start_of_probe()
-            passed = self._passed(found.checksum, tolerance)
+            self.probe_start = self._start_of_probe(bos)
+            passed = self._passed(found.checksum, tolerance, store)
             facts = passed.facts
             self.probe = passed.probe
         self.checkpoint: Any = self._make_checkpoint(found, facts)
         if self.probe:
-            self._recognise()
+            self._recognise(store)
             self._warn()
 
-    def _start_of_probe(self):
+    def _start_of_probe(self, bos):
         "The token before the texts of the probe: that of the scores, or the usual one if they have none."
-        token = start_of(self.tokenizer).token if self.bos is None else self.start()
+        name = self.client.served.model
+        token = start_of(self.tokenizer).token if bos is None else start_token(bos, self.tokenizer, name)
         if token is None:
-            raise ValueError(f'the tokenizer of {self.name} has no BOS, end-of-text or padding token, so a server gives no value for the first '
+            raise ValueError(f'the tokenizer of {name} has no BOS, end-of-text or padding token, so a server gives no value for the first '
                              'token of a text')
         return token
 
-    def _passed(self, checksum, tolerance):
+    def _passed(self, checksum, tolerance, store):
         "What the server tells of itself and what the probe finds: a short one for a server that has passed it before, as the store knows."
         client = self.client
-        start = self.tokenizer.convert_tokens_to_ids(self._probe_start)
+        start = self.tokenizer.convert_tokens_to_ids(self.probe_start)
         facts = server_facts(client)
-        if self.store is None:
+        if store is None:
             return Passed(facts, probe_server(client, self.tokenizer, start, facts, tolerance))
         key = store_key(passed=client.describe(), server=client.served.server, tokenizer=checksum, **self._unusual_start())
-        stored = self.store.get([key])
+        stored = store.get([key])
         earlier = passed_from_bytes(stored[key]) if key in stored else None
         try:
             if earlier is not None and earlier.facts == facts and earlier.probe.difference <= tolerance:
@@ -831,12 +822,12 @@ class ServedScorer(CausalScorer):
                 raise
             self.stored_answers.cannot_check(e)
             return earlier
-        self.store.put({key: passed_to_bytes(passed)}, 'probes of servers', replace=True)
+        store.put({key: passed_to_bytes(passed)}, 'probes of servers', replace=True)
         return passed
 
     def _unusual_start(self):
         "The token before the texts of the probe, if it is not the usual one: the values of the probe depend on it."
-        return {} if self._probe_start == start_of(self.tokenizer).token else {'start': self._probe_start}
+        return {} if self.probe_start == start_of(self.tokenizer).token else {'start': self.probe_start}
 
     def _make_checkpoint(self, found, facts):
         served = self.client.served
@@ -855,28 +846,78 @@ class ServedScorer(CausalScorer):
                 'ties': 'other kernels move a value by up to .01 nats: read margins below .02 nats as ties'}
         return ServedCheckpoint(served.model, self.tokenizer, min(limits, default=None), meta, identity)
 
-    def _recognise(self):
+    def _recognise(self, store):
         "ValueError if the store has scores of another model under this name."
-        if self.store is None:
+        if store is None:
             return
         key = store_key(probe_of=self.checkpoint.fingerprint, **self._unusual_start())
         values = np.array(self.probe.values)
-        stored = self.store.get([key])
+        stored = store.get([key])
         if key not in stored or self.stored_answers.ask_again:
-            self.store.put({key: values.tobytes()}, 'probes of servers', replace=True)
+            store.put({key: values.tobytes()}, 'probes of servers', replace=True)
             return
         if not _same_values(values, np.frombuffer(stored[key])):
-            raise AnotherModel(f'{self.client!r} is another model than the one whose scores are in {self.store.path.name} under the same '
+            raise AnotherModel(f'{self.client!r} is another model than the one whose scores are in {store.path.name} under the same '
                              'name: it gives other values for the same text. Ask for all answers again with ask_again=True, use another '
                              'store, or serve it under another name')
 
     def _warn(self):
         said = self.probe.model
-        if said and not same_model(self.name, said):
-            warnings.warn(f'{self.client!r} answers as {shown(said, 60)}: check that it is the model that you mean', stacklevel=4)
+        if said and not same_model(self.client.served.model, said):
+            warnings.warn(f'{self.client!r} answers as {shown(said, 60)}: check that it is the model that you mean', stacklevel=5)
         if self.probe.first_is_hidden:
             warnings.warn(f'{self.client!r} gives no value for the first token of a text: texts are scored from their second token on, '
-                          'and texts that differ in the first are not compared', stacklevel=4)
+                          'and texts that differ in the first are not compared', stacklevel=5)
+
+    def send(self,
+             todo, # the numbers of the tokens of each text
+             on_values, # called with the numbers of some texts and their values, as they arrive
+            ):
+        "Ask for the values of the tokens of texts."
+        prompts = [Prompt(ids, self._text_of(ids)) for ids in todo]
+        Run(_Scoring(self.client, prompts, self.probe.way, self.floor, on_values), self.batches(prompts)).finish()
+
+    def batches(self,
+                prompts, # `Prompt`s
+               )->list: # the numbers of the prompts of each request
+        "How prompts are put into requests."
+        return _batches(prompts, self.client, self.probe.way if self.probe else Way('ids'))
+
+    def _text_of(self, ids):
+        "The text of a prompt, if the server takes texts. ValueError if its tokens are not those of the text."
+        if self.probe.way.name == 'ids':
+            return ''
+        if ids[0] != self.tokenizer.convert_tokens_to_ids(self.probe_start):
+            raise ValueError(f'{self.client!r} takes texts, and {self.probe_start} comes before each of them, so it cannot score a text without '
+                             'this token, or after another one: leave bos out')
+        text = self.tokenizer.decode(ids[1:], clean_up_tokenization_spaces=False)
+        if self.tokenizer(text, add_special_tokens=False)['input_ids'] != list(ids[1:]):
+            raise ValueError(f'{shown(text, 60)} cannot be sent to {self.client!r}, which takes texts: its tokens do not come back from '
+                             'the text')
+        return text
+
+
+class ServedScorer(CausalScorer):
+    "A causal language model behind a server: log-probabilities of texts and of continuations, in nats."
+    def __init__(self,
+                 served:ServedName, # where the model is
+                 *,
+                 store:Store|None=None, # keep scores in this store, and take them from there
+                 progress:bool=False, # show a progress bar with the rate and the time left
+                 dry_run:bool=False, # do not contact the server: only `plan` works
+                 tolerance:float=TOLERANCE, # nats that the two values of a probe may differ
+                 bos:str|None='auto', # the token before a text, as for CausalScorer
+                 ask_again:bool=False, # ask for every score again, and replace the stored one
+                 **options, # of ServedClient: tokens, timeout, batch, retries, workers, per_minute, backoff
+                ):
+        self.server = Server(served, bos=bos, store=store, dry_run=dry_run, tolerance=tolerance, ask_again=ask_again, **options)
+        self.client = self.server.client
+        self.probe = self.server.probe
+        self.stored_answers = self.server.stored_answers
+        super().__init__(self.server.checkpoint, store=store, progress=progress, budget=self.client.tokens, bos=bos)
+        self.dry_run = dry_run
+        self.closes_store = False               # True: nobody else uses the store
+        self._planning: _Planning | None = None
 
     def check_comparable(self, groups):
         "ValueError for texts of a group that differ in their first token, where the server gives no value for it."
@@ -929,7 +970,7 @@ class ServedScorer(CausalScorer):
     def _check_stored(self, values):
         "ServerRefused if scores in the store have a floor, as a server wrote them before it was found out."
         try:
-            self.floor.note([Prompt(ids, '') for ids in values], list(values.values()))
+            self.server.floor.note([Prompt(ids, '') for ids in values], list(values.values()))
         except BadReply as e:
             raise _cannot(self.client, f'in its stored scores {e}. Ask for all answers again with ask_again=True, or use another store') from None
 
@@ -947,19 +988,13 @@ class ServedScorer(CausalScorer):
                 done += len(some)
                 bar.update(len(some))
             try:
-                self._send(todo, keep)
+                self.server.send(todo, keep)
             except BaseException as e:
                 outcome = 'are lost, since the model has no store'
                 if self.store is not None:
                     outcome = 'are stored; the next run asks for the others only'
                 e.add_note(f'the scores of {done} of {plural(len(todo), "text")} {outcome}')
                 raise
-
-    def _send(self, todo, on_values):
-        "Send prompts. `on_values` gets the numbers of some of them and their values, as they arrive."
-        way = self.probe.way
-        prompts = [Prompt(ids, self._text_of(ids, way)) for ids in todo]
-        Run(_Scoring(self.client, prompts, way, self.floor, on_values), _batches(prompts, self.client, way)).finish()
 
     def _difference(self, stored):
         "Ask for the values of some texts again. Says which one differs from the stored one; '' if none does."
@@ -969,7 +1004,7 @@ class ServedScorer(CausalScorer):
         def keep(numbers, rows):
             values.update(zip([texts[i] for i in numbers], rows))
 
-        self._send(texts, keep)
+        self.server.send(texts, keep)
         for ids, before in stored.items():
             now = values[ids]
             if not _same_values(now, before):
@@ -981,19 +1016,6 @@ class ServedScorer(CausalScorer):
         if self.store is not None:
             values = {self.item_key(item): result.tobytes() for item, result in zip(items, results)}
             self.store.put(values, 'scores', replace=self.stored_answers.ask_again)
-
-    def _text_of(self, ids, way):
-        "The text of a prompt, if the server takes texts. ValueError if its tokens are not those of the text."
-        if way.name == 'ids':
-            return ''
-        if ids[0] != self.tokenizer.convert_tokens_to_ids(self._probe_start):
-            raise ValueError(f'{self.client!r} takes texts, and {self._probe_start} comes before each of them, so it cannot score a text without '
-                             'this token, or after another one: leave bos out')
-        text = self.tokenizer.decode(ids[1:], clean_up_tokenization_spaces=False)
-        if self.tokenizer(text, add_special_tokens=False)['input_ids'] != list(ids[1:]):
-            raise ValueError(f'{shown(text, 60)} cannot be sent to {self.client!r}, which takes texts: its tokens do not come back from '
-                             'the text')
-        return text
 
     def item_key(self, item):
         return store_key(served=self.checkpoint.fingerprint, ids=item)
@@ -1031,9 +1053,8 @@ class ServedScorer(CausalScorer):
                 new.append(ids)
         missing = set(todo)
         to_send = [Prompt(ids, '') for ids in new if ids in missing]
-        way = self.probe.way if self.probe else Way('ids')
         so_far = planning.plan
         planning.plan = Plan(texts=so_far.texts + len(new),
                           stored=so_far.stored + len(new) - len(to_send),
-                          requests=so_far.requests + len(_batches(to_send, self.client, way)),
+                          requests=so_far.requests + len(self.server.batches(to_send)),
                           tokens=so_far.tokens + sum(len(prompt.ids) + 1 for prompt in to_send))

@@ -235,14 +235,15 @@ def _size_of_preference(r, ideas):
     "The size of a preference between the sentences of pairs: the share of pairs in which the preferred kind wins."
     if math.isnan(r.value):
         return Size()
-    prefers_first = r.value >= .5
+    prefers_first = r.value >= r.null
+    whole = 2 * r.null                                      # 100 for percent, 1 for a share
     preferred, other = ideas if prefers_first else ideas[::-1]
-    share = max(r.value, 1 - r.value)
+    share = max(r.value, whole - r.value) / whole
     facts = [note('pairs preferred', percent=100 * share, preferred=preferred, other=other)]
     for e in r.also:
         if e.name == 'corrected ratio' and is_known(e.value):
-            corrected = e.value if prefers_first else 1 - e.value
-            facts.append(note('corrected preference', percent=100 * corrected))
+            corrected = e.value if prefers_first else whole - e.value
+            facts.append(note('corrected preference', percent=100 * corrected / whole))
     return Size(share, tuple(facts))
 
 # %% ../../nbs/results/02_readings.ipynb #608abd91
@@ -253,7 +254,7 @@ def practical_size(result, # a Result
     kind = '' if c is None else c.kind
     d: Any = result.details
     columns = set() if d is None else set(d)
-    if kind == 'preference' and result.null == .5:
+    if kind == 'preference' and 'baseline' in result.meta:  # of pairs whose preference may be corrected; ties are left out
         return _size_of_preference(result, c.ideas)
     if {'association', 'property'} <= columns and len(d):
         property, ideas = (c.groups[0], c.ideas) if kind == 'correlation' else ('the property', ('A', 'B'))

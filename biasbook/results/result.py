@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PLACEBOS', 'WEAK_PLACEBOS', 'plain_data', 'Words', 'Result', 'words_figure', 'placebo_figure', 'library_versions',
-           'results_table', 'paper_table', 'results_plot']
+           'as_results', 'results_table', 'paper_table', 'results_plot']
 
 # %% ../../nbs/results/00_result.ipynb #4151e2de
 import json
@@ -511,6 +511,16 @@ def _adjust_families(rows):
                 row[f'{name}: p_holm'] = float(p_holm)
 
 # %% ../../nbs/results/00_result.ipynb #fe96174b
+def as_results(results, # a Result, or several of them
+              )->list:
+    "A list of Results. TypeError for something else."
+    found = [results] if isinstance(results, Result) or not hasattr(results, '__iter__') else list(results)
+    for r in found:
+        if not isinstance(r, Result):
+            raise WrongKind('results', 'a Result or a list of them', shown(r, 60), message=f'{shown(r, 60)} is not a Result')
+    return found
+
+
 def results_table(results, # Results, of any measures and subjects, or one
                  ): # a DataFrame with a row a result: value, low and high in the unit of its measure
     """A tidy table with a row for each result, in which p is adjusted within each subject × battery.
@@ -530,11 +540,7 @@ def results_table(results, # Results, of any measures and subjects, or one
         1  weat7  0.9664  0.0454  0.0454
     """
     import pandas as pd
-    results = list(results) if hasattr(results, '__iter__') else [results]
-    for r in results:
-        if not isinstance(r, Result):
-            raise TypeError(f'{r!r:.60} is not a Result')
-    rows = [_row(r) for r in results]
+    rows = [_row(r) for r in as_results(results)]
     _adjust_families(rows)
     frame = pd.DataFrame(rows) if rows else pd.DataFrame(columns=_COLUMNS_IF_EMPTY)
     of_bounds = [c for c in frame if c.endswith('p_is_bound')]
@@ -615,6 +621,7 @@ def results_plot(results, # a list of Results of one measure
     """
     from biasbook.results.plots import forest_plot
     from biasbook.stats.intervals import INTERVALS
+    results = as_results(results)
     if not results:
         raise ValueError('there are no results to draw')
     over_targets, _ = INTERVALS

@@ -650,6 +650,7 @@ NOTES_OF_PAIRS = { # of sentence pairs
     'margin falls with length': 'the longer sentence of a pair tends to score lower (r of margin and difference in length −{size:.2f})',
     'margin rises with length': 'the longer sentence of a pair tends to score higher (r of margin and difference in length {size:.2f})',
     'corrected ratio': 'after the baseline is subtracted, the ratio is {ratio:.2f} (p = {pvalue:p})',
+    'corrected percentage': 'after the baseline is subtracted, it is {percent:.1f} % (p = {pvalue:p})',
     'no corrected ratio': 'no ratio after the baseline is subtracted: all pairs are ties ({n})',
     'ties as published': 'ties count as antistereotypes, as published',
     'scores as published': 'scores are n / (n − 1) times the sums of log-probabilities, as published',

@@ -711,7 +711,7 @@ def plan(measure, # the name of a measure such as "weat", a design such as "grou
     Effects of benchmarks: WinoBias, the difference of two sides' occupations in standard deviations of occupations. BBQ, the mean score in
     standard deviations of templates. UnQover, the difference of γ of two groups in standard deviations of subjects. CBS, the correlation of
     an attribute's deviations in two templates. DisCo, the difference of two genders' shares of terms with a fill. A pilot converts from
-    nats of WinoBias, percent of BBQ, γ of UnQover, and the part shared by templates of CBS in nats².
+    percent of preferred sentences, nats of WinoBias, percent of BBQ, γ of UnQover, and the part shared by templates of CBS in nats².
 
     Raises: UnknownName for a measure without a plan; ValueError for a pilot without a test or a spread, for an effect that is 0 or out of
     range, and for an effect that needs more than 100 000 units, or more than 500 of UnQover, CBS and DisCo.

@@ -11,7 +11,7 @@ import re
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from ..core.checks import check_choice, check_columns, check_path, check_words, listed, plural, shown
+from ..core.checks import check_choice, check_columns, check_list, check_path, check_words, listed, plural, shown
 from ..core.inputs import csv_rows, file_text, read_rows, read_table
 from ..core.registry import bundled_yaml, data_path
 from .item_schema import FLAG, TEXT, TWO_GROUPS, WORDS, RowsOf, check_groups, one_of, schema_of_rows
@@ -216,7 +216,7 @@ def load_grepbiasir(topics=None, # a topic such as "Career", or a list of them; 
                   male       20
                   neutral    20
     """
-    chosen = GREPBIASIR_TOPICS if topics is None else [topics] if isinstance(topics, str) else list(topics)
+    chosen = GREPBIASIR_TOPICS if topics is None else [topics] if isinstance(topics, str) else check_list(topics, 'topics')
     for topic in chosen:
         if topic not in GREPBIASIR_TOPICS:
             raise ValueError(f'no topic {shown(topic)} in Grep-BiasIR; there are {", ".join(GREPBIASIR_TOPICS)}')

@@ -346,16 +346,16 @@ FIRST_DIRECTIONS = 500 # so many are drawn first for a measure that may need no 
 
 def placebo_directions(vectors, # anything that as_vectors takes
                        direction, # a Direction
-                       n_placebos, # how many random directions
+                       n_draws, # how many random directions
                        random_state, # their seed
                        words=(), # words that are not drawn
                       )->np.ndarray:
-    "Random directions without these words, one row each; an empty array for n_placebos = 0."
-    check_whole(n_placebos, 'n_placebos', least=0)
+    "Random directions without these words, one row each; an empty array for n_draws = 0."
+    check_whole(n_draws, 'n_draws', least=0)
     check_seed(random_state)
-    if not n_placebos:
+    if not n_draws:
         return np.empty((0, len(direction.vector)))
-    return random_directions(vectors, direction, n_placebos, random_state, words).directions
+    return random_directions(vectors, direction, n_draws, random_state, words).directions
 
 # %% ../../nbs/vectors/03_directions.ipynb #55935b6f
 def placebo_estimate(name, # of the Estimate
@@ -384,7 +384,7 @@ def placebo_values(measure, # directions, one row each -> the value along each, 
                    vectors, # anything that as_vectors takes
                    direction, # the Direction
                    value, # what is measured along it
-                   n_placebos, # how many random directions; None: as many as p needs
+                   n_draws, # how many random directions; None: as many as p needs
                    random_state, # their seed
                    most=MOST_DIRECTIONS, # the largest number for None
                    words=(), # that are measured, so that they are not drawn
@@ -395,8 +395,8 @@ def placebo_values(measure, # directions, one row each -> the value along each, 
 
     Blocks of directions are measured until the Monte Carlo error of p is at most .01 or, where that is larger, a tenth of p. A p near
     .05 takes some 550 directions, a p of .1 some 900, and a p above .5 takes 100; more if the measure is undefined along some."""
-    if n_placebos is not None:
-        return measure(placebo_directions(vectors, direction, n_placebos, random_state, words))
+    if n_draws is not None:
+        return measure(placebo_directions(vectors, direction, n_draws, random_state, words))
     n_drawn = min(max(block, FIRST_DIRECTIONS), most)
     drawn = placebo_directions(vectors, direction, n_drawn, random_state, words)
     found = np.empty(0)
