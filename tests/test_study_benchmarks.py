@@ -28,6 +28,12 @@ pytest.importorskip('transformers')
 KINDS = {'planted': True, 'unbiased': False}
 
 
+@pytest.fixture(autouse=True)
+def few_figures(monkeypatch):
+    "Figures take most of the time of a report, and no test here reads them."
+    monkeypatch.setattr('biasbook.auditing.figures.FIGURES', 1)
+
+
 def some_questions(language):
     "Which questions of the language are asked, by position: those of two templates, of which one has bias in both conditions."
     return [number for number, template in enumerate(language.bbq_items()['template']) if template in ('2', '8')]
