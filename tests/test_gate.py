@@ -80,6 +80,7 @@ def run_here(folder, command):
         patch.chdir(folder)
         patch.setenv('BIASBOOK_CACHE_DIR', str(folder / 'cache'))
         patch.setenv('BIASBOOK_DATA_DIR', '')
+        patch.setattr('biasbook.auditing.figures.FIGURES', 1)              # figures take most of the time of a report
         done = CliRunner().invoke(main, arguments, prog_name='biasbook')
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
     return SimpleNamespace(returncode=done.exit_code, stdout=done.stdout, stderr=done.stderr)

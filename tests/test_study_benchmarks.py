@@ -28,6 +28,12 @@ pytest.importorskip('transformers')
 KINDS = {'planted': True, 'unbiased': False}
 
 
+@pytest.fixture(autouse=True)
+def few_figures(monkeypatch):
+    "Figures take most of the time of a report, and no test here reads them."
+    monkeypatch.setattr('biasbook.auditing.figures.FIGURES', 1)
+
+
 def some_questions(language):
     "Which questions of the language are asked, by position: those of two templates, of which one has bias in both conditions."
     return [number for number, template in enumerate(language.bbq_items()['template']) if template in ('2', '8')]
@@ -295,14 +301,14 @@ def test_report_says_how_to_compute_each_part_again(tmp_path, monkeypatch):
             for study in ('mine.yaml', study_from_text(example_study())):
                 if part in ('gaps', 'fills', 'pairs') and study != 'mine.yaml':         # a Study is told from a file before its parts are looked at
                     continue
-                found = bb.audit(subjects[part], measures, study=study, only=only, resume=False)
+                found = bb.audit(subjects[part], measures, study=study, only=only, placebo=False, resume=False)
                 rows = summary_rows(found.results)
                 assert len(rows) == len(only), part
                 for row in rows:
                     names = {'study': study}
                     exec(again_code(found, row), names)
                     assert [r.value for r in names['found'].results] == [found.results[row['at']].value], part
-    both = bb.audit('googlenews-mini', 'weat', study='mine.yaml', with_builtin=True, only=['jobs', 'weat7'], resume=False)
+    both = bb.audit('googlenews-mini', 'weat', study='mine.yaml', with_builtin=True, only=['jobs', 'weat7'], placebo=False, resume=False)
     codes = {row['name']: again_code(both, row) for row in summary_rows(both.results)}
     assert 'study' in codes['jobs'] and 'study' not in codes['weat7']
 

@@ -939,7 +939,7 @@ def _cluster(address):
         scheduler = address
         if address.startswith('local:'):
             n_workers = int(address.removeprefix('local:'))
-            scheduler = stack.enter_context(LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None))
+            scheduler = stack.enter_context(LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=':0'))
         try:
             client = stack.enter_context(Client(scheduler, timeout=10))
         except (OSError, TimeoutError, ValueError) as e:
