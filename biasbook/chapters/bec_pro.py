@@ -7,17 +7,18 @@ __all__ = ['BEC_PRO', 'bec_pro_table', 'bec_pro_scores', 'bec_pro_placebo', 'bec
 
 # %% ../../nbs/02e_bec_pro.ipynb #f5eb2659
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 import biasbook
 from ..core.checks import (
-    MissingWords, TooFewWords, check_choice, check_fraction, check_flag, check_labels, listed, shown)
+    MissingWords, TooFewWords, check_choice, check_fraction, check_labels, listed, shown)
 from ..core.inputs import check_cells
 from ..core.registry import bundled_yaml
 from ..measuring.benchmark import own_items
+from ..measuring.benchmark_run import Benchmark, ReadableItems, run_benchmark
 from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, source_of, with_name
 from ..models.fill_placebos import WordPlace, pairs_of_words, word_pair_placebo, words_at_places
@@ -27,7 +28,7 @@ from ..models.tokens import encode, unknown_words
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import minimum_detectable_d
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, left_out_notes, note
+from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stimuli.bec_pro_items import BEC_PRO_SCHEMA, check_bec_pro_items, load_bec_pro
 from ..stimuli.templates import as_template, ends_without_punctuation
 
@@ -36,7 +37,7 @@ _GENDERS = ('female', 'male')
 
 
 def _readable(model, items, on_missing):
-    "The items that the model can read, and the (persons, professions) left out. MissingWords unless they may be dropped."
+    "The items that the model can read. MissingWords for other persons and professions, unless they may be dropped."
     persons = [row.sentence[row.person_start:row.person_end] for row in items.itertuples()]
     lost_persons = set(unknown_words(model.tokenizer, list(dict.fromkeys(persons))))
     lost_forms = set(unknown_words(model.tokenizer, list(dict.fromkeys(items['form']))))
@@ -49,8 +50,9 @@ def _readable(model, items, on_missing):
                            'it takes; leave them out of every number with on_missing="drop"')
     lost_professions = set(items.loc[items['form'].isin(lost_forms), 'profession'])
     without = items['profession'].isin(lost_professions) | np.isin(persons, list(lost_persons))
-    kept = items[~without].reset_index(drop=True)
-    return kept, {'persons': sorted(lost_persons), 'professions': sorted(lost_professions)}
+    if without.all():
+        raise TooFewWords('professions', [], 1, sorted(lost_professions), model.name, f'{model.name} can read none of these sentences')
+    return ReadableItems(items[~without].reset_index(drop=True), {'persons': sorted(lost_persons), 'professions': sorted(lost_professions)})
 
 
 def bec_pro_table(model, # a masked language model, from load_model
@@ -82,17 +84,20 @@ def bec_pro_table(model, # a masked language model, from load_model
     check_masked(model)
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     kept, missing = _readable(model, load_bec_pro(items, on_missing=on_missing), on_missing)
-    if not len(kept):
-        raise TooFewWords('professions', [], 1, missing['professions'], model.name, f'{model.name} can read none of these sentences')
-    texts = kept['sentence'].tolist()
-    persons = list(zip(kept['person_start'].tolist(), kept['person_end'].tolist()))
-    forms = [[span] for span in zip(kept['form_start'].tolist(), kept['form_end'].tolist())]
+    table = _answered(model, kept, method)
+    table.attrs['missing'] = missing
+    return table
+
+
+def _answered(model, items, method):
+    "The items with the log-probabilities of their persons."
+    texts = items['sentence'].tolist()
+    persons = list(zip(items['person_start'].tolist(), items['person_end'].tolist()))
+    forms = [[span] for span in zip(items['form_start'].tolist(), items['form_end'].tolist())]
     visible = [()] * len(texts)
     scored = model.span_log_likelihood(texts * 2, persons * 2, hidden=visible + forms, method=method)
     fill, prior = scored.total.reshape(2, -1)
-    table = kept.assign(fill=fill, prior=prior, association=fill - prior, pieces_person=scored.counts[:len(texts)])
-    table.attrs['missing'] = missing
-    return table
+    return items.assign(fill=fill, prior=prior, association=fill - prior, pieces_person=scored.counts[:len(texts)])
 
 # %% ../../nbs/02e_bec_pro.ipynb #7d9327b7
 def _cells(table):
@@ -268,6 +273,34 @@ def bec_pro_placebo(model, # a masked language model, from load_model
     return word_pair_placebo(of_female[pairs.first] - of_male[pairs.second], n, value, value_unit='nats')
 
 # %% ../../nbs/02e_bec_pro.ipynb #f9e681e1
+@dataclass(frozen=True)
+class _BecPro(Benchmark):
+    "Sentences about a person and a profession."
+    groups: tuple
+    method: str
+    confidence_level: float
+
+    def check_model(self, model):
+        check_masked(model)
+
+    def load(self, items, on_missing):
+        return load_bec_pro(items, on_missing=on_missing)
+
+    def readable(self, model, items, on_missing):
+        return _readable(model, items, on_missing)
+
+    def answer(self, model, items):
+        return _answered(model, items, self.method)
+
+    def score(self, model, loaded, answered, lost):
+        answered.attrs['missing'] = lost
+        r = bec_pro_scores(answered, groups=self.groups, subject=model.name, confidence_level=self.confidence_level)
+        return [replace(r, meta={**r.meta, 'method': self.method, 'checkpoint': model.meta})]
+
+    def placebos(self, model, answered, results):
+        return [bec_pro_placebo(model, answered, r.value, self.groups) for r in results]
+
+
 def bec_pro(model, # a masked language model, from load_model
             items='EN', # "EN", "DE", a file, or a DataFrame of load_bec_pro or bec_pro_items
             *,
@@ -297,15 +330,8 @@ def bec_pro(model, # a masked language model, from load_model
         >>> print(f'{r.value:.1f} nats, p = {r.pvalue:.2f}')
         2.5 nats, p = 0.10
     """
-    check_flag(placebo, 'placebo')
-    table = bec_pro_table(model, items, method=method, on_missing=on_missing)
-    result = bec_pro_scores(table, groups=groups, subject=model.name, confidence_level=confidence_level)
-    result = replace(result, notes=(*result.notes, *left_out_notes(table)))
-    meta = {**result.meta, 'method': method, 'checkpoint': model.meta}
-    also = result.also
-    if placebo:
-        also = (*also, bec_pro_placebo(model, table, result.value, groups))
-    return replace(result, also=also, meta=meta)
+    [result] = run_benchmark(_BecPro(groups, method, confidence_level), model, items, on_missing=on_missing, placebo=placebo)
+    return result
 
 # %% ../../nbs/02e_bec_pro.ipynb #b589b841
 def _audit_units():

@@ -8,7 +8,7 @@ __all__ = ['N_PLACEBO_NAMES', 'MOST_PLACEBO_SENTENCES', 'WINOBIAS', 'WINOGENDER'
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage38
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..core.given import hint
 from ..core.checks import WrongKind, check_flag, check_fraction, listed, plural, renamed_keyword, shown
 from ..core.registry import bundled_yaml
 from ..measuring.benchmark import own_items
+from ..measuring.benchmark_run import Benchmark, ReadableItems, check_readable, run_benchmark, unreadable_items
 from ..measuring.measure import Fault, Measure, Metric, UnitDescription, with_asked, with_name
 from ..models.fill_placebos import WordPlace, contrast_placebo, pairs_of_words, word_pair_placebo, words_at_places
 from ..models.pair_scores import PairUnits, few_clusters_notes, named_estimates, notes_without_ties, pairs_result, percent_estimate
@@ -28,7 +29,7 @@ from ..models.tokens import encode, pieces
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import check_scores, pearson
-from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note, or_nan
+from ..stats.estimate import Estimate, Interval, Units, note, or_nan
 from ..stats.intervals import critical_value, satterthwaite, t_interval
 from ..stats.permutation import permutation_pvalue
 from ..stats.power import TWO_SIDED, Pilot, Planned, TestedUnits
@@ -77,29 +78,17 @@ def pronoun_scores(model, # from load_model, masked or causal
     return PronounScores(scored.total, np.array(alone))
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage40
-def _readable(model, d, columns):
-    "For each row whether the model can read its sentences, a list of pairs of columns (sentence, pronouns)."
-    room = 1 if model.kind == 'causal' else 0               # for the start token
-    limit = (model.checkpoint.limit or math.inf) - room
-    unknown = model.tokenizer.unk_token_id
-    readable = np.ones(len(d), bool)
-    for sentence, pronouns in columns:
-        texts = [fill_pronouns(text, words)[0] for text, words in zip(d[sentence], d[pronouns])]
-        for row, encoded in enumerate(encode(model.tokenizer, texts, special=model.kind == 'masked', unknown='keep')):
-            has_unknown = unknown is not None and unknown in encoded.ids
-            if has_unknown or len(encoded.ids) > limit:
-                readable[row] = False
-    return readable
+def _texts_of(d, columns):
+    "For each row its sentences with their pronouns; `columns` are pairs of columns (sentence, pronouns)."
+    filled = [[fill_pronouns(text, words)[0] for text, words in zip(d[sentence], d[pronouns])] for sentence, pronouns in columns]
+    return [list(texts) for texts in zip(*filled)]
 
 
-def _only_readable(model, d, columns, on_missing):
-    "The rows that the model can read, and the texts of the others. ValueError for a row that it cannot read, unless these are to be left out."
-    readable = _readable(model, d, columns)
-    left_out = d['sentence'][~readable].tolist()
-    if left_out and (on_missing == 'raise' or not readable.any()):
-        raise ValueError(f'{model.name} cannot read {len(left_out)} of {plural(len(d), "item")}, such as {shown(left_out[0], 80)}: unknown '
-                         'characters, or more tokens than it takes; change them, or use on_missing="drop"')
-    return d[readable].reset_index(drop=True), left_out
+def _only_readable(model, d, columns, name, on_missing):
+    "The `ReadableItems`; the sentences of the others are under `name`."
+    names = [shown(text, 80) for text in d['sentence']]
+    can_read = check_readable(model, unreadable_items(model, _texts_of(d, columns)), names, 'item', on_missing)
+    return ReadableItems(d[can_read].reset_index(drop=True), {name: d['sentence'][~can_read].tolist()})
 
 
 def _pieces_note(model, occupations):
@@ -304,7 +293,8 @@ def _names_in_place(model, d, columns):
     if any(form is None for of_name in forms.values() for form in of_name):
         return _OtherWords(np.empty((0, 0)), np.arange(0))
     of_names = d.assign(**forms)
-    rows = np.flatnonzero(_readable(model, of_names, [('sentence', name) for name in names]))
+    faults = unreadable_items(model, _texts_of(of_names, [('sentence', name) for name in names]))
+    rows = np.flatnonzero([not fault for fault in faults])
     rows = np.sort(np.random.default_rng(0).permutation(rows)[:MOST_PLACEBO_SENTENCES])
     chosen = of_names.iloc[rows]
     sentences = chosen['sentence'].tolist() * len(names)
@@ -469,6 +459,58 @@ def _winobias_notes(d, by_name):
     return notes
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage45
+@dataclass(frozen=True)
+class _WinoBias(Benchmark):
+    "Pairs of sentences that differ in a pronoun."
+    baseline: bool # are there the same sentences about a person as well?
+    shares: dict
+    confidence_level: float
+
+    @property
+    def _columns(self):
+        "The sentences and pronouns that are scored."
+        pairs = [('sentence', 'pro'), ('sentence', 'anti')]
+        return pairs + [('neutral_sentence', 'pro'), ('neutral_sentence', 'anti')] if self.baseline else pairs
+
+    def check_model(self, model):
+        _check_model(model)
+
+    def load(self, items, on_missing):
+        d = load_winobias(items, on_missing)
+        lacking = d['neutral_sentence'] == ''
+        if self.baseline and lacking.any():
+            row = d[lacking].iloc[0]
+            raise ValueError(f'line {row["line"]}: {shown(row["occupation"])} is not in {shown(row["sentence"], 80)}, so the same sentence about a '
+                             'person is not known; give it in the column neutral_sentence, or use baseline=False')
+        return d
+
+    def readable(self, model, items, on_missing):
+        return _only_readable(model, items, self._columns, 'pairs', on_missing)
+
+    def answer(self, model, items):
+        sentences = [text for sentence, _ in self._columns for text in items[sentence]]
+        pronouns = [words for _, name in self._columns for words in items[name]]
+        scored = pronoun_scores(model, sentences, pronouns)
+        total = scored.total.reshape(-1, len(items))
+        alone = scored.pronoun.reshape(-1, len(items))
+        d = items.assign(score_pro=total[0], score_anti=total[1], log_odds=total[0] - total[1])
+        if model.kind == 'causal':
+            d['pronoun_log_odds'] = alone[0] - alone[1]
+        if self.baseline:
+            d['neutral_log_odds'] = total[2] - total[3]
+        return d
+
+    def score(self, model, loaded, answered, lost):
+        meta = {'kind': model.kind, 'bos': model.start() if model.kind == 'causal' else None, 'checkpoint': model.meta,
+                'versions': {'biasbook': biasbook.__version__}}
+        occupations = list(dict.fromkeys([*answered['occupation'], *(word for word in answered['other'] if word)]))
+        return [_winobias_result(answered, model.name, loaded.attrs['differ'], self.shares, self.confidence_level, meta,
+                                 _pieces_note(model, occupations), lost['pairs'])]
+
+    def placebos(self, model, answered, results):
+        return [_placebo_of_sides(model, answered)]
+
+
 @renamed_keyword('unreadable', 'on_missing', {'refuse': 'raise', 'leave out': 'drop'})
 def winobias(model, # from load_model, masked or causal
              items=None, # pairs of load_winobias, or what it reads: a CSV file, a DataFrame, a list of dictionaries; None: the published pairs
@@ -498,42 +540,65 @@ def winobias(model, # from load_model, masked or causal
         >>> print(f'{r.value:.2f} nats in {r.n} pairs, {r.estimate("share").value:.0f} % prefer the stereotype')
         0.08 nats in 20 pairs, 50 % prefer the stereotype
     """
-    _check_model(model)
     check_flag(baseline, 'baseline')
-    check_flag(placebo, 'placebo')
     check_fraction(confidence_level)
-    shares = _checked_shares(shares)
-    model = model.with_bos(bos)
-    d = load_winobias(items, on_missing)
-    differ = d.attrs['differ']
-    lost_rows = left_out_notes(d)
-    columns = [('sentence', 'pro'), ('sentence', 'anti')]
-    if baseline:
-        lacking = d['neutral_sentence'] == ''
-        if lacking.any():
-            row = d[lacking].iloc[0]
-            raise ValueError(f'line {row["line"]}: {shown(row["occupation"])} is not in {shown(row["sentence"], 80)}, so the same sentence about a '
-                             'person is not known; give it in the column neutral_sentence, or use baseline=False')
-        columns += [('neutral_sentence', 'pro'), ('neutral_sentence', 'anti')]
-    d, cannot_read = _only_readable(model, d, columns, on_missing)
-    n = len(d)
-    sentences = [text for sentence, _ in columns for text in d[sentence]]
-    pronouns = [words for _, name in columns for words in d[name]]
-    scored = pronoun_scores(model, sentences, pronouns)
-    total = scored.total.reshape(-1, n)
-    alone = scored.pronoun.reshape(-1, n)
-    d = d.assign(score_pro=total[0], score_anti=total[1], log_odds=total[0] - total[1])
-    if model.kind == 'causal':
-        d['pronoun_log_odds'] = alone[0] - alone[1]
-    if baseline:
-        d['neutral_log_odds'] = total[2] - total[3]
-    meta = {'kind': model.kind, 'bos': model.start() if model.kind == 'causal' else None, 'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}}
-    occupations = list(dict.fromkeys([*d['occupation'], *(word for word in d['other'] if word)]))
-    r = _winobias_result(d, model.name, differ, shares, confidence_level, meta, _pieces_note(model, occupations), cannot_read)
-    r = replace(r, notes=(*r.notes, *model.start_notes(), *lost_rows))
-    return replace(r, also=(*r.also, _placebo_of_sides(model, d))) if placebo else r
+    benchmark = _WinoBias(baseline, _checked_shares(shares), confidence_level)
+    [result] = run_benchmark(benchmark, model, items, bos=bos, on_missing=on_missing, placebo=placebo)
+    return result
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage46
+@dataclass(frozen=True)
+class _Winogender(Benchmark):
+    "Sentences with three pronouns."
+    property: dict # occupation -> share of women
+    options: dict # of the correlation
+
+    def check_model(self, model):
+        _check_model(model)
+
+    def load(self, items, on_missing):
+        items = load_winogender(items, on_missing)
+        has_they = items['same_words'] & (items['neutral'] != '')
+        return items.assign(they=items['neutral'].where(has_they, items['male']), has_they=has_they)     # as long as a pronoun of the sentence
+
+    def _columns(self, items):
+        "The sentences and pronouns that are scored."
+        columns = [('sentence', 'female'), ('sentence', 'male')]
+        if (items['neutral_sentence'] != '').all():
+            columns += [('neutral_sentence', 'female'), ('neutral_sentence', 'male')]
+        return [*columns, ('sentence', 'they')]
+
+    def readable(self, model, items, on_missing):
+        return _only_readable(model, items, self._columns(items), 'sentences', on_missing)
+
+    def answer(self, model, items):
+        columns = self._columns(items)
+        sentences = [text for sentence, _ in columns for text in items[sentence]]
+        pronouns = [words for _, name in columns for words in items[name]]
+        total = pronoun_scores(model, sentences, pronouns).total.reshape(len(columns), len(items))
+        she, he, they = total[0], total[1], total[-1]
+        d = items.assign(log_odds=she - he)
+        if len(columns) > 3:
+            d['neutral_log_odds'] = total[2] - total[3]
+        all_three = np.logaddexp(np.logaddexp(she, he), they)
+        d['p_they'] = np.where(d['has_they'], np.exp(they - all_three), math.nan)
+        return d.drop(columns='they')
+
+    def _with_share(self, answered):
+        "The sentences about occupations whose share is known."
+        return answered[answered['occupation'].isin(self.property)].reset_index(drop=True)
+
+    def score(self, model, loaded, answered, lost):
+        without_share = [word for word in dict.fromkeys(answered['occupation']) if word not in self.property]
+        return [_winogender_result(self._with_share(answered), model, self.property, lost['sentences'], without_share, self.options)]
+
+    def placebos(self, model, answered, results):
+        d = self._with_share(answered)
+        of_it = d[d['refers_to'] == 'occupation'].reset_index(drop=True)
+        [r] = results
+        return [_placebo_of_shares(model, of_it, r.words.used['occupations'], self.property, r.value)]
+
+
 @renamed_keyword('unreadable', 'on_missing', {'refuse': 'raise', 'leave out': 'drop'})
 def winogender(model, # from load_model, masked or causal
                items=None, # sentences of load_winogender, or what it reads; None: the published sentences
@@ -566,44 +631,11 @@ def winogender(model, # from load_model, masked or causal
         >>> print(f'r = {r.value:.2f} [{r.low:.2f}, {r.high:.2f}] over {r.n} occupations')
         r = 0.19 [-0.10, 0.44] over 60 occupations
     """
-    _check_model(model)
     options = {'n_resamples': n_resamples, 'random_state': random_state, 'confidence_level': confidence_level}
     check_wefat_options(**options)
-    check_flag(placebo, 'placebo')
-    model = model.with_bos(bos)
     property = check_property(occupation_shares('winogender') if shares is None else shares)
-    loaded = load_winogender(items, on_missing)
-    d, cannot_read = _scored_triples(model, loaded, on_missing)
-    without_share = [word for word in dict.fromkeys(d['occupation']) if word not in property]
-    d = d[~d['occupation'].isin(without_share)].reset_index(drop=True)
-    r = _winogender_result(d, model, property, cannot_read, without_share, options)
-    r = replace(r, notes=(*r.notes, *model.start_notes(), *left_out_notes(loaded)))
-    if not placebo:
-        return r
-    of_it = d[d['refers_to'] == 'occupation'].reset_index(drop=True)
-    return replace(r, also=(*r.also, _placebo_of_shares(model, of_it, r.words.used['occupations'], property, r.value)))
-
-
-def _scored_triples(model, items, on_missing):
-    "The sentences with their log-odds, and the sentences that the model cannot read."
-    columns = [('sentence', 'female'), ('sentence', 'male')]
-    has_they = items['same_words'] & (items['neutral'] != '')
-    has_baseline = bool((items['neutral_sentence'] != '').all())
-    if has_baseline:
-        columns += [('neutral_sentence', 'female'), ('neutral_sentence', 'male')]
-    items = items.assign(they=items['neutral'].where(has_they, items['male']), has_they=has_they)     # as long as a pronoun of the sentence
-    columns.append(('sentence', 'they'))
-    d, cannot_read = _only_readable(model, items, columns, on_missing)
-    sentences = [text for sentence, _ in columns for text in d[sentence]]
-    pronouns = [words for _, name in columns for words in d[name]]
-    total = pronoun_scores(model, sentences, pronouns).total.reshape(len(columns), len(d))
-    she, he, they = total[0], total[1], total[-1]
-    d = d.assign(log_odds=she - he)
-    if has_baseline:
-        d['neutral_log_odds'] = total[2] - total[3]
-    all_three = np.logaddexp(np.logaddexp(she, he), they)
-    d['p_they'] = np.where(d['has_they'], np.exp(they - all_three), math.nan)
-    return d.drop(columns='they'), cannot_read
+    [result] = run_benchmark(_Winogender(property, options), model, items, bos=bos, on_missing=on_missing, placebo=placebo)
+    return result
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage47
 def _by_occupation(d, column, occupations):

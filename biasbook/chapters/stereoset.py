@@ -8,7 +8,7 @@ __all__ = ['icat', 'stereoset', 'stereoset_by_type']
 # %% ../../nbs/03b_stereoset.ipynb #a1fe131f
 import math
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,14 +26,15 @@ from ..models.pair_scores import (
 from ..models.pair_placebos import (
     SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, no_placebo, occupations_as_subjects, preference_placebo, preferred_shares,
     subject_features, why_no_placebo, words_needed, write_word)
+from ..measuring.benchmark_run import Benchmark, ReadableItems, check_readable, run_benchmark, unreadable_items
 from ..measuring.measure import Metric
 from ..stats.power import Planned
-from ..stats.estimate import Estimate, Units, left_out_notes, note
+from ..stats.estimate import Estimate, Units, note
 from ..stats.preferences import mean_margin, preference_ratio
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..models.scorer import Scorer
-from ..models.tokens import encode, pieces
+from ..models.tokens import pieces
 
 # %% ../../nbs/03b_stereoset.ipynb #858ef324
 def _word_scores(model, rows):
@@ -293,11 +294,6 @@ def _scored(model, d, compat):
                     length_difference=d['tokens_stereo'] - d['tokens_anti'])
 
 # %% ../../nbs/03b_stereoset.ipynb #05651979
-class _Readable(NamedTuple):
-    "The examples that a model can read."
-    examples: object # a DataFrame of these examples
-    left_out: list # for each other example {'type', 'text'}: its type, and the example in words with the reason
-
 def _whole_text(example, option):
     "The text that an option makes of an example."
     sentence = getattr(example, option)
@@ -305,35 +301,6 @@ def _whole_text(example, option):
         return ''.join(context_and_sentence(example.context, sentence))
     text, _ = fill_blank(example.context, word_at_blank(example.context, sentence))
     return text
-
-def _readable(model, d, on_missing):
-    "The examples that a model can read, and the others in words. ValueError for the others if on_missing='raise'."
-    examples = list(d.itertuples())
-    texts = [_whole_text(example, option) for example in examples for option in STEREOSET_OPTIONS]
-    limit = model.checkpoint.limit or math.inf
-    if model.kind == 'causal':
-        limit -= 1                                                      # for the start token
-    faults = []                                                         # one for each text, empty for a text without a fault
-    for e in encode(model.tokenizer, texts, special=model.kind != 'causal', unknown='keep'):
-        if model.tokenizer.unk_token_id in [e.ids[place] for place in e.own]:
-            faults.append('unknown characters')
-        elif len(e.ids) > limit:
-            faults.append('too long')
-        else:
-            faults.append('')
-    readable = []
-    left_out = []
-    n_options = len(STEREOSET_OPTIONS)
-    for k, example in enumerate(examples):
-        its_faults = [fault for fault in faults[n_options * k:n_options * (k + 1)] if fault]
-        readable.append(not its_faults)
-        if its_faults:
-            text = f'{example.target} ({example.type}, {its_faults[0]}): {shown(example.context, 30)}'
-            left_out.append({'type': example.type, 'text': text})
-    if left_out and (on_missing == 'raise' or len(left_out) == len(d)):
-        raise ValueError(f'{model.name} cannot read {len(left_out)} of {len(d)} examples, such as '
-                         f'{left_out[0]["text"]}; change them, or use on_missing="drop"')
-    return _Readable(d[readable].reset_index(drop=True), left_out)
 
 # %% ../../nbs/03b_stereoset.ipynb #4d950ec5
 def _per_token(d):
@@ -418,6 +385,51 @@ def _result(d, subject, query, among, meta, level):
                         detectable=detectable, confidence_level=level, also=tuple(also), details=d)
 
 # %% ../../nbs/03b_stereoset.ipynb #6d183a27
+@dataclass(frozen=True)
+class _StereoSet(Benchmark):
+    "Contexts with three options."
+    task: str
+    compat: str | None
+    placebo_words: list | None
+    confidence_level: float
+
+    def check_model(self, model):
+        _check_options(model, self.task, self.compat)
+        if self.compat and model.bos != 'auto':
+            raise ValueError(f'bos={model.bos!r} and compat={self.compat!r} contradict each other; leave one of them out')
+
+    def load(self, items, on_missing):
+        examples = load_stereoset(items, on_missing)
+        of_task = examples if self.task == 'both' else examples[examples['task'] == self.task]
+        if not len(of_task):
+            raise ValueError(f'there are no examples of task {self.task!r}')
+        of_task.attrs['left_out'] = examples.attrs.get('left_out', [])
+        return of_task
+
+    def readable(self, model, items, on_missing):
+        examples = list(items.itertuples())
+        faults = unreadable_items(model, [[_whole_text(example, option) for option in STEREOSET_OPTIONS] for example in examples])
+        names = [f'{example.target} ({example.type}, {fault}): {shown(example.context, 30)}' for example, fault in zip(examples, faults)]
+        shown_names = [f'{example.target} ({example.type}): {shown(example.context, 30)}' for example in examples]
+        can_read = check_readable(model, faults, shown_names, 'example', on_missing)
+        left_out = [{'type': example.type, 'text': name} for example, name, fault in zip(examples, names, faults) if fault]
+        return ReadableItems(items[can_read].reset_index(drop=True), {'examples': left_out})
+
+    def answer(self, model, items):
+        return _scored(model, items, self.compat)
+
+    def score(self, model, loaded, answered, lost):
+        first, second = ([_whole_text(example, option) for example in answered.itertuples()] for option in ('stereotype', 'antistereotype'))
+        meta = {'kind': model.kind, 'task': self.task, 'compat': self.compat, 'left_out': lost['examples'],
+                'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}}
+        query = plural(len(answered), 'example' if self.task == 'both' else f'{self.task} example')
+        r = _result(answered, model.name, query, query, meta, self.confidence_level)
+        return [replace(r, notes=(*r.notes, *same_tokens_notes(model, first, second, 'example')))]
+
+    def placebos(self, model, answered, results):
+        return [_placebo(model, answered, self.placebo_words)]
+
+
 @renamed_keyword('unreadable', 'on_missing', {'refuse': 'raise', 'leave out': 'drop'})
 def stereoset(model, # from load_model, masked or causal
               data=None, # a DataFrame of load_stereoset or with its columns, or a path; None: the development part, downloaded once
@@ -454,33 +466,16 @@ def stereoset(model, # from load_model, masked or causal
     """
     check_fraction(confidence_level)
     _check_options(model, task, compat)
-    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
-    model = model.with_bos(bos)
-    if compat and model.bos != 'auto':
-        raise ValueError(f'bos={model.bos!r} and compat={compat!r} contradict each other; leave one of them out')
+    if compat and bos != 'auto':
+        raise ValueError(f'bos={bos!r} and compat={compat!r} contradict each other; leave one of them out')
     placebo = check_flag(placebo, 'placebo')
     if not placebo:
         check_not_given('placebo=False', placebo_words=placebo_words)
     if compat:
         check_not_given(f'compat={compat!r}', placebo_words=placebo_words)
-    examples = load_stereoset(data, on_missing)
-    misfits = examples.attrs.get('left_out', [])
-    if task != 'both':
-        examples = examples[examples['task'] == task]
-    if not len(examples):
-        raise ValueError(f'there are no examples of task {task!r}')
-    readable = _readable(model, examples, on_missing)
-    first, second = ([_whole_text(example, option) for example in readable.examples.itertuples()] for option in ('stereotype', 'antistereotype'))
-    same_tokens = same_tokens_notes(model, first, second, 'example')
-    scored = _scored(model, readable.examples, compat)
-    meta = {'kind': model.kind, 'task': task, 'compat': compat, 'left_out': readable.left_out,
-            'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}}
-    query = plural(len(scored), 'example' if task == 'both' else f'{task} example')
-    r = _result(scored, model.name, query, query, meta, confidence_level)
-    r = replace(r, notes=(*r.notes, *model.start_notes(), *same_tokens, *left_out_notes(misfits)))
-    if not placebo or compat:
-        return r
-    return replace(r, also=(*r.also, _placebo(model, scored, placebo_words)))
+    benchmark = _StereoSet(task, compat, placebo_words, confidence_level)
+    [result] = run_benchmark(benchmark, model, data, bos=bos, on_missing=on_missing, placebo=placebo and not compat)
+    return result
 
 # %% ../../nbs/03b_stereoset.ipynb #b2a273ce
 def stereoset_by_type(result, # a Result of stereoset

@@ -8,7 +8,7 @@ __all__ = ['NEUTRAL_PEOPLE', 'NEUTRAL_ADJECTIVES', 'UNQOVER', 'UnqoverParts', 'u
 
 # %% ../../nbs/03f_unqover.ipynb #unqpage48
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
 from typing import Any, NamedTuple
@@ -22,13 +22,14 @@ from ..core.checks import (
 from ..core.inputs import check_cells, place_of
 from ..core.registry import bundled_yaml
 from ..measuring.benchmark import own_items
+from ..measuring.benchmark_run import Benchmark, ReadableItems, run_benchmark
 from ..measuring.measure import Measure, Metric, UnitDescription, with_name
 from ..models.pair_placebos import no_placebo, why_no_placebo
 from ..models.scorer import Scorer
 from ..models.tokens import unknown_words
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, left_out_notes, note
+from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_variance, satterthwaite, t_interval
 from ..stats.multiplicity import holm
 from ..stats.permutation import monte_carlo_error
@@ -817,21 +818,23 @@ def _placebo(model, answers, *, placebo_words, method, normalize, random_state):
 
 # %% ../../nbs/03f_unqover.ipynb #unqpage62
 def _readable_items(model, items, on_missing):
-    "The items without subjects and attributes that the model does not know, and the words that are left out, by list."
+    "The items without subjects and attributes that the model does not know."
     if getattr(model, 'tokenizer', None) is None or model.tokenizer.unk_token_id is None:
-        return items, {}
+        return ReadableItems(items, {})
     answers = list(dict.fromkeys([*items['answer1'], *items['answer2']]))
     unknown_answers = set(unknown_words(model.tokenizer, answers))
     subjects = zip([*items['x1'], *items['x2']], [*items['answer1'], *items['answer2']])
     missing = {'subjects': list(dict.fromkeys(subject for subject, answer in subjects if answer in unknown_answers)),
                'attributes': unknown_words(model.tokenizer, list(dict.fromkeys(items['attribute'])))}
     if not missing['subjects'] and not missing['attributes']:
-        return items, {}
+        return ReadableItems(items, {})
     if on_missing == 'raise':
         named = '; '.join(f'{name}: {listed(words)}' for name, words in missing.items() if words)
         raise ValueError(f'{model.name} does not know all letters of these {named}; take other words, or leave them out with on_missing="drop"')
     lost = items['x1'].isin(missing['subjects']) | items['x2'].isin(missing['subjects']) | items['attribute'].isin(missing['attributes'])
-    return items[~lost].reset_index(drop=True), missing
+    if lost.all():
+        raise ValueError(f'{model.name} knows none of these subjects and attributes, so there are no items')
+    return ReadableItems(items[~lost].reset_index(drop=True), missing)
 
 
 def _several_pieces(model, items):
@@ -841,6 +844,47 @@ def _several_pieces(model, items):
         return None
     several = [answer for answer, n in zip(answers, _n_pieces(model, answers)) if n > 1]
     return note('subjects of several pieces', n=len(several), of=len(answers), subjects=listed(several, 10)) if several else None
+
+
+@dataclass(frozen=True)
+class _UnQover(Benchmark):
+    "Sentences about two subjects, either of which could be the answer."
+    kind: str # of the published items that are asked if none are given
+    method: str
+    placebo_words: list | None
+    scoring: dict # options of `unqover_scores` that the placebo has as well
+    of_intervals: dict # its other options
+
+    def check_model(self, model):
+        _check_is_model(model)
+
+    def load(self, items, on_missing):
+        return _checked_items(unqover_items(self.kind, form='statement') if items is None else items)
+
+    def readable(self, model, items, on_missing):
+        _check_model(model, items)
+        return _readable_items(model, items, on_missing)
+
+    def answer(self, model, items):
+        return unqover_answers(model, items, method=self.method)
+
+    def score(self, model, loaded, answered, lost):
+        r = unqover_scores(answered, subject=model.name, **self.scoring, **self.of_intervals)
+        notes = list(r.notes)
+        is_continuation = model.kind == 'causal' and answered['text'].str.contains(GAP, regex=False).all()
+        if is_continuation:                     # the score is of a sentence, and not of a subject
+            notes = [one for one in notes if one.code != 'probability of the two subjects']
+        pieces = _several_pieces(model, answered)
+        if pieces:
+            notes.append(pieces)
+        n_pairs, n_asked = (len(table[['x1', 'x2']].drop_duplicates()) for table in (answered, loaded))
+        units = Units(counts=(n_pairs,), name='pairs of subjects', asked=n_asked, clusters=answered['family'].nunique(),
+                      cluster_name='families of templates')
+        return [replace(r, units=units, words=Words(used=r.words.used, missing=lost), notes=tuple(notes),
+                        meta={**r.meta, 'method': self.method, 'checkpoint': model.meta})]
+
+    def placebos(self, model, answered, results):
+        return [_placebo(model, answered, placebo_words=self.placebo_words, method=self.method, **self.scoring)]
 
 
 def unqover(model, # a masked or causal language model, from load_model
@@ -877,39 +921,17 @@ def unqover(model, # a masked or causal language model, from load_model
         >>> print(f'μ = {r.value:.3f}, position {r.estimate("position preference").value:.2f}')
         μ = 0.077, position 0.07
     """
-    _check_is_model(model)
     check_choice(kind, 'kind', (None, 'ethnicity', 'religion'))
-    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     check_flag(placebo, 'placebo')
     if not placebo:
         check_not_given('placebo=False', placebo_words=placebo_words)
-    if items is None:
-        items = unqover_items(kind or 'ethnicity', form='statement')
-    else:
+    if items is not None:
         check_not_given('items', kind=kind)
-    items = _checked_items(items)
-    _check_model(model, items)
-    model = model.with_bos(bos)
-    readable, missing = _readable_items(model, items, on_missing)
-    if not len(readable):
-        raise ValueError(f'{model.name} knows none of these subjects and attributes, so there are no items')
-    answers = unqover_answers(model, readable, method=method)
-    r = unqover_scores(answers, normalize=normalize, subject=model.name, confidence_level=confidence_level, n_resamples=n_resamples, random_state=random_state)
-    notes = list(r.notes)
-    is_continuation = model.kind == 'causal' and readable['text'].str.contains(GAP, regex=False).all()
-    if is_continuation:                         # the score is of a sentence, and not of a subject
-        notes = [one for one in notes if one.code != 'probability of the two subjects']
-    pieces = _several_pieces(model, readable)
-    if pieces:
-        notes.append(pieces)
-    notes += [*model.start_notes(), *left_out_notes(items)]
-    n_pairs, n_asked = (len(table[['x1', 'x2']].drop_duplicates()) for table in (readable, items))
-    units = Units(counts=(n_pairs,), name='pairs of subjects', asked=n_asked, clusters=readable['family'].nunique(), cluster_name='families of templates')
-    also = r.also
-    if placebo:
-        also += (_placebo(model, answers, placebo_words=placebo_words, method=method, normalize=normalize, random_state=random_state),)
-    return replace(r, also=also, units=units, words=Words(used=r.words.used, missing=missing), notes=tuple(notes),
-                   meta={**r.meta, 'method': method, 'checkpoint': model.meta})
+    scoring = {'normalize': normalize, 'random_state': random_state}
+    of_intervals = {'confidence_level': confidence_level, 'n_resamples': n_resamples}
+    benchmark = _UnQover(kind or 'ethnicity', method, placebo_words, scoring, of_intervals)
+    [result] = run_benchmark(benchmark, model, items, bos=bos, on_missing=on_missing, placebo=placebo)
+    return result
 
 # %% ../../nbs/03f_unqover.ipynb #unqpage64
 def unqover_plot(result, # a Result of unqover or unqover_scores
