@@ -6,11 +6,8 @@
 __all__ = ['NoSubject', 'audit']
 
 # %% ../../nbs/auditing/02_run.ipynb #f87ff57a
-import hashlib
-import inspect
 import json
 import platform
-import shlex
 import sys
 import threading
 import traceback
@@ -18,44 +15,27 @@ import warnings
 from concurrent.futures import as_completed
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import cache, partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, NamedTuple
 
-import biasbook
-from ..core.given import given_kind
-from ..core.checks import (MissingWords, TooFewWords, WrongKind, check_choice, check_flag, check_text, check_whole, look_up, plural,
-                                  shown)
-from ..core.registry import data_path
-from ..core.store import Store, store_key
-from ..results.result import Result
-from ..embedders.providers import shown_subject, without_secrets
-from ..vectors.case import CASES
-from .subjects import (
-    close_subject, default_subjects, fingerprint, has_fingerprint, kind_of, may_change, open_subject, origin, state_of, unused_option)
-from .names import KIND_WORDS
-from .measures import MEASURES, choose_units, find_measures
-from ..measuring.index import bundled_index, find_measure, measure_index, metric_to_data, plain_name
-from ..measuring.measure import Measure, unit_name
+from .files import Audit
+from .limits import check_before_measuring, outcomes_of_audit, outcomes_to_data
+from .measures import MEASURES, choose_units
+from .planning import (
+    Asked, ServedRun, SubjectFacts, SubjectPlan, checked_options, code_versions, command_of, expected_units, facts_key, label_of,
+    rows_and_limits, units_of_subject, unused_name)
 from .progress import Progress, usual_progress
 from .readings import LOWER_CASE, MISSING_WORDS
-from .limits import check_before_measuring, outcomes_of_audit, outcomes_to_data, parse_limits
-from .files import Audit
-
-# %% ../../nbs/auditing/02_run.ipynb #48402554
-@cache
-def _code_versions():
-    "A checksum of this package's source and data, and the versions that numbers depend on."
-    import numpy
-    import scipy
-    root = data_path('weat.yaml').parent.parent
-    checksum = hashlib.blake2b(digest_size=16)
-    for path in sorted(p for p in root.rglob('*') if p.suffix in ('.py', '.yaml', '.npz', '.csv', '.tsv', '.txt', '.dev', '.test')):
-        name = path.relative_to(root).as_posix().encode()
-        checksum.update(name + b'\0' + path.read_bytes())
-    return {'biasbook': biasbook.__version__, 'code': checksum.hexdigest(), 'numpy': numpy.__version__,
-            'scipy': scipy.__version__}
+from .subjects import (
+    close_subject, default_subjects, fingerprint, has_fingerprint, may_change, open_subject, origin, unused_option)
+from ..core.checks import MissingWords, TooFewWords, WrongKind, check_flag, plural, shown
+from ..core.given import given_kind
+from ..core.store import Store
+from ..embedders.providers import without_secrets
+from ..measuring.index import find_measure, measure_index, metric_to_data
+from ..measuring.measure import unit_name
+from ..results.result import Result
 
 # %% ../../nbs/auditing/02_run.ipynb #53bf7535
 class _TorchThreads:
@@ -111,12 +91,6 @@ def _failed(error, advice=''):
     return _Outcome(None, f'{without_secrets(text)}{advice}', _reason(error))
 
 
-class _ServedRun(NamedTuple):
-    "The audit for which a model behind a server was opened. Its stored answers are checked once in each process."
-    number: str # differs from audit to audit
-    ask_again: bool
-
-
 _last_opened: dict = {} # the subject that this process opened last: most units have the same one
 _opening = threading.Lock()
 
@@ -151,55 +125,10 @@ def _work(run, subject, facts, spec, options, threads, bos):
     except Exception as e:                      # the error of one unit must not stop the others
         return _failed(e)
 
-# %% ../../nbs/auditing/02_run.ipynb #2066bbea
-def _unused_name(name, names):
-    "The name, with a number if another subject has it, because results with one name count as one subject."
-    free = name
-    number = 1
-    while free in names:
-        number += 1
-        free = f'{name} ({number})'
-    return free
-
-
-def _label(subject):
-    "The name of a subject before it is opened."
-    if isinstance(subject, (str, Path)):
-        return shown_subject(subject)
-    return without_secrets(getattr(subject, 'name', type(subject).__name__))
-
 # %% ../../nbs/auditing/02_run.ipynb #7411032b
-class _Unit(NamedTuple):
-    "One unit of a measure, for one subject."
-    run: Any # the name of its measure; the run function of a measure that is in no index
-    measure: str # its name
-    name: str
-    spec: Any # its specification
-    applied: dict # options of its run function that differ from the defaults
-    key: str # of its result in the store
-    is_lasting: bool # may the store keep its result, because the fingerprint of the subject tells whether it is still the same?
-
-
-class _Plan(NamedTuple):
-    "The units of one subject, or why it has none."
-    subject: str # the name in its results
-    units: list[_Unit]
-    about: dict # what is known about the subject, plain data
-    error: str = '' # why it could not be opened, or which measures do not take it
-
-
-class _Facts(NamedTuple):
-    "What an audit knows about a subject."
-    name: str
-    kind: str
-    checksum: str # its fingerprint; '' for a subject without one
-    about: dict # for the saved audit, plain data
-    served_run: _ServedRun | None = None # of a model behind a server, which may change under its fingerprint
-
-
 class _Opened(NamedTuple):
     "An opened subject, as long as its units need it."
-    facts: _Facts
+    facts: SubjectFacts
     subject: Any # the object
     for_workers: Any # what a worker gets: the string that opens it, or the object
 
@@ -214,9 +143,9 @@ def _open(subject, bos, ask_again=False):
     if isinstance(subject, Path):
         subject = str(subject)
     kind, opened = open_subject(subject, bos, ask_again)
-    served_run = _ServedRun(token_hex(8), ask_again) if may_change(opened) else None
+    served_run = ServedRun(token_hex(8), ask_again) if may_change(opened) else None
     checksum = fingerprint(opened) if has_fingerprint(opened) else ''
-    about = {'subject': _label(subject), 'kind': kind}
+    about = {'subject': label_of(subject), 'kind': kind}
     if not isinstance(subject, str):
         about['given as'] = type(subject).__name__
     if checksum:
@@ -225,106 +154,7 @@ def _open(subject, bos, ask_again=False):
         about['size'] = len(opened)
     about.update({**opened.meta, **origin(subject)})
     for_workers = subject if isinstance(subject, str) else opened
-    return _Opened(_Facts(opened.name, kind, checksum, about, served_run), opened, for_workers)
-
-
-class _Options(NamedTuple):
-    "How an audit measures. It has the same defaults as `audit`."
-    placebo: bool = True
-    case: str = 'auto'
-    on_missing: str = 'drop'
-    threads: int = 1
-    bos: str | None = 'auto'
-
-
-_DEFAULTS = _Options()
-
-
-def _checked_options(placebo, case, on_missing, threads, bos):
-    "The options of an audit. ValueError or WrongKind for a wrong one."
-    return _Options(check_flag(placebo, 'placebo'), check_choice(case, 'case', CASES),
-                    check_choice(on_missing, 'on_missing', ('drop', 'raise')), check_whole(threads, 'threads', least=1),
-                    bos if bos is None else check_text(bos, 'bos'))
-
-
-def _applied(measure, kind, options):
-    "The options that a measure takes for this kind of subject, where they differ from the defaults: for its run function and for the keys."
-    return {name: getattr(options, name) for name in measure.options_for(kind) if getattr(options, name) != getattr(_DEFAULTS, name)}
-
-
-def _is_of_package(measure):
-    "Is this measure declared in this package, whose code is part of each key?"
-    return measure.name in bundled_index() and find_measure(measure.name).run is measure.run and find_measure(measure.name).own is measure.own
-
-
-def _source_of_run(measure):
-    "A checksum of the code of a measure that is not of this package: of the file that has its function, or else of the function itself. None if it is unknown."
-    function = measure.run or measure.own.run
-    while isinstance(function, partial):
-        function = function.func
-    try:
-        file = inspect.getsourcefile(function)
-        code = Path(file).read_text(encoding='utf-8') if file and Path(file).is_file() else inspect.getsource(function)
-    except (OSError, TypeError):
-        return None
-    return hashlib.blake2b(code.encode(), digest_size=16).hexdigest()
-
-
-def _run_in_workers(measure):
-    "The name of a measure, if another machine finds the same one by it; else the function that runs it."
-    if measure.name in measure_index():
-        found = find_measure(measure.name)
-        if found.run is measure.run and found.own is measure.own:
-            return measure.name
-    return measure.run_unit if measure.own else measure.run
-
-
-def _units(measures, chosen, facts, options, name):
-    "The chosen units of the measures that take this kind of subject. ValueError for none. `name` is that of the subject in this audit."
-    fitting = [m for m in measures if facts.kind in m.kinds and m.name in chosen]
-    if not fitting:
-        names = [m.name for m in measures if m.name in chosen]
-        raise ValueError(f'none of the chosen measures takes {KIND_WORDS[facts.kind]}: {", ".join(names)}')
-    # a result of a model behind a server is computed from its stored answers in each audit, which checks them
-    is_lasting = bool(facts.checksum) and facts.served_run is None
-    # without a fingerprint, the name tells the subjects of this audit apart
-    content = facts.checksum or {'without a fingerprint': name}
-    units = []
-    for m in fitting:
-        applied = _applied(m, facts.kind, options)
-        different: dict = {'options': applied} if applied else {}
-        if options.threads != 1 and facts.kind != 'vectors':
-            different['threads'] = options.threads
-        own_code = '' if _is_of_package(m) else _source_of_run(m)
-        if own_code:
-            different['measure_code'] = own_code
-        for unit, spec in chosen[m.name].items():
-            key = store_key(work='audit unit', measure=m.name, unit=unit, spec=spec, subject=content, **different, **_code_versions())
-            units.append(_Unit(_run_in_workers(m), m.name, unit, spec, applied, key, is_lasting=is_lasting and own_code is not None))
-    return units
-
-
-def _expected_units(measures, chosen, subject):
-    "How many units a subject will have, without opening it; None if that cannot be told."
-    if not isinstance(subject, (str, Path)):
-        return None
-    try:
-        kind = kind_of(str(subject))
-    except (ValueError, OSError):
-        return 0                                # it will fail
-    return sum(len(chosen[m.name]) for m in measures if kind in m.kinds and m.name in chosen) if kind else None
-
-# %% ../../nbs/auditing/02_run.ipynb #ed1dbe1f
-def _facts_key(subject, bos, keep=False):
-    "The key of what is known about a subject; '' for one whose files are unknown, such as an object or a model of a provider."
-    if not isinstance(subject, (str, Path)):
-        return ''
-    try:
-        state = state_of(str(subject), keep)
-    except (ValueError, OSError):               # opening it will say what is wrong
-        return ''
-    chosen = {} if bos == 'auto' else {'bos': bos}
-    return store_key(work='audit subject', state=state, **chosen, **_code_versions()) if state else ''
+    return _Opened(SubjectFacts(opened.name, kind, checksum, about, served_run), opened, for_workers)
 
 # %% ../../nbs/auditing/02_run.ipynb #2b68747b
 def _stacklevel_of_audit():
@@ -370,7 +200,7 @@ class _Kept:
     def facts(self, key):
         "What an earlier audit found out about a subject with this key; None if it must be opened."
         found = self.get([key]) if key else {}
-        return _Facts(**json.loads(found[key])) if found else None
+        return SubjectFacts(**json.loads(found[key])) if found else None
 
     def put_facts(self, key, facts):
         self.put(key, json.dumps(facts._asdict()).encode(), kind='audit subject')
@@ -484,82 +314,6 @@ class _Units:
             self.stop()
             self.progress.__exit__(error_type, error, trace)
 
-# %% ../../nbs/auditing/02_run.ipynb #52cd6332
-class _Asked(NamedTuple):
-    "What an audit was asked for."
-    subjects: list
-    measures: Any # names or rows; None for all
-    study: Any # a `Study`, the path of a study file, or None
-    with_builtin: bool
-    allow_outside: bool
-    only: list | None # patterns
-    options: _Options
-    limits: list # of `Limit`s, without the limits of the study
-
-
-def _command(asked, rows):
-    "The command line that gives the same audit; '' if a subject, the study or a measure is an object. `rows` are the measures."
-    if not all(isinstance(subject, (str, Path)) for subject in asked.subjects):
-        return ''
-    typed = []
-    if isinstance(asked.study, (str, Path)):
-        typed.append(f'--study={asked.study}')
-    elif asked.study is not None or any(row not in MEASURES for row in rows):
-        return ''
-    if asked.with_builtin:
-        typed.append('--with-builtin')
-    if asked.allow_outside:
-        typed.append('--allow-outside')
-    if asked.measures is not None and rows != find_measures():
-        typed += [f'--measure={row.name}' for row in rows]
-    typed += [f'--only={pattern}' for pattern in asked.only or ()]
-    if not asked.options.placebo:
-        typed.append('--no-placebo')
-    for option, name in (('--case', 'case'), ('--missing', 'on_missing'), ('--threads', 'threads')):
-        value = getattr(asked.options, name)
-        if value != getattr(_DEFAULTS, name):
-            typed.append(f'{option}={value}')
-    if asked.options.bos != _DEFAULTS.bos:
-        typed.append(f'--bos={asked.options.bos or "none"}')
-    typed += [f'--limit={limit.text}' for limit in asked.limits]
-    subjects = [shown_subject(subject) for subject in asked.subjects]
-    if any(subject.startswith('-') for subject in subjects):
-        return shlex.join(['biasbook', 'audit', *typed, '--', *subjects])
-    return shlex.join(['biasbook', 'audit', *subjects, *typed])
-
-
-# %% ../../nbs/auditing/02_run.ipynb #456f158e
-class _RowsAndLimits(NamedTuple):
-    "What an audit measures, and its limits."
-    rows: list # of measures
-    limits: list # `Limit`s, as they were given
-    of_study: list # `Limit`s of the study
-    own: frozenset # the tests of the study, such as 'fills/my test'
-    known: list # the measures whose tests a limit may name: of a study all of them, although an audit may measure a part
-
-
-def _rows_and_limits(measures, limits, study, with_builtin, allow_outside):
-    "The rows of measures of an audit, and its limits. ValueError for an unknown measure or a wrong limit."
-    if allow_outside and not isinstance(study, (str, Path)):
-        raise ValueError('allow_outside is for the path of a study; pass it to read_study')
-    if study is None:
-        if with_builtin:
-            raise ValueError('with_builtin is for a study; the tests of the package are measured anyway')
-        rows = find_measures(measures)
-        return _RowsAndLimits(rows, parse_limits(limits), [], frozenset(), rows)
-    from biasbook.auditing.own_tests import measures_of_study      # late: it imports all chapters
-    from biasbook.measuring.study import Study, read_study
-    if not isinstance(study, Study):
-        study = read_study(study, allow_outside)
-    given = [measures] if isinstance(measures, (str, Measure)) else measures or ()
-    names = list(dict.fromkeys(plain_name(name) if isinstance(name, str) else name for name in given))
-    rows = known = measures_of_study(study, with_builtin, names)
-    if measures is not None:
-        table = {row.name: row for row in known}
-        rows = [look_up(table, name, 'measure of this study') for name in names]
-    own = frozenset(f'{row.name}/{unit}' for row in measures_of_study(study, named=names) for unit in row.units())
-    return _RowsAndLimits(rows, parse_limits(limits), parse_limits(study.limits, f'the study {study.name}'), own, known)
-
 # %% ../../nbs/auditing/02_run.ipynb #712ef620
 def _about_measure(measure, study):
     "What a saved audit keeps of a measure, plain data."
@@ -615,11 +369,11 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
     """
     if given_kind(measures):
         raise WrongKind('measures', 'names of measures, such as "weat"', shown(measures, 60), 'the subjects come first')
-    rows, limits, of_study, own, known = _rows_and_limits(measures, limits, study, with_builtin, allow_outside)
+    rows, limits, of_study, own, known = rows_and_limits(measures, limits, study, with_builtin, allow_outside)
     check_before_measuring([*of_study, *limits], known)
     patterns = [only] if isinstance(only, str) else only
     chosen = choose_units(rows, patterns)
-    options = _checked_options(placebo, case, on_missing, threads, bos)
+    options = checked_options(placebo, case, on_missing, threads, bos)
     check_flag(ask_again, 'ask_again')
     if subjects is None:
         subjects, _ = default_subjects()
@@ -632,40 +386,40 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
         raise ValueError(f'{unused.option} is for {unused.what_for}, and no subject is one; leave it out')
     if executor is not None and not hasattr(executor, 'submit'):
         raise WrongKind('executor', 'an Executor of concurrent.futures', shown(executor))
-    plans: list[_Plan] = []
+    plans: list[SubjectPlan] = []
     about: dict[str, dict] = {}
 
     def planned(facts):
-        name = _unused_name(facts.name, about)
-        return _Plan(name, _units(rows, chosen, facts, options, name), facts.about)
+        name = unused_name(facts.name, about)
+        return SubjectPlan(name, units_of_subject(rows, chosen, facts, options, name), facts.about)
 
     with _Units(executor, resume, progress, threads=options.threads, bos=options.bos) as units:
         for place, subject in enumerate(subjects):
-            units.progress.expect(place, _expected_units(rows, chosen, subject))
+            units.progress.expect(place, expected_units(rows, chosen, subject))
         for place, subject in enumerate(subjects):
             opened = None                        # frees the memory of the subject before
             with ExitStack() as at_the_end:
                 try:
-                    facts_key = _facts_key(subject, options.bos)
-                    known = units.kept.facts(facts_key)
+                    key = facts_key(subject, options.bos)
+                    known = units.kept.facts(key)
                     plan = planned(known) if known else None
                     if plan is None or not units.take(place, plan.units):
-                        units.progress.begin(f'the opening of {_label(subject)}')
+                        units.progress.begin(f'the opening of {label_of(subject)}')
                         opened = _open(subject, options.bos, ask_again)
                         at_the_end.callback(opened.close)
-                        if facts_key and facts_key == _facts_key(subject, options.bos, keep=True):         # its files did not change meanwhile
-                            units.kept.put_facts(facts_key, opened.facts)
+                        if key and key == facts_key(subject, options.bos, keep=True):         # its files did not change meanwhile
+                            units.kept.put_facts(key, opened.facts)
                         plan = planned(opened.facts)
                         units.take(place, plan.units)
                 except Exception as e:           # the error of one subject must not stop the others
                     units.progress.expect(place, 0)
-                    plans.append(_Plan(_label(subject), [], {}, _failed(e).error))
+                    plans.append(SubjectPlan(label_of(subject), [], {}, _failed(e).error))
                     continue
                 plans.append(plan)
                 about[plan.subject] = plan.about
                 units.start(plan.units, opened)
-    asked = _Asked(subjects, measures, study, with_builtin, allow_outside, patterns, options, limits)
-    facts = {'versions': {**_code_versions(), 'python': platform.python_version()}, 'command': _command(asked, rows),
+    asked = Asked(subjects, measures, study, with_builtin, allow_outside, patterns, options, limits)
+    facts = {'versions': {**code_versions(), 'python': platform.python_version()}, 'command': command_of(asked, rows),
              'options': options._asdict(), 'measures': {m.name: _about_measure(m, study) for m in rows}, 'subjects': about}
     found = _collected(plans, units, facts, options.on_missing)
     if study is not None:

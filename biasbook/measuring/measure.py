@@ -11,15 +11,12 @@ __all__ = ['UnitDescription', 'default_description', 'unit_name', 'Metric', 'Fau
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from ..core.registry import bundled_yaml
 from ..results.result import Result, words_figure
 from ..stimuli.item_schema import ItemSchema
 from ..stimuli.words import weat_query
-
-if TYPE_CHECKING:
-    from biasbook.stats.power import Planned      # which imports numpy, and lists do not need that
 
 # %% ../../nbs/measuring/00_measure.ipynb #dcfb6993
 class UnitDescription(NamedTuple):
@@ -55,7 +52,7 @@ class Metric:
     unit: str = '' # such as "nats" or "%"; '' for a plain number
     higher: str = '' # what a higher value means
     figure: Callable | None = field(default=None, compare=False, repr=False) # (`Result` with details, title=, ax=) -> axes: how its chapter draws it
-    plan: 'Planned | None' = field(default=None, compare=False, repr=False) # how a measurement of it is planned
+    plan: Any = field(default=None, compare=False, repr=False) # how a measurement of it is planned: a `Planned`, whose module imports numpy; or None
     together: Callable | None = field(default=None, compare=False, repr=False) # (subjects) -> Results over the words that all of them have
     functions: tuple = field(default=(), compare=False, repr=False) # names under which `bb.plan` knows it, besides the name of its measure
 
