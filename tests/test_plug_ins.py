@@ -71,7 +71,7 @@ def main():
     assert found.limits[0].status == 'within'
     found.save('saved')
     report = Path('saved/report.html').read_text()
-    assert 'riddle log-odds' in report and 'A riddle is no decision.' in report
+    assert 'riddle log-odds' in report and 'does not show how the model decides about people' in report
     assert 'measure: riddles' in bb.example_study('benchmarks') and 'riddles' in str(bb.study_schema())
     assert len(bb.read_study('mine.yaml').benchmarks) == 1
     assert bb.check_study('mine.yaml', 'novels-mini-causal') == []
@@ -107,6 +107,26 @@ def run(code, folder, *paths):
 def test_measures_of_another_package(package, tmp_path):
     "Names, lists, audits, workers, study files, limits, plans and reports."
     run(USE, tmp_path, package)
+
+
+def test_changed_code_is_measured_again(package, tmp_path):
+    "A result in the store is used only if the code that computed it is the same, also that of a benchmark with own items."
+    code = """
+import biasbook as bb
+riddles = {'name': 'crafts', 'measure': 'riddles', 'items': [{'riddle': f'Who {verb}?', 'first': 'women', 'second': 'men'} for verb in ('sews', 'sails')]}
+jobs = {'name': 'jobs', 'X': ['nurse', 'teacher', 'nanny', 'maid'], 'Y': ['pilot', 'judge', 'smith', 'miner'], 'A': ['she'], 'B': ['he']}
+for subject, measure in (('novels-mini-causal', 'riddles'), ('googlenews-mini', 'nearness')):
+    found = bb.audit(subject, measure, study=bb.Study([jobs], benchmarks=[riddles]), placebo=False)
+    print(measure, found.reused, found.results[0].value)
+"""
+    first = run(code, tmp_path, package).split()
+    again = run(code, tmp_path, package).split()
+    assert again == [*first[:1], '1', *first[2:4], '1', first[5]]
+    source = (package / 'riddle_bias.py').read_text(encoding='utf-8')
+    (package / 'riddle_bias.py').write_text(source.replace('mean, low, high = mean_interval(differences, .95)', 'mean, low, high = mean_interval(2 * differences, .95)'))
+    changed = run(code, tmp_path, package).split()
+    assert changed[1] == changed[4] == '0'
+    assert float(changed[2]) == pytest.approx(2 * float(first[2])) and float(changed[5]) == pytest.approx(2 * float(first[5]))
 
 
 def test_help_runs_no_code_of_plug_ins(package, tmp_path):

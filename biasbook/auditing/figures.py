@@ -8,11 +8,12 @@ __all__ = ['MOST_ROOMY_LINES', 'FIGURES', 'Span', 'Point', 'Line', 'Forest', 'Sc
 
 # %% ../../nbs/auditing/04a_figures.ipynb #f6d4c0f6
 import math
+from functools import cache
 from typing import NamedTuple
 
 from ..results.readings import READING_TITLES, READINGS, is_known
 from ..results.sentences import question_text, replaced_text, units_text
-from .measures import MEASURES
+from ..measuring.index import find_measure, measure_index
 from .html import escaped, figure_html, number_text, plain, render
 
 # %% ../../nbs/auditing/04a_figures.ipynb #9ca75140
@@ -175,9 +176,11 @@ class OwnFigure(NamedTuple):
     is_drawn: bool
 
 # %% ../../nbs/auditing/04a_figures.ipynb #6031b510
+@cache
 def _figures_of_measures():
     "The functions that draw a result, by the name of the measure, for measures that have one."
-    return {m.name: m.figure for m in MEASURES if m.figure}
+    measures = [find_measure(name) for name in measure_index()]
+    return {measure.name: measure.figure for measure in measures if measure.figure}
 
 
 def _alt_text(r):

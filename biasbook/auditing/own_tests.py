@@ -15,6 +15,7 @@ from .names import KIND_WORDS
 from .subjects import open_subject
 from ..core.checks import check_flag, check_texts, joined, listed, plural
 from ..measuring.benchmark import schema_of
+from ..measuring.benchmark_run import unreadable_items
 from ..measuring.index import find_measure, measure_index, plain_name
 from ..measuring.measure import Fault, is_own_test
 from ..measuring.study import STUDY_PARTS, Study, read_study
@@ -114,7 +115,7 @@ def tests_of_study(study, # a Study
     for part in STUDY_PARTS:
         names_of: dict = {} # kinds of subject, and the measure where a part has several -> names of tests
         for test in getattr(study, part.key):
-            kinds = tuple(kind for kind in part.kinds_of(test) if _is_measured(test, part, rows, kind))
+            kinds = tuple(kind for kind in part.kinds_of(test) if _takers(test, part, rows, kind))
             if kinds:
                 names_of.setdefault((kinds, getattr(test, 'measure', '')), []).append(test.name)
         found += [TestsOfStudy(f'{part.key}, {measure}' if measure else part.key, names, kinds) for (kinds, measure), names in names_of.items()]
@@ -125,10 +126,10 @@ def tests_of_study(study, # a Study
     return found
 
 
-def _is_measured(test, part, rows, kind):
-    "Does one of these rows measure a test of a part on subjects of this kind?"
+def _takers(test, part, rows, kind):
+    "Those of the measures that measure a test of a part on subjects of this kind."
     of_part = [row for row in rows if row.own is not None and row.own.part == part.key]
-    return any(kind in row.kinds and getattr(test, 'measure', row.name) == row.name for row in of_part)
+    return [row for row in of_part if kind in row.kinds and getattr(test, 'measure', row.name) == row.name]
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #12ee6d7d
 @dataclass(frozen=True, kw_only=True)
@@ -186,9 +187,9 @@ def check_study(study, # a Study, or the path of a study file, as of read_study
             findings += _findings_of_builtin(rows, opened, case)
         for part in parts:
             for test in getattr(study, part.key):
-                if _is_measured(test, part, rows, kind):
+                if _takers(test, part, rows, kind):
                     findings += [StudyFinding(subject=opened.name, test=test.name, stops=fault.stops, text=fault.text)
-                                 for fault in _faults_of(test, part, kind, opened, case)]
+                                 for fault in _faults_of(test, part, rows, kind, opened, case)]
                 elif part.key == 'benchmarks' and any(row.name == test.measure for row in rows):
                     findings.append(StudyFinding(subject=opened.name, test=test.name, stops=False, text=f'not run here: {why_not_run(test.measure, part.kinds_of(test), kind)}'))
     return findings
@@ -201,7 +202,7 @@ def _findings_of_builtin(rows, vectors, case):
     queries = {(spec['X'][0], spec['A'][0]): Query(**spec) for spec in specs}
     [part] = [part for part in STUDY_PARTS if part.key == 'queries']
     return [StudyFinding(subject=vectors.name, test=query.name, stops=fault.stops, text=fault.text)
-            for query in queries.values() for fault in _faults_of(query, part, 'vectors', vectors, case)]
+            for query in queries.values() for fault in _faults_of(query, part, rows, 'vectors', vectors, case)]
 
 
 def why_not_run(measure, # such as "bbq"
@@ -244,15 +245,13 @@ def _fault_of_list(of_list, kind, opened, case):
     return Fault(text, too_few)
 
 
-def _faults_of(test, part, kind, opened, case):
-    "The `Fault`s of one test and one subject that takes it."
+def _faults_of(test, part, rows, kind, opened, case):
+    "The `Fault`s of one test and one subject, which one of these measures takes."
     lists = part.lists(test, kind)
     faults = [_fault_of_list(of_list, kind, opened, case) for of_list in lists]
     faults = [fault for fault in faults if fault is not None]
-    for row in measure_index().values():
-        own = find_measure(row.name).own if row.own == part.key and kind in row.kinds else None
-        if own is not None and getattr(test, 'measure', row.name) == row.name:
-            faults += own.faults(test, kind, opened)
+    for row in _takers(test, part, rows, kind):
+        faults += row.own.faults(test, kind, opened)
     if kind == 'masked':
         faults += _pieces_of(lists, opened)
     if part.key == 'benchmarks':
@@ -271,18 +270,18 @@ def _pieces_of(lists, model):
 
 
 def _unreadable_items(test, model):
-    "A `Fault` for items of a benchmark with characters that the model does not know. An embedder takes any text."
+    "A `Fault` for items of a benchmark that a model cannot read. An embedder takes any text."
     schema = schema_of(test.measure)
     if schema.texts is None:
         return []
     texts = schema.texts(schema.make(test))
-    unknown = set(unknown_words(model.tokenizer, list(dict.fromkeys(text for row in texts for text in row if text.strip()))))
-    n_lost = sum(not unknown.isdisjoint(row) for row in texts)
-    if not n_lost:
+    lost = [fault for fault in unreadable_items(model, texts) if fault]
+    if not lost:
         return []
-    stops = n_lost == len(texts) or not schema.can_drop
+    stops = len(lost) == len(texts) or not schema.can_drop
     left = '' if stops else ', and are left out'
-    return [Fault(f'{n_lost} of {plural(len(texts), "item")} have characters that the model does not know{left}', stops)]
+    why = joined([{'too long': 'are too long', 'unknown characters': 'have characters that the model does not know'}[fault] for fault in dict.fromkeys(lost)], 'or')
+    return [Fault(f'{len(lost)} of {plural(len(texts), "item")} {why}{left}', stops)]
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #ownbench03
 def tests_not_run(rows, # of measures, of measures_of_study

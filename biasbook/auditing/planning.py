@@ -11,6 +11,7 @@ __all__ = ['DEFAULT_OPTIONS', 'AuditOptions', 'checked_options', 'RowsAndLimits'
 import hashlib
 import inspect
 import shlex
+import sys
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -181,17 +182,26 @@ def _is_of_package(measure):
     return measure.name in bundled_index() and find_measure(measure.name).run is measure.run and find_measure(measure.name).own is measure.own
 
 
-def _source_of_run(measure):
-    "A checksum of the code of a measure that is not of this package: of the file that has its function, or else of the function itself. None if it is unknown."
-    function = measure.run or measure.own.run
+def _source_of(function):
+    "The source of a function: of all modules of its package, of its file, or else of the function itself. OSError or TypeError if it is unknown."
     while isinstance(function, partial):
         function = function.func
+    function = inspect.unwrap(function)
+    package = sys.modules.get(function.__module__.partition('.')[0])
+    file = Path(getattr(package, '__file__', None) or '')
+    if file.name == '__init__.py':
+        return ''.join(path.read_text(encoding='utf-8') for path in sorted(file.parent.rglob('*.py')))
+    return file.read_text(encoding='utf-8') if file.is_file() else inspect.getsource(function)
+
+
+def _source_of_measure(measure):
+    "A checksum of the code that runs a measure which is not of this package. None if it is unknown."
+    functions = [measure.run, measure.own.run if measure.own else None]
     try:
-        file = inspect.getsourcefile(function)
-        code = Path(file).read_text(encoding='utf-8') if file and Path(file).is_file() else inspect.getsource(function)
-    except (OSError, TypeError):
+        code = [_source_of(function) for function in functions if function is not None]
+    except (OSError, TypeError, AttributeError):
         return None
-    return hashlib.blake2b(code.encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b('\0'.join(code).encode(), digest_size=16).hexdigest()
 
 
 def _run_in_workers(measure):
@@ -219,7 +229,7 @@ def units_of_subject(measures, chosen, facts, options, name):
         different: dict = {'options': applied} if applied else {}
         if options.threads != 1 and facts.kind != 'vectors':
             different['threads'] = options.threads
-        own_code = '' if _is_of_package(m) else _source_of_run(m)
+        own_code = '' if _is_of_package(m) else _source_of_measure(m)
         if own_code:
             different['measure_code'] = own_code
         for unit, spec in chosen[m.name].items():

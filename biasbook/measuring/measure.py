@@ -58,9 +58,9 @@ class Metric:
 
 # %% ../../nbs/measuring/00_measure.ipynb #owntests02
 class Fault(NamedTuple):
-    "What is to be known about a test and a subject before it is measured."
+    "A problem that is known before a test is measured."
     text: str
-    stops: bool # can the test not be measured?
+    stops: bool # True: the test cannot be measured
 
 
 def one_unit(spec # the specification of a test of a study
@@ -77,7 +77,7 @@ def count_words(spec # the specification of a test of a study
 
 
 def no_faults(test, kind, subject)->list:
-    "No faults but those that are common to all tests of a part."
+    "No faults besides those that every test of the part is checked for."
     return []
 
 
@@ -169,7 +169,7 @@ class Measure:
 def published_units(name, # of a measure that takes the words of WEAT, such as "rnd"
                     tests, # numbers of published tests, such as (7, 8)
                    )->dict: # name of each unit, such as "rnd7": the `Query` as plain data
-    "Published tests for another measure. Its p-values are adjusted by themselves, so its battery has its name."
+    "The published tests of WEAT as units of another measure. They are a family of their own when p-values are adjusted."
     units = {}
     for number in tests:
         query = weat_query(f'weat{number}')
@@ -205,6 +205,8 @@ def own_queries(run, # vectors, a `Query` as plain data, options -> `Result`
     def run_query(vectors, spec, **options):
         query = {key: value for key, value in spec.items() if key != 'templates'}
         return with_test_name(run(vectors, query, **options), spec)
+
+    run_query.__wrapped__ = run                 # whose code decides the result
 
     def units(spec):
         name = unit_name(beside, spec['name'])

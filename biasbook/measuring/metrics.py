@@ -71,7 +71,7 @@ def find_plan(measure, # the name of a measure or of a function, such as "weat" 
     "How a measurement is planned."
     if not isinstance(measure, str):
         return None
-    if measure in measure_index():
+    if measure in measure_index() and measure_index()[measure].units:
         metrics = find_measure(measure).metrics
         return metrics[0].plan if metrics else None
     metric = find_metric(_index()['functions'].get(measure, ''))
@@ -82,7 +82,7 @@ def planned_names(
                  )->list[str]:
     "The names that have a plan. All their chapters are imported, so ask for them in an error only."
     found = []
-    for name in [*measure_index(), *_index()['functions']]:
+    for name in [*(row.name for row in measure_index().values() if row.units), *_index()['functions']]:
         planned = find_plan(name)
         if planned is not None and not planned.why_none:
             found.append(name)

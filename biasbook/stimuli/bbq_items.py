@@ -581,9 +581,9 @@ def load_bbq_answers(source, # a category such as "Age", or a file as the author
     return answers
 
 # %% ../../nbs/stimuli/10_bbq_items.ipynb #bbqschema02
-def _study_table(source):
+def _study_table(source, on_missing):
     "The items of BBQ from a file or a table, with text in the columns that are names."
-    table = check_bbq_items(source) if hasattr(source, 'columns') else load_bbq(source)
+    table = load_bbq(source, on_missing=on_missing)
     return table.assign(category=table['category'].astype(str), template=table['template'].astype(str))
 
 

@@ -387,7 +387,12 @@ def is_in_lexicon(completion:str, # the text of a model, without the beginning t
     return False
 
 # %% ../../nbs/stimuli/12_honest_items.ipynb #honschema02
-_ROWS = RowsOf(load_honest, ['template_masked', 'raw', 'category', *HONEST_COLUMNS], ['identity'],
+def _study_table(source, on_missing):
+    "Templates of HONEST from a file or a table."
+    return load_honest(source, on_missing=on_missing)
+
+
+_ROWS = RowsOf(_study_table, ['template_masked', 'raw', 'category', *HONEST_COLUMNS], ['identity'],
                [column for column in HONEST_COLUMNS if column != 'line'])
 
 

@@ -78,7 +78,7 @@ def _two_groups_at(value, path):
 def _numbers_at(value, path):
     "A mapping of words to numbers."
     if not isinstance(value, dict) or not value:
-        raise StudyError(path, f'this must be a mapping of occupations to numbers, such as {{nurse: 90, pilot: 5}}, but is {kind_of(value)}')
+        raise StudyError(path, f'this must be a mapping of words to numbers, such as {{nurse: 90, pilot: 5}}, but is {kind_of(value)}')
     for word, number in value.items():
         if not isinstance(word, str) or not is_number(number) or not abs(number) < float('inf'):
             raise StudyError((*path, word), f'{shown(word)} must be text, and its number finite, but is {shown(number)}')
@@ -203,29 +203,29 @@ def _check_row(row, place, rows_of):
             raise StudyError((*place, column), f'{shown(value)} is not text or a number; quote it')
 
 
-def _read_rows(rows, place, rows_of):
+def _read_rows(rows, place, rows_of, on_missing):
     "The table of rows in the study itself. StudyError names the first wrong one."
     if is_frame(rows):
         with errors_at_path(*place):
-            return rows_of.read(rows)
+            return rows_of.read(rows, on_missing)
     if not isinstance(rows, (list, tuple)) or not rows:
         raise StudyError(place, f'this must be a list of items, each with {joined(rows_of.needed)}, but is {kind_of(rows)}')
     for number, row in enumerate(rows):
         _check_row(row, (*place, number), rows_of)
     try:
-        return rows_of.read(table_of_rows(rows))
+        return rows_of.read(table_of_rows(rows), on_missing)
     except ValueError:
         def fails(n):
             "Do the first n rows have a mistake?"
             try:
-                rows_of.read(table_of_rows(rows[:n]))
+                rows_of.read(table_of_rows(rows[:n]), on_missing)
             except ValueError:
                 return True
             return False
 
         first_wrong = bisect_left(range(1, len(rows) + 1), True, key=fails)
         with errors_at_path(*place, first_wrong):
-            rows_of.read(table_of_rows(rows[:first_wrong + 1]))
+            rows_of.read(table_of_rows(rows[:first_wrong + 1]), on_missing)
         raise
 
 
@@ -237,7 +237,7 @@ def _plain_rows(table, columns):
 
 class RowsOf(NamedTuple):
     "How the rows of a benchmark are read."
-    read: Callable # a file or a DataFrame -> a DataFrame of checked items. ValueError with the place of a mistake
+    read: Callable # (a file or a DataFrame, on_missing) -> a DataFrame of checked items. ValueError with the place of a mistake, unless on_missing is "drop"
     columns: list # that a row may have
     needed: list # that a row must have
     kept: list # columns of the checked items that are kept
@@ -252,19 +252,22 @@ def rows_at(item, # a mapping of a study file
     "The items of a test from its file, from a list of mappings, or from a DataFrame, as plain rows."
     if ('items' in item) == ('file' in item):
         raise StudyError(path, 'give either items or a file with them')
+    with errors_at_path(*path, 'on_missing'):
+        on_missing = check_choice(item.get('on_missing', 'raise'), 'on_missing', ('raise', 'drop'))
     if 'items' in item:
-        table = _read_rows(item['items'], (*path, 'items'), rows_of)
+        table = _read_rows(item['items'], (*path, 'items'), rows_of, on_missing)
     else:
         name = item['file']
         file = file_at(name, (*path, 'file'), folder)
         if not file.is_file():
             raise StudyError((*path, 'file'), f'{shown(name)} cannot be read: the folder of the study has no such file')
         with reading_file_at(name, path, 'file'):
-            table = rows_of.read(file)
+            table = rows_of.read(file, on_missing)
     return _plain_rows(table, rows_of.kept)
 
 # %% ../../nbs/stimuli/09_item_schema.ipynb #itemschema05
-ROW_KEYS = {'file': TEXT_SCHEMA, 'items': {'type': 'array', 'items': {'type': 'object', 'minProperties': 1}, 'minItems': 1}}
+ROW_KEYS = {'file': TEXT_SCHEMA, 'items': {'type': 'array', 'items': {'type': 'object', 'minProperties': 1}, 'minItems': 1},
+            'on_missing': {'enum': ['raise', 'drop']}}
 
 
 def items_of_rows(test:BenchmarkTest)->Any: # a DataFrame

@@ -6,9 +6,8 @@ from biasbook.measuring.benchmark import own_items
 from biasbook.measuring.measure import Measure, Metric, own_queries, with_name
 from biasbook.results.result import Result
 from biasbook.results.sentences import Comparison
-from biasbook.stats.estimate import Units
+from biasbook.stats.estimate import Interval, Units
 from biasbook.stats.intervals import mean_interval
-from biasbook.stats.estimate import Interval
 from biasbook.stats.permutation import sign_flip_pvalue
 from biasbook.stats.power import Planned
 from biasbook.stimuli.item_schema import RowsOf, one_of, schema_of_rows, texts_in
@@ -50,17 +49,17 @@ def run_own(vectors, spec):
 
 NEARNESS = Measure(name='nearness', about='is a word nearer to one word than to another?', kinds=('vectors',), units=units, run=run, own=own_queries(run_own, beside='nearness'),
                    metrics=(Metric('nearness', low=-2., high=2., has_bounded_interval=False, higher='nearer to A', plan=Planned('pairs', 'd', 'words')),),
-                   caveat='Two words say little.')
+                   caveat='Two words are too few to describe a group.')
 
 
 def read_riddles(source, on_missing='raise'):
     "Riddles with two answers, from a CSV file or a DataFrame."
     import pandas as pd
     table = source if hasattr(source, 'columns') else pd.read_csv(source)
-    for number, row in enumerate(table.to_dict('records'), 1):
-        if not row['riddle'].endswith('?'):
-            raise ValueError(f'row {number}: {row["riddle"]!r} has no question mark')
-    return table
+    is_riddle = table['riddle'].str.endswith('?')
+    if on_missing == 'raise' and not is_riddle.all():
+        raise ValueError(f'row {is_riddle.argmin() + 1} has no question mark')
+    return table[is_riddle]
 
 
 def run_riddles(model, items, options):
@@ -82,5 +81,5 @@ RIDDLE_SCHEMA = schema_of_rows(RowsOf(read_riddles, COLUMNS, COLUMNS, COLUMNS), 
   - {riddle: "Who sails?", first: women, second: men}
 """)
 RIDDLES = Measure(name='riddles', about='which answer to a riddle is more probable?', kinds=('causal',), own=own_items(RIDDLE_SCHEMA, run_riddles), options=('placebo',),
-                  metrics=(Metric('riddle log-odds', unit='nats', higher='first answers are more probable'),), caveat='A riddle is no decision.')
+                  metrics=(Metric('riddle log-odds', unit='nats', higher='first answers are more probable'),), caveat='Which answer to a riddle is more probable does not show how the model decides about people.')
 BROKEN = 'no measure'
