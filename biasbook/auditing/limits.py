@@ -784,7 +784,7 @@ def _reach(r):
     kind = '' if r.comparison is None else r.comparison.kind
     if kind in ('correlation', 'neighbors', 'agreement', 'ratings'):
         return 1.
-    if kind in ('preference', 'classifier', 'clusters') and r.null != 0:       # a share; WinoBias is a log-odds, which has no end
+    if kind in ('preference', 'classifier', 'clusters') and r.null != 0:       # a share
         return abs(r.null)
     return math.inf
 

@@ -671,7 +671,7 @@ def _audit_describe(spec):
     return UnitDescription('biased answer × other person', _AUDITED_SIZES[spec['items']], _audit_source())
 
 def _own_run(model, items, options):
-    "Questions of one condition; of several categories the result of all together, which is the last one. A server is not asked about neutral people."
+    "The result for the questions of one condition. With several categories, the last result is that of all. With placebo=None, a server is not asked about neutral people."
     return bbq(model, items, on_missing='drop', **{**options, 'placebo': None if options['placebo'] else False})[-1]
 
 def _own_units(spec):

@@ -675,8 +675,8 @@ def read_study(path, # a .yaml, .yml or .json file in UTF-8
     """A study from a YAML or JSON file: your own words, sentences, groups and limits.
 
     The file is a mapping with one or more of the parts queries, fills, pairs, gaps, contrasts and benchmarks, and perhaps name,
-    source and limits. Files that it names, such as a table of sentences, are looked up in its folder, and must be there unless
-    `allow_outside` is True. A short study:
+    source and limits. Files that it names, such as a table of sentences, must be inside its folder; with
+    `allow_outside=True` they may be elsewhere. A short study:
 
         name: my study
         queries:
