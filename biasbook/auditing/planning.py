@@ -184,9 +184,9 @@ def _is_of_package(measure):
 
 def _source_of(function):
     "The source of a function: of all modules of its package, of its file, or else of the function itself. OSError or TypeError if it is unknown."
-    while isinstance(function, partial):
-        function = function.func
     function = inspect.unwrap(function)
+    while isinstance(function, partial):
+        function = inspect.unwrap(function.func)
     package = sys.modules.get(function.__module__.partition('.')[0])
     file = Path(getattr(package, '__file__', None) or '')
     if file.name == '__init__.py':

@@ -7,6 +7,7 @@ __all__ = ['test_of', 'own_items', 'benchmarks', 'schema_of', 'benchmark_at', 'b
 
 # %% ../../nbs/measuring/02_benchmark.ipynb #df8a3854
 from dataclasses import fields, replace
+from functools import update_wrapper
 
 from ..core.checks import did_you_mean, joined, kind_of, shown
 from .index import find_measure, measure_index
@@ -41,7 +42,7 @@ def own_items(schema:ItemSchema,
         r = with_test_name(run(subject, schema.make(test), options), spec)
         return replace(r, meta={**r.meta, 'items_sha256': schema.checksum(test), 'options_of_test': test.options})
 
-    run_test.__wrapped__ = run                  # whose code decides the result
+    update_wrapper(run_test, run, assigned=(), updated=())      # whose code decides the result
     return OwnTests('benchmarks', run_test, describe=_describe_test, schema=schema, **facts)
 
 # %% ../../nbs/measuring/02_benchmark.ipynb #bench04

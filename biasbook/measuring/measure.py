@@ -11,6 +11,7 @@ __all__ = ['UnitDescription', 'default_description', 'unit_name', 'Metric', 'Fau
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from functools import update_wrapper
 from typing import Any, NamedTuple
 
 from ..core.registry import bundled_yaml
@@ -206,7 +207,7 @@ def own_queries(run, # vectors, a `Query` as plain data, options -> `Result`
         query = {key: value for key, value in spec.items() if key != 'templates'}
         return with_test_name(run(vectors, query, **options), spec)
 
-    run_query.__wrapped__ = run                 # whose code decides the result
+    update_wrapper(run_query, run, assigned=(), updated=())     # whose code decides the result
 
     def units(spec):
         name = unit_name(beside, spec['name'])
