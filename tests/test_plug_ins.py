@@ -14,6 +14,22 @@ weat = riddle_bias:NEARNESS
 broken = riddle_bias:BROKEN
 gone = riddle_bias:GONE
 """
+FAULTS = { # a declaration that no audit could use -> what the warning says
+    "Measure(name='bad', kinds='vectors', units=units, run=run)": "kinds must be a tuple of 'vectors'",
+    "Measure(name='bad', kinds=('pictures',), units=units, run=run)": "kinds must be a tuple of 'vectors'",
+    "Measure(name='Bad-Name', kinds=('vectors',), units=units, run=run)": 'in lower case',
+    "Measure(name='bad', kinds=('vectors',), units=units)": 'no run function',
+    "Measure(name='bad', kinds=('vectors',))": 'neither units nor tests',
+    "Measure(name='bad', kinds=('vectors',), units=units, run=run, options=('colour',))": 'options must be',
+    "Measure(name='bad', kinds=('vectors',), units=units, run=run, papers=('nobody2020',))": 'papers must be',
+    "Measure(name='bad', kinds=('vectors',), units=units, run=run, about=None)": 'about must be text',
+    "Measure(name='bad', kinds=('vectors',), units=lambda: {'a': {1, 2}}, run=run)": 'not JSON serializable',
+    "Measure(name='bad', kinds=('vectors',), units=lambda: {7: {}}, run=run)": 'the name of a unit must be text',
+    "Measure(name='bad', kinds=('vectors',), own=own_queries(run_own)._replace())": 'AttributeError',
+    "Measure(name='bad', kinds=('causal',), own=replace(own_items(RIDDLE_SCHEMA, run_riddles), part='nonsense'))": 'the part of a study must be',
+    "Measure(name='bad', kinds=('causal',), own=replace(own_items(RIDDLE_SCHEMA, run_riddles), schema=None))": 'no schema',
+    "Measure(name='bad', kinds=('causal',), own=own_items(RIDDLE_SCHEMA, run_riddles))": 'of another measure',
+    'sys.exit(0)': 'SystemExit'}
 STUDY = """
 name: mine
 queries:
@@ -107,6 +123,34 @@ def run(code, folder, *paths):
 def test_measures_of_another_package(package, tmp_path):
     "Names, lists, audits, workers, study files, limits, plans and reports."
     run(USE, tmp_path, package)
+
+
+def test_wrong_declarations_are_left_out(package, tmp_path):
+    "Each with one warning that says why, and the others are measured."
+    source = (package / 'riddle_bias.py').read_text(encoding='utf-8')
+    points = []
+    for number, declaration in enumerate(FAULTS):
+        name = 'Bad-Name' if 'Bad-Name' in declaration else f'bad_{number}'
+        code = declaration.replace("name='bad'", f'name={name!r}')
+        (package / f'bad_{number}.py').write_text(f'import sys\nfrom dataclasses import replace\nfrom riddle_bias import *\nBAD = {code}\n', encoding='utf-8')
+        points.append(f'{name} = bad_{number}:BAD')
+    assert 'RIDDLES' in source
+    (package / 'riddle_bias-1.0.dist-info' / 'entry_points.txt').write_text('[biasbook.measures]\n' + '\n'.join(points) + '\n')
+    code = """
+import warnings
+import biasbook as bb
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter('always')
+    found = bb.audit('googlenews-mini', only='weat7', placebo=False)
+assert len(found.results) == 1 and not found.failures
+for one in said:
+    print(one.message)
+"""
+    warned = run(code, tmp_path, package).splitlines()
+    assert len(warned) == len(FAULTS)
+    for number, says in enumerate(FAULTS.values()):
+        name = 'Bad-Name' if says == 'in lower case' else f'bad_{number}'
+        assert any(f'measure {name} of' in text and says in text for text in warned), (name, says, warned)
 
 
 def test_changed_code_is_measured_again(package, tmp_path):

@@ -100,7 +100,8 @@ class _Test(NamedTuple):
 
 def _is_counted(row, spec, kind):
     "Can the time of a test be estimated? Of word vectors that of queries and of gaps."
-    return row.is_counted and (kind != 'vectors' or 'X' in spec or 'groups' in spec)
+    is_query_or_gap = set('XYAB') <= set(spec) or {'words', 'groups'} <= set(spec)
+    return row.is_counted and (kind != 'vectors' or is_query_or_gap)
 
 
 def _tests_for(rows, kind):

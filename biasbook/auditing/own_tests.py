@@ -255,7 +255,7 @@ def _faults_of(test, part, rows, kind, opened, case):
     if kind == 'masked':
         faults += _pieces_of(lists, opened)
     if part.key == 'benchmarks':
-        faults += _unreadable_items(test, opened)
+        faults += _unreadable_items(test, kind, opened)
     return faults
 
 
@@ -269,10 +269,10 @@ def _pieces_of(lists, model):
     return [Fault(f'the tokenizer splits {len(several)} of {plural(len(words), "word")} into several pieces: {listed(several, 20)}', False)]
 
 
-def _unreadable_items(test, model):
+def _unreadable_items(test, kind, model):
     "A `Fault` for items of a benchmark that a model cannot read. An embedder takes any text."
     schema = schema_of(test.measure)
-    if schema.texts is None:
+    if schema.texts is None or kind in ('vectors', 'embedder'):
         return []
     texts = schema.texts(schema.make(test))
     lost = [fault for fault in unreadable_items(model, texts) if fault]

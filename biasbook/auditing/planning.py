@@ -25,7 +25,7 @@ from ..core.checks import check_choice, check_flag, check_text, check_whole, loo
 from ..core.registry import data_path
 from ..core.store import store_key
 from ..embedders.providers import shown_subject, without_secrets
-from ..measuring.index import bundled_index, find_measure, measure_index, plain_name
+from ..measuring.index import bundled_index, find_measure, measure_index, plain_name, plug_ins
 from ..measuring.measure import Measure
 from ..vectors.case import CASES
 
@@ -194,11 +194,20 @@ def _source_of(function):
     return file.read_text(encoding='utf-8') if file.is_file() else inspect.getsource(function)
 
 
+def _code_of_package(name):
+    "The version and the modules of the package that brings the measure of this name; empty for a measure that no package brings."
+    point = plug_ins().get(name)
+    if point is None or point.dist is None:
+        return []
+    modules = sorted(str(file.locate()) for file in point.dist.files or () if file.suffix == '.py')
+    return [point.dist.name, point.dist.version, *(Path(module).read_text(encoding='utf-8') for module in modules)]
+
+
 def _source_of_measure(measure):
     "A checksum of the code that runs a measure which is not of this package. None if it is unknown."
     functions = [measure.run, measure.own.run if measure.own else None]
     try:
-        code = [_source_of(function) for function in functions if function is not None]
+        code = [*_code_of_package(measure.name), *(_source_of(function) for function in functions if function is not None)]
     except (OSError, TypeError, AttributeError):
         return None
     return hashlib.blake2b('\0'.join(code).encode(), digest_size=16).hexdigest()

@@ -121,8 +121,10 @@ def _work(run, subject, facts, spec, options, threads, bos):
         opened = _open_again(subject, facts.checksum, facts.served_run, bos) if isinstance(subject, str) else subject
         with _torch_threads.set_to(threads):
             result = run_unit(opened, spec, **options)
+        if not isinstance(result, Result):
+            raise TypeError(f'the measure must return a Result, but returned {shown(result, 60)}')
         return _Outcome(result.to_json().encode('utf-8'))
-    except Exception as e:                      # the error of one unit must not stop the others
+    except (Exception, SystemExit) as e:        # the error of one unit must not stop the others
         return _failed(e)
 
 # %% ../../nbs/auditing/02_run.ipynb #7411032b

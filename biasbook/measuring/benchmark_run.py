@@ -45,8 +45,9 @@ def check_readable(model, # a language model
     "Unreadable, a ValueError, for items that the model cannot read, unless they are dropped and others are left."
     lost = [number for number, fault in enumerate(faults) if fault]
     if lost and (on_missing == 'raise' or len(lost) == len(faults)):
+        or_drop = ', or use on_missing="drop"' if len(lost) < len(faults) else ''
         raise Unreadable(f'{model.name} cannot read {len(lost)} of {plural(len(faults), what)}, such as {names[lost[0]]}: {faults[lost[0]]}; '
-                         'change them, or use on_missing="drop"')
+                         f'change them{or_drop}')
     return np.array([not fault for fault in faults], bool)
 
 # %% ../../nbs/measuring/04_benchmark_run.ipynb #benchrun11

@@ -16,9 +16,10 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import NamedTuple
 
-from ..core.checks import check_mapping, check_number, check_text, look_up
-from ..core.registry import data_path
-from .measure import Measure, Metric, UnitDescription
+from ..core.checks import check_mapping, check_number, check_text, joined, look_up, shown
+from ..core.inputs import parse_yaml
+from ..core.registry import bundled_yaml, data_path
+from .measure import KINDS, PARTS, Measure, Metric, UnitDescription
 
 # %% ../../nbs/measuring/01_index.ipynb #fedecf6d
 class IndexedMeasure(NamedTuple):
@@ -118,6 +119,45 @@ def _package_of(point):
     return point.dist.name if point.dist else point.value
 
 
+def _check_measure(measure):
+    "ValueError for a measure that an audit, a list or a report could not use."
+    if measure.name != plain_name(measure.name) or not measure.name:
+        raise ValueError('its name must be in lower case, with an underscore for each hyphen or blank')
+    for field in ('about', 'caveat', 'page', 'why_off'):
+        _check_is_text(getattr(measure, field), field)
+    _check_among(measure.kinds, 'kinds', KINDS)
+    _check_among(measure.options, 'options', ('placebo', 'case'), least=0)
+    _check_among(measure.papers, 'papers', bundled_yaml('measure_papers.yaml')['papers'], least=0)
+    units = measure.units()
+    if not units and measure.own is None:
+        raise ValueError('it has neither units nor tests of a study')
+    if units and measure.run is None:
+        raise ValueError('it has units, but no run function')
+    for name in units:
+        _check_is_text(name, 'the name of a unit')
+    json.dumps(units)                           # it is sent to other machines, and is part of keys
+    if measure.own is not None:
+        _check_among((measure.own.part,), 'the part of a study', PARTS)
+    if measure.own is not None and measure.own.part == 'benchmarks':
+        if measure.own.schema is None:
+            raise ValueError('it takes benchmarks of a study, but has no schema of their items')
+        [example] = parse_yaml(measure.own.schema.example, 'the example of its schema')
+        if example.get('measure') != measure.name:
+            raise ValueError('the example of its schema is of another measure')
+
+
+def _check_is_text(value, name):
+    "ValueError for something else than text."
+    if not isinstance(value, str):
+        raise ValueError(f'{name} must be text, but is {shown(value)}')
+
+
+def _check_among(values, name, known, least=1):
+    "ValueError unless these are several of the known ones."
+    if not isinstance(values, tuple) or len(values) < least or not set(values) <= set(known):
+        raise ValueError(f'{name} must be a tuple of {joined(map(shown, known), "or")}, but is {shown(values)}')
+
+
 def measure_names()->list[str]:
     "The names of all measures, also of other packages, whose code does not run."
     return [*bundled_index(), *plug_ins()]
@@ -133,8 +173,9 @@ def measure_index(
             measure = point.load()
             if not isinstance(measure, Measure) or measure.name != name:
                 raise TypeError(f'{point.value} is not a Measure named {name}')
+            _check_measure(measure)
             index[name] = _row_from_data(index_row(point.module, measure))
-        except Exception as error:              # of a package of somebody else: anything can happen
+        except (Exception, SystemExit) as error:        # of a package of somebody else: anything can happen
             warnings.warn(f'the measure {name} of {_package_of(point)} cannot be loaded and is left out: {type(error).__name__}: {error}', stacklevel=2)
     return index
 

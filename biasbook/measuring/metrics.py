@@ -57,7 +57,10 @@ def _module_of(metric):
 def find_metric(name:str, # as results have it, such as "WEAT d"
                )->Metric | None: # None for a metric that no chapter declares
     "What is known of a metric."
-    module = _module_of(name)
+    for row in measure_index().values():
+        if any(one.name == name for one in row.metrics):
+            return next(metric for metric in find_measure(row.name).metrics if metric.name == name)
+    module = _index()['metrics'].get(name)
     if module is None:
         return None
     for metric in declared_metrics(import_module(module)):
