@@ -89,9 +89,6 @@ def _check_limits(ctx, study, subjects, rows):
             click.echo(printable(f'Warning: the limit {limit.text}: {problem}'), err=True)
     return can_be_decided
 
-
-
-
 # %% ../../nbs/auditing/11a_study_commands.ipynb #87b45b5a
 def _without_effect(ctx, subjects):
     "Why an option that was typed would change nothing, or ''."

@@ -7,6 +7,7 @@ __all__ = ['unreadable_items', 'check_readable', 'ReadableItems', 'Benchmark', '
 
 # %% ../../nbs/measuring/04_benchmark_run.ipynb #benchrun04
 import math
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -57,33 +58,33 @@ class ReadableItems(NamedTuple):
     lost: dict # name of a list -> what is left out, as `Words.missing` has it
 
 
-class Benchmark:
+class Benchmark(ABC):
     """The steps of a benchmark of language models. A class of a chapter has the options as its fields, and these methods.
 
     `run_benchmark` calls them in this order."""
+    @abstractmethod
     def check_model(self, model)->None:
         "WrongKind, a TypeError, for something else than a language model; ValueError for a model of another kind."
-        raise NotImplementedError
 
+    @abstractmethod
     def load(self, items, on_missing)->Any: # a DataFrame, with the rows left out in attrs['left_out']
         "The items from what the user gave. ValueError for rows with a fault, unless they are dropped."
-        raise NotImplementedError
 
+    @abstractmethod
     def readable(self, model, items, on_missing)->ReadableItems:
         "The items that the model can read. ValueError for others, unless they are dropped."
-        raise NotImplementedError
 
+    @abstractmethod
     def answer(self, model, items)->Any: # a DataFrame: the items with the answers of the model
         "What the model answers."
-        raise NotImplementedError
 
+    @abstractmethod
     def score(self, model, loaded, answered, lost)->list: # of Results
         "The results of the answers; `loaded` are all items, and `lost` says which ones the model cannot read."
-        raise NotImplementedError
 
+    @abstractmethod
     def placebos(self, model, answered, results)->list: # an Estimate for each result
         "How large is the score with other words?"
-        raise NotImplementedError
 
 
 def run_benchmark(benchmark:Benchmark,
@@ -104,13 +105,8 @@ def run_benchmark(benchmark:Benchmark,
     answered = benchmark.answer(model, readable.items)
     results = benchmark.score(model, loaded, answered, readable.lost)
     notes = (*model.start_notes(), *left_out_notes(loaded))
-    results = [_with(r, notes=notes) for r in results]
+    results = [replace(r, notes=(*r.notes, *notes)) for r in results]
     if not placebo:
         return results
     placebos = benchmark.placebos(model, answered, results)
-    return [_with(r, also=(estimate,)) for r, estimate in zip(results, placebos, strict=True)]
-
-
-def _with(r, **more):
-    "The result with more notes or estimates."
-    return replace(r, **{name: (*getattr(r, name), *values) for name, values in more.items()})
+    return [replace(r, also=(*r.also, estimate)) for r, estimate in zip(results, placebos, strict=True)]
