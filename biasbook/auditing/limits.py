@@ -979,13 +979,26 @@ def _settled_comparison(limit, metrics):
     return ''
 
 
+def _share_for_percent(limit, metrics):
+    "A sentence about a number that is a share where percentages are meant, such as .6 for 60; '' if there is none. Version 0.2 had shares of pairs."
+    if not metrics or any((metric.unit, metric.null) != ('%', 50.) for metric in metrics):
+        return ''
+    names = joined(dict.fromkeys(metric.name for metric in metrics))
+    for comparison in _comparisons(limit.condition):
+        for part, other in ((comparison.right, comparison.left), (comparison.left, comparison.right)):
+            number = _constant(part)
+            if number is not None and 0 < number < 1 and isinstance(other, _Field) and other.name in _IN_UNITS:
+                return f'{other.name} of {names} is in percent, from 0 to 100, and {number:g} is less than one percent; write {100 * number:g}'
+    return ''
+
+
 def check_can_fail(limit, # a Limit
                    metrics=(), # `Metric`s of its tests, if all of them are known
                   ): # nothing
     "ValueError for a limit with a comparison that has the same outcome whatever is measured."
-    settled = _settled_comparison(limit, metrics)
-    if settled:
-        raise ValueError(f'the limit {limit.text}: {settled}')
+    fault = _settled_comparison(limit, metrics) or _share_for_percent(limit, metrics)
+    if fault:
+        raise ValueError(f'the limit {limit.text}: {fault}')
 
 # %% ../../nbs/auditing/03a_limits.ipynb #83a8638e
 class _Measured(NamedTuple):
