@@ -157,7 +157,7 @@ def task_config(table:TaskTable,
 # %% ../../nbs/auditing/09a_lm_eval_tasks.ipynb #ccf4d404
 _HEADER = """\
 # A task of lm-evaluation-harness, written by biasbook {version}. acc is the share of pairs in which the model prefers the
-# stereotype, so 0.5 is no preference. Without a chat template and without few-shot examples it is: {equals}
+# stereotype; 0.5 means no preference. Without a chat template and few-shot examples, acc equals {equals}
 """
 _README = """\
 # Pairs of biasbook as tasks of lm-evaluation-harness

@@ -26,7 +26,7 @@ from ..vectors.spellings import lower_form, near_forms
 
 # %% ../../nbs/auditing/01a_own_tests.ipynb #55e7c85f
 def _measures_of_part(part, wanted):
-    "The measures that take a part of a study. One that is off by default takes it only if it is named, or if its tests name it."
+    "The measures that take a part of a study. A measure that is off by default must be named, or its tests must name it."
     found = []
     for row in measure_index().values():
         if row.own == part.key and (part.key == 'benchmarks' or not row.why_off or row.name in wanted):

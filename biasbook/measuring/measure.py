@@ -79,7 +79,7 @@ def count_words(spec # the specification of a test of a study
 
 
 def no_faults(test, kind, subject)->list:
-    "No faults besides those that every test of the part is checked for."
+    "No further faults: the words of a test are checked for every measure."
     return []
 
 

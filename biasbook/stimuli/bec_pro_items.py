@@ -17,9 +17,9 @@ from ..core.checks import (
     kind_of, listed, plural, shown)
 from ..core.inputs import Table, check_cell, csv_rows, file_text, is_missing, place_of, read_rows, read_table
 from ..core.registry import bundled_yaml, file_sha256, registry_entries
-from .item_schema import (LISTS_SCHEMA, TEXT_SCHEMA, TWO_GROUPS, WORDS_SCHEMA, ItemSchema, check_groups, lists_of_frame, one_of,
+from .item_schema import (LISTS_SCHEMA, TEXT_SCHEMA, TWO_GROUPS, WORDS_SCHEMA, ItemSchema, check_groups, lists_at, one_of,
                                           texts_in)
-from .study_checks import StudyError, errors_at_path, is_frame, keys_at, named_lists_at, text_at, words_at
+from .study_checks import StudyError, errors_at_path, keys_at, named_lists_at, text_at, words_at
 from .templates import as_template
 
 # %% ../../nbs/stimuli/11_bec_pro_items.ipynb #4f7a38f7
@@ -376,9 +376,7 @@ def load_bec_pro(source='EN', # "EN", "DE", a file of the shape of the published
 def _professions_at(item, path):
     "group -> professions: words, or a mapping of names to the masculine and the feminine form."
     place = (*path, 'professions')
-    professions = item['professions']
-    if is_frame(professions):
-        professions = lists_of_frame(professions, 'professions', 'profession', path)
+    professions = lists_at(item, 'professions', 'profession', path)
     if not isinstance(professions, dict) or not professions:
         raise StudyError(place, f'this must be a mapping of groups to professions, such as {{female: [nurse], male: [mason]}}, but is {kind_of(professions)}')
     found: dict = {}

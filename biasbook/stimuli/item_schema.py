@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['TEXT_SCHEMA', 'WORDS_SCHEMA', 'LISTS_SCHEMA', 'FLAG', 'COUNT', 'TEXT', 'WORDS', 'TWO_GROUPS', 'NUMBERS', 'ROW_KEYS',
-           'BenchmarkTest', 'Option', 'one_of', 'check_groups', 'lists_of_frame', 'ItemSchema', 'texts_in',
-           'table_of_rows', 'RowsOf', 'rows_at', 'items_of_rows', 'schema_of_rows']
+           'BenchmarkTest', 'Option', 'one_of', 'check_groups', 'lists_at', 'ItemSchema', 'texts_in', 'table_of_rows',
+           'RowsOf', 'rows_at', 'items_of_rows', 'schema_of_rows']
 
 # %% ../../nbs/stimuli/09_item_schema.ipynb #df8a3854
 import json
@@ -108,12 +108,15 @@ def check_groups(options, # of a test
             raise StudyError(place, f'unknown group {shown(group)}; the items have {listed(map(shown, there))}; name two of these in groups: […, …]')
 
 
-def lists_of_frame(frame, # a DataFrame
-                   key, # of the study file, for messages
-                   column, # of the words
-                   path, # of the test
-                  )->dict: # group -> words, or lists of a word, its masculine and its feminine form
-    "A DataFrame of words with their groups as lists of words."
+def lists_at(item, # a mapping of a study file, or of Python
+             key, # of the lists
+             column, # of the words, if the value is a DataFrame
+             path, # of the test
+            )->Any: # the value as it is; of a DataFrame: group -> words, or lists of a word, its masculine and its feminine form
+    "The value of a key with lists of words, not checked yet. A DataFrame has the words with their groups."
+    frame = item[key]
+    if not is_frame(frame):
+        return frame
     with errors_at_path(*path, key):
         check_columns(frame.columns, [column, 'group'], 'the table')
     has_forms = {'male', 'female'} <= set(frame.columns)

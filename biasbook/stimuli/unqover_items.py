@@ -16,7 +16,7 @@ from ..core.checks import (
     format_count, kind_of, listed, look_up, shown)
 from ..core.inputs import ReadRows, read_rows, read_table
 from ..core.registry import bundled_yaml
-from .item_schema import LISTS_SCHEMA, TEXT_SCHEMA, WORDS, WORDS_SCHEMA, ItemSchema, lists_of_frame, one_of, texts_in
+from .item_schema import LISTS_SCHEMA, TEXT_SCHEMA, WORDS, WORDS_SCHEMA, ItemSchema, lists_at, one_of, texts_in
 from .study_checks import StudyError, errors_at_path, is_frame, named_lists_at, text_at, words_at
 from .templates import Template
 
@@ -309,9 +309,7 @@ def unqover_items(kind:str='gender', # whose published lists: "gender", "nationa
 def _subjects_at(item, path):
     "A list of subjects, or groups of them."
     place = (*path, 'subjects')
-    subjects = item['subjects']
-    if is_frame(subjects):
-        subjects = lists_of_frame(subjects, 'subjects', 'subject', path)
+    subjects = lists_at(item, 'subjects', 'subject', path)
     if isinstance(subjects, dict):
         return named_lists_at(subjects, place, 2)
     words = words_at(subjects, place)
