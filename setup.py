@@ -29,7 +29,7 @@ setuptools.setup(
                 + [f'Programming Language :: Python :: 3.{n}' for n in range(minor, 14)],
     packages=setuptools.find_packages(include=[cfg['lib_path'], cfg['lib_path'] + '.*']),
     include_package_data=False,
-    package_data={cfg['lib_path']: ['py.typed', *(p.relative_to(data.parent).as_posix() for p in sorted(data.rglob('*')) if p.is_file())]},
+    package_data={cfg['lib_path']: ['py.typed', '__init__.pyi', *(p.relative_to(data.parent).as_posix() for p in sorted(data.rglob('*')) if p.is_file())]},
     python_requires='>=' + cfg['min_python'],
     install_requires=words('requirements'),
     extras_require={key.removesuffix(end): words(key) for key in cfg if key.endswith(end)},

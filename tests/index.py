@@ -1,24 +1,30 @@
-"""The index of measures, biasbook/data/measures.json, and of other metrics, biasbook/data/metrics.json: `python tests/index.py --write`
-makes them from what the chapters declare.
+"""What is made from the declarations of chapters: `python tests/index.py --write` writes the index of measures (data/measures.json), of
+other metrics (data/metrics.json), and of the names that `bb` shows of them (data/names.json), and __init__.pyi for type checkers.
 
 Measures keep their place in the index, which is the order of audits; a new one goes to the end."""
 import argparse
+import ast
+import importlib
 import json
 from importlib import import_module
 from pathlib import Path
 
+import biasbook
 from biasbook.measuring.index import declared_measures, index_row
 from biasbook.measuring.metrics import declared_changes, declared_metrics
+from biasbook.stimuli.item_schema import ItemSchema
 
 root = Path(__file__).resolve().parent.parent
 INDEX = root / 'biasbook' / 'data' / 'measures.json'
 METRICS = root / 'biasbook' / 'data' / 'metrics.json'
+NAMES = root / 'biasbook' / 'data' / 'names.json'
+STUB = root / 'biasbook' / '__init__.pyi'
 
 
-def modules_with(word):
-    "The modules of chapters that have a word in their source."
-    paths = sorted((root / 'biasbook' / 'chapters').glob('*.py'))
-    return [import_module(f'biasbook.chapters.{path.stem}') for path in paths if word in path.read_text(encoding='utf-8')]
+def modules_with(word, folder='chapters'):
+    "The modules of a folder that have a word in their source."
+    paths = sorted((root / 'biasbook' / folder).glob('*.py'))
+    return [import_module(f'biasbook.{folder}.{path.stem}') for path in paths if word in path.read_text(encoding='utf-8')]
 
 
 def declared():
@@ -57,14 +63,49 @@ def metrics_text():
     return json.dumps({'metrics': metrics, 'functions': functions, 'changes': changes}, ensure_ascii=False, indent=1) + '\n'
 
 
+def names_text():
+    "The names that measures and the items of benchmarks add to `bb`: topic -> module -> names."
+    groups = {'Measure word vectors': {}, 'Measure language models': {}, 'Measure embedders': {}, 'Words, sentences and items': {}}
+    for module in modules_with('Measure('):
+        for measure in declared_measures(module):
+            kind = measure.kinds[0]
+            group = {'vectors': 'Measure word vectors', 'embedder': 'Measure embedders'}.get(kind, 'Measure language models')
+            same_name = [measure.name] if callable(getattr(module, measure.name, None)) else []
+            groups[group].setdefault(module, []).extend([*same_name, *measure.functions])
+    for module in modules_with('_SCHEMA', 'stimuli'):
+        for schema in vars(module).values():
+            if isinstance(schema, ItemSchema) and all(hasattr(module, name) for name in schema.functions):
+                groups['Words, sentences and items'].setdefault(module, []).extend(schema.functions)
+    texts = {}
+    for group, modules in groups.items():
+        texts[group] = {module.__name__.removeprefix('biasbook.'): ' '.join(sorted({*names})) for module, names in modules.items() if names}
+        for module, names in modules.items():
+            for name in names:
+                assert callable(getattr(module, name)), f'{module.__name__} declares the function {name}, but has none'
+    return json.dumps(texts, ensure_ascii=False, indent=1) + '\n'
+
+
+def stub_text():
+    "The names of `bb` for type checkers and editors, which cannot follow names that are found when they are used."
+    init = ast.parse((root / 'biasbook' / '__init__.py').read_text(encoding='utf-8'))
+    doc = ast.get_docstring(init)
+    lines = [f'"""{doc.splitlines()[0]}"""', '# Made by tests/index.py --write.', 'from pandas import DataFrame', '']
+    for name, module in sorted(biasbook._WHERE.items(), key=lambda item: (item[1], item[0])):
+        lines.append(f'from biasbook.{module} import {name} as {name}')
+    return '\n'.join([*lines, '', '__version__: str', 'measures: DataFrame', '__all__: list[str]', ''])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--write', action='store_true', help='write the file')
     if parser.parse_args().write:
         INDEX.write_text(index_text(), encoding='utf-8')
         METRICS.write_text(metrics_text(), encoding='utf-8')
+        NAMES.write_text(names_text(), encoding='utf-8')
+        importlib.reload(biasbook)              # with these names
+        STUB.write_text(stub_text(), encoding='utf-8')
     else:
-        print(index_text(), metrics_text(), end='')
+        print(index_text(), metrics_text(), names_text(), stub_text(), end='')
 
 
 if __name__ == '__main__':

@@ -76,7 +76,7 @@ def methods_of(named):
 def python_names():
     "The public names with their parameters; classes with their methods too."
     found = {}
-    for name in sorted(set(bb.__all__) - {'__version__'}):
+    for name in sorted(set(bb.__all__) - {'__version__', 'measures'}):
         named = getattr(bb, name)
         if inspect.isclass(named):
             found[name] = {'parameters': parameters_of(named), 'methods': methods_of(named)}

@@ -2,6 +2,8 @@
 import pytest
 
 import biasbook as bb
+from biasbook.chapters.debias import nearest_pairs
+from biasbook.chapters.unqover import unqover_plot
 
 PAIRS = [('She wept.', 'He wept.')]
 AS_MODEL = "'novels-mini-masked' names a language model, which load_model('novels-mini-masked') opens"
@@ -99,7 +101,7 @@ def test_the_second_argument_first(vectors, masked):
         (bb.occupation_gap, ({'nurse': 1.}, vectors), 'occupations must be a mapping of words to numbers, but is WordVectors; the subject comes first'),
         (bb.honest_scores, ([['a']], ['a'], ['a']), 'items must be a table, as load_honest and honest_items return it'),
         (bb.save_audit, ('folder', 'audit'), 'audit must be an Audit, as audit() and load_audit return it'),
-        (bb.sas_by_type, ([],), 'result must be a Result of sas_pairs'), (bb.unqover_plot, ([],), 'result must be a Result of unqover')]
+        (bb.sas_by_type, ([],), 'result must be a Result of sas_pairs'), (unqover_plot, ([],), 'result must be a Result of unqover')]
     for function, arguments, says in comes_first:
         with pytest.raises((TypeError, ValueError, FileNotFoundError)) as caught:
             function(*arguments)
@@ -133,7 +135,7 @@ def test_words_in_place_of_vectors(vectors):
     for function, arguments, says in ((bb.sc_weat, ('nurse', vectors, ['she'], ['he']), "name 'nurse'; if it is a word: the word vectors come first"),
                                       (bb.generate_analogies, (('she', 'he'), vectors), 'not tuple; this is a tuple, and the word vectors come first'),
                                       (bb.indirect_bias, ('nurse', 'pilot', vectors), 'the word vectors come first'),
-                                      (bb.nearest_pairs, (['nurse'], vectors), 'this is a list, and the word vectors come first')):
+                                      (nearest_pairs, (['nurse'], vectors), 'this is a list, and the word vectors come first')):
         with pytest.raises((TypeError, FileNotFoundError)) as caught:
             function(*arguments)
         assert says in str(caught.value), function

@@ -12,7 +12,7 @@ import yaml
 import biasbook as bb
 
 sys.path.insert(0, str(Path(__file__).parent))
-from index import INDEX, METRICS, index_text, metrics_text  # noqa: E402
+from index import INDEX, METRICS, NAMES, STUB, index_text, metrics_text, names_text, stub_text  # noqa: E402
 from interface import differences, interface, root, snapshot_path, version  # noqa: E402
 
 
@@ -26,8 +26,8 @@ def test_interface_is_the_saved_one():
 
 
 def test_index_of_measures_is_fresh():
-    assert INDEX.read_text(encoding='utf-8') == index_text(), 'a declaration changed: run python tests/index.py --write'
-    assert METRICS.read_text(encoding='utf-8') == metrics_text(), 'a declaration changed: run python tests/index.py --write'
+    for path, text in ((INDEX, index_text()), (METRICS, metrics_text()), (NAMES, names_text()), (STUB, stub_text())):
+        assert path.read_text(encoding='utf-8') == text, f'a declaration changed, and {path.name} did not: run python tests/index.py --write'
 
 
 @pytest.mark.parametrize('before, now, expected', [

@@ -117,15 +117,21 @@ def test_nbdev_update_changes_nothing(tmp_path):
 
 def test_names_are_what_they_say():
     import biasbook as bb
-    block, = (n for n in ast.parse(Path(bb.__file__).read_text(encoding='utf-8')).body if isinstance(n, ast.If))
-    typed = {a.asname: n.module for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names}
+    stub = ast.parse((root / 'biasbook' / '__init__.pyi').read_text(encoding='utf-8'))
+    typed = {a.asname: n.module for n in stub.body if isinstance(n, ast.ImportFrom) and n.module.startswith('biasbook') for a in n.names}
     assert typed == {name: f'biasbook.{where}' for name, where in bb._WHERE.items()}
-    assert set(bb.__all__) - {'__version__'} == set(typed) and sorted(bb.__all__) == dir(bb)
+    assert set(bb.__all__) - {'__version__', 'measures'} == set(typed) and sorted(bb.__all__) == dir(bb)
+    assert all(f' {name} ' in bb.__doc__.replace('\n', ' ') for name in typed)             # the table of contents of help(bb)
     for name, where in typed.items():
         meant, got = getattr(importlib.import_module(where), name), getattr(bb, name)
         assert got is meant and pickle.loads(pickle.dumps(got)) is got, name
     with pytest.raises(AttributeError, match='no attribute .waet.*weat_battery'):
         bb.waet
+    for name, where in bb._LEAVING_FROM.items():
+        with pytest.warns(DeprecationWarning, match=f'from biasbook.{where} import {name}'):
+            assert getattr(bb, name) is getattr(importlib.import_module(f'biasbook.{where}'), name)
+    changed = bb.measures.drop('weat')
+    assert 'weat' in bb.measures.index and list(bb.measures.index)[1:] == list(changed.index)
 
 
 def test_gap_knows_every_kind():

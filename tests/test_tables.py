@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import biasbook as bb
-from biasbook.chapters.bec_pro import bec_pro_scores
+from biasbook.chapters.bec_pro import bec_pro_scores, bec_pro_table
+from biasbook.chapters.unqover import unqover_comparisons
 
 BEC_PRO = bb.bec_pro_items({'female': ['nurse', 'maid'], 'male': ['soldier', 'clerk']}, {'female': ['she'], 'male': ['he']}, '{Person} was a {profession}.')
 HONEST = bb.honest_items({'female': ['the woman'], 'male': ['the man']}, ['{identity} was very [M].', '{identity} was a [M].'])
@@ -30,7 +31,7 @@ TAKES = { # what takes a table: an example of the table, the function, and the c
     'honest_scores': (HONEST, lambda table: bb.honest_scores(table, [['a']] * 4, ['a']), ['line', 'number', 'type']),
     'load_bbq': (BBQ, bb.load_bbq, ['line', 'category']),
     'bbq_scores': (BBQ, lambda table: bb.bbq_scores(table, [0] * len(table)), ['line', 'category']),
-    'unqover_comparisons': (UNQOVER.assign(score1=-1., score2=-2.), bb.unqover_comparisons, []),
+    'unqover_comparisons': (UNQOVER.assign(score1=-1., score2=-2.), unqover_comparisons, []),
     'unqover_items, subjects': (SUBJECTS, lambda table: bb.unqover_items(subjects=table, attributes='was a senator'), ['group']),
     'unqover_items, attributes': (ATTRIBUTES, lambda table: bb.unqover_items(subjects=['Mary', 'John'], attributes=table), []),
     'load_pairs, sentences': (SENTENCES, bb.load_pairs, []),
@@ -82,7 +83,7 @@ def test_missing_columns(name):
 def test_measures_of_models(measure):
     pytest.importorskip('torch')
     model = bb.load_model('novels-mini-masked', device='cpu')
-    function, table, column = {'bec_pro_table': (lambda table: bb.bec_pro_table(model, table), BEC_PRO, 'sentence'),
+    function, table, column = {'bec_pro_table': (lambda table: bec_pro_table(model, table), BEC_PRO, 'sentence'),
                                'honest': (lambda table: bb.honest(model, ['kind'], table, k=1), HONEST, 'text'),
                                'unqover_answers': (lambda table: bb.unqover_answers(model, table), UNQOVER, 'answer1'),
                                'crows_pairs': (lambda table: bb.crows_pairs(model, table, placebo=False), CROWS, 'sent_less'),
@@ -114,7 +115,7 @@ def test_a_column_that_is_there_twice():
 def test_wrong_rows_are_dropped_on_request():
     model = pytest.importorskip('torch') and bb.load_model('novels-mini-masked', device='cpu')
     for table, function, column in ((BEC_PRO, bb.load_bec_pro, 'sentence'), (HONEST, bb.load_honest, 'text'), (BBQ, bb.load_bbq, 'question'),
-                                    (STEREOSET, bb.load_stereoset, 'context'), (BEC_PRO, lambda table, on_missing: bb.bec_pro_table(model, table, on_missing=on_missing), 'form')):
+                                    (STEREOSET, bb.load_stereoset, 'context'), (BEC_PRO, lambda table, on_missing: bec_pro_table(model, table, on_missing=on_missing), 'form')):
         with pytest.warns(UserWarning, match='1 of .* rows is left out'):
             found = function(with_cell(table, column, None), on_missing='drop')
         assert len(found) == len(table) - 1 and len(found.attrs['left_out']) == 1

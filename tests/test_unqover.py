@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import biasbook as bb
+from biasbook.chapters.unqover import unqover_comparisons
 
 sys.path.insert(0, str(Path(__file__).parent))
 from simulations import Simulation                           # noqa: E402
@@ -46,7 +47,7 @@ def interval_sample(rng):
     r = bb.unqover_scores(answered(items, drawn_gamma(items, rng, lean=.1)), n_resamples=1000)
     cell = r.details[(r.details['level'] == 'group') & (r.details['subject'] == 'f')].iloc[0]
     assert cell['over'] == 'subjects and templates'
-    comparisons = bb.unqover_comparisons(answered(items, drawn_gamma(items, rng, lean=.1)))
+    comparisons = unqover_comparisons(answered(items, drawn_gamma(items, rng, lean=.1)))
     between = comparisons[(comparisons['group1'] != comparisons['group2']) & (comparisons['attribute'] == 'was late')]['gamma']
     half = 1.96 * between.std() / len(between) ** .5
     return {'low': cell['low'], 'high': cell['high'], 'naive low': between.mean() - half, 'naive high': between.mean() + half}

@@ -489,8 +489,8 @@ class Limit:
     Raises: ValueError from `condition` and `fields` if the expression is not valid.
 
     Example:
-        >>> import biasbook as bb
-        >>> limit = bb.parse_limit('weat6: abs(value) <= 1')
+        >>> from biasbook.auditing.limits import parse_limit
+        >>> limit = parse_limit('weat6: abs(value) <= 1')
         >>> print(limit.pattern, '|', limit.expression)
         weat6 | abs(value) <= 1
     """
@@ -524,8 +524,8 @@ def parse_limit(text:str, # such as "weat6: abs(value) <= 1"
     Raises: ValueError with the text and the place of a mistake in it; WrongKind, a TypeError, if it is not text.
 
     Example:
-        >>> import biasbook as bb
-        >>> limit = bb.parse_limit('weat*: low >= -1 and high <= 1')
+        >>> from biasbook.auditing.limits import parse_limit
+        >>> limit = parse_limit('weat*: low >= -1 and high <= 1')
         >>> print(limit.pattern, sorted(limit.fields))
         weat* ['high', 'low']
     """

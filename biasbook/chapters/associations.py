@@ -1301,7 +1301,7 @@ def rnsb(vectors, # anything that bb.weat takes
     negative. These probabilities are divided by their sum; the value is the Kullback-Leibler divergence from equal shares. It is 0 if all
     target words are equally negative. The classifier is trained on all attribute words; the estimate `seeds` has the mean over splits, as
     published, and their range. The p-value shuffles the labels of the attribute words 499 times. If you need only the value, pass
-    n_resamples=0 and placebo=False, or use bb.association_values.
+    n_resamples=0 and placebo=False, or use association_values.
 
     Raises: MissingWords and TooFewWords as bb.weat; WrongKind for seeds that are no list; ValueError for another number of sets, or a zero vector.
 
@@ -1495,8 +1495,8 @@ def association_values(vectors, # anything that bb.weat takes
     measure, such as attribute lists of different sizes for "ripa", and for a zero vector.
 
     Example:
-        >>> import biasbook as bb
-        >>> values = bb.association_values('googlenews-mini', ['weat6', 'weat7'], ['weat', 'rnd', 'mac'])
+        >>> from biasbook.chapters.associations import association_values
+        >>> values = association_values('googlenews-mini', ['weat6', 'weat7'], ['weat', 'rnd', 'mac'])
         >>> print(values.round(3).reset_index().to_string(index=False))
         query  weat    rnd   mac
         weat6 1.890 -0.125 0.918

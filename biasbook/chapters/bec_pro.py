@@ -71,9 +71,10 @@ def bec_pro_table(model, # a masked language model, from load_model
 
     Example:
         >>> import biasbook as bb
+        >>> from biasbook.chapters.bec_pro import bec_pro_table
         >>> items = bb.bec_pro_items({'female': ['maid'], 'male': ['soldier']}, {'female': ['she'], 'male': ['he']},
         ...                          '{Person} was a {profession}.')
-        >>> table = bb.bec_pro_table(bb.load_model('novels-mini-masked'), items)
+        >>> table = bec_pro_table(bb.load_model('novels-mini-masked'), items)
         >>> print(table[['sentence', 'association']].round(1))
                      sentence  association
         0     She was a maid.          1.4

@@ -76,8 +76,8 @@ def ladder_scores(kind='vectors', # "vectors", "debiased" for vectors after debi
     Raises: ValueError for an unknown kind.
 
     Example:
-        >>> import biasbook as bb
-        >>> scores = bb.ladder_scores()
+        >>> from biasbook.chapters.calibration import ladder_scores
+        >>> scores = ladder_scores()
         >>> strong = scores[(scores.confounder == 'none') & (scores.dose == .5) & (scores.measure == 'weat')]
         >>> print(f'{len(strong)} sets of vectors, mean d = {strong.value.mean():.1f}')
         40 sets of vectors, mean d = 1.7
@@ -112,9 +112,10 @@ def share_seen(scores, # a DataFrame of ladder_scores
     Raises: ValueError for an alpha that is not between 0 and 1.
 
     Example:
-        >>> import biasbook as bb
-        >>> scores = bb.ladder_scores()
-        >>> found = bb.share_seen(scores[(scores.measure == 'weat') & (scores.confounder == 'none')])
+        >>> from biasbook.chapters.calibration import ladder_scores
+        >>> from biasbook.chapters.calibration import share_seen
+        >>> scores = ladder_scores()
+        >>> found = share_seen(scores[(scores.measure == 'weat') & (scores.confounder == 'none')])
         >>> print(f"{found['seen'].iloc[-1]:.0%} at dose {found['dose'].iloc[-1]:g}")
         100% at dose 0.5
     """
@@ -147,9 +148,10 @@ def dose_response(scores, # a DataFrame of ladder_scores
     Raises: ValueError for scores that lack a column.
 
     Example:
-        >>> import biasbook as bb
-        >>> scores = bb.ladder_scores()
-        >>> found = bb.dose_response(scores[(scores.measure == 'mac') & (scores.confounder == 'none')])
+        >>> from biasbook.chapters.calibration import ladder_scores
+        >>> from biasbook.chapters.calibration import dose_response
+        >>> scores = ladder_scores()
+        >>> found = dose_response(scores[(scores.measure == 'mac') & (scores.confounder == 'none')])
         >>> print(*found['mean'].round(1))
         0.9 0.9 0.9 0.9 0.9 0.9 0.9 0.9
     """
@@ -174,9 +176,10 @@ def smallest_dose_seen(scores, # a DataFrame of ladder_scores
     Raises: ValueError for a power or an alpha that is not between 0 and 1.
 
     Example:
-        >>> import biasbook as bb
-        >>> scores = bb.ladder_scores()
-        >>> print(bb.smallest_dose_seen(scores)['none'][['weat', 'same', 'mac']].to_string())
+        >>> from biasbook.chapters.calibration import ladder_scores
+        >>> from biasbook.chapters.calibration import smallest_dose_seen
+        >>> scores = ladder_scores()
+        >>> print(smallest_dose_seen(scores)['none'][['weat', 'same', 'mac']].to_string())
         weat    0.25
         same    0.50
         mac      NaN
@@ -201,9 +204,10 @@ def interval_coverage(scores, # a DataFrame of ladder_scores
     Raises: ValueError for scores that lack a column.
 
     Example:
-        >>> import biasbook as bb
-        >>> scores = bb.ladder_scores()
-        >>> print(bool(bb.interval_coverage(scores)['weat'] > .9))
+        >>> from biasbook.chapters.calibration import ladder_scores
+        >>> from biasbook.chapters.calibration import interval_coverage
+        >>> scores = ladder_scores()
+        >>> print(bool(interval_coverage(scores)['weat'] > .9))
         True
     """
     _check_scores(scores, ['low', 'high'])
@@ -221,14 +225,14 @@ def what_measures_see(kind='vectors', # kind of subject: "vectors", "masked" for
 
     Columns: the smallest dose that is seen with this power; the share of false alarms at dose 0 without a confounder, by the p-value
     of the measure alone and by all its p-values; the confounder with most false alarms by all p-values, and their share; the share of
-    95 % intervals that hold the mean value. Computed from `bb.ladder_scores`; the doses were planted in made-up models (on what to
+    95 % intervals that hold the mean value. Computed from `ladder_scores`; the doses were planted in made-up models (on what to
     expect of real models: Goldfarb-Tarrant et al. 2021, doi:10.18653/v1/2021.acl-long.150).
 
     Raises: ValueError for an unknown kind, and for a power or level that is not between 0 and 1.
 
     Example:
-        >>> import biasbook as bb
-        >>> table = bb.what_measures_see()
+        >>> from biasbook.chapters.calibration import what_measures_see
+        >>> table = what_measures_see()
         >>> print(table.loc[['weat', 'mac'], 'smallest dose seen'].to_string())
         weat    0.25
         mac      NaN
@@ -266,9 +270,10 @@ def decision_correlations(scores, # a DataFrame of ladder_scores: the models tha
     Raises: ValueError for fewer than 100 resamples; KeyError for a decision that the scores do not have.
 
     Example:
-        >>> import biasbook as bb
-        >>> scores = bb.ladder_scores()
-        >>> found = bb.decision_correlations(scores[scores.confounder == 'none'], n_resamples=100)
+        >>> from biasbook.chapters.calibration import ladder_scores
+        >>> from biasbook.chapters.calibration import decision_correlations
+        >>> scores = ladder_scores()
+        >>> found = decision_correlations(scores[scores.confounder == 'none'], n_resamples=100)
         >>> print(f"{found.loc['weat', 'ρ']:.1f}")
         0.9
     """

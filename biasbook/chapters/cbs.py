@@ -286,7 +286,7 @@ def _own_run(model, spec, placebo=True):
     return with_test_name(replace(r, words=replace(r.words, missing={**r.words.missing, **missing})), spec)
 
 # %% ../../nbs/02c_cbs.ipynb #ownfills03
-FILLS = Measure(name='fills', about='words of two or more groups in a blank', kinds=('masked',), page='02_maskfill', options=('placebo',),
+FILLS = Measure(name='fills', functions=('cbs',), about='words of two or more groups in a blank', kinds=('masked',), page='02_maskfill', options=('placebo',),
                 own=OwnTests('fills', _own_run, metric_of=_metric_of_fill), metrics=(FILL_DIFFERENCE, FILL_BIAS, CBS),
                 caveat='The probabilities are for a blank in the templates of the study. They do not predict what the model writes in '
                        'other texts, or what it does where it is used. CBS, the value for three groups or more, is above 0 by chance '

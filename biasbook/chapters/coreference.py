@@ -799,7 +799,7 @@ def _faults_of_winogender(test, kind, model):
                   'needed; add shares: {occupation: number}', True)]
 
 # %% ../../nbs/03g_coreference.ipynb #289d5e31
-WINOBIAS = Measure(name='winobias', about='he or she for an occupation, in pairs of sentences', kinds=('masked', 'causal'), page='03g_coreference',
+WINOBIAS = Measure(name='winobias', functions=('winobias_scores',), about='he or she for an occupation, in pairs of sentences', kinds=('masked', 'causal'), page='03g_coreference',
                    papers=('zhao2018',), units=_winobias_units, run=_run_winobias, describe=_describe_winobias, options=('placebo',),
                    own=own_items(WINOBIAS_SCHEMA, _run_own_winobias, caveat='A preference does not show that the model resolves the pronoun.'),
                    why_off='it takes seconds to minutes, and the small models of the package do not prefer the pronoun of the stereotype',

@@ -369,7 +369,7 @@ def _faults_of_pairs(test, kind, model):
     return [Fault(f'{sum(has_unknown)} of {plural(len(has_unknown), "pair")} have words that the model does not know', left < 2)]
 
 # %% ../../nbs/03a_crows_pairs.ipynb #ownpairs03
-PAIRS = Measure(name='pairs', about='pairs of sentences', kinds=('masked', 'causal'), page='03a_crows_pairs', options=('placebo',),
+PAIRS = Measure(name='pairs', functions=('crows_pairs', 'crows_by_type'), about='pairs of sentences', kinds=('masked', 'causal'), page='03a_crows_pairs', options=('placebo',),
                 own=OwnTests('pairs', _own_run, faults=_faults_of_pairs),
                 metrics=(CROWS_PAIRS,),
                 caveat='A preference between two sentences depends on their words, and pairs with the same two words are not independent. The '

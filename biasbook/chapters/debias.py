@@ -861,8 +861,8 @@ def nearest_pairs(vectors, # anything that as_vectors takes: WordVectors, a dict
     Raises: MissingWords for words that the vectors lack; ValueError for fewer than two words.
 
     Example:
-        >>> import biasbook as bb
-        >>> print(bb.nearest_pairs('googlenews-mini', ['nurse', 'doctor', 'pilot']))
+        >>> from biasbook.chapters.debias import nearest_pairs
+        >>> print(nearest_pairs('googlenews-mini', ['nurse', 'doctor', 'pilot']))
         [('nurse', 'doctor'), ('nurse', 'pilot')]
     """
     words = check_words(words, 'words')
@@ -989,10 +989,11 @@ def what_is_left(table, # a table of compare_debiasing
 
     Example:
         >>> import biasbook as bb
+        >>> from biasbook.chapters.debias import what_is_left
         >>> vectors = bb.load_vectors('googlenews-mini')
         >>> table = bb.compare_debiasing(vectors, bb.hard_debias(vectors), words=list(bb.professions())[:40], n=10,
         ...                              queries=['weat8'], similarity=['rg65'], questions=[], n_draws=0)
-        >>> parts = bb.what_is_left(table).split('; ')
+        >>> parts = what_is_left(table).split('; ')
         >>> print(parts[0], parts[-1], sep='; … ')
         direct bias 0.062 → 0.000; … WEAT difference, weat8 0.045 → -0.004
     """
@@ -1018,10 +1019,11 @@ def shares_left(table, # a table of compare_debiasing, with an after
 
     Example:
         >>> import biasbook as bb
+        >>> from biasbook.chapters.debias import shares_left
         >>> vectors = bb.load_vectors('googlenews-mini')
         >>> table = bb.compare_debiasing(vectors, bb.hard_debias(vectors), words=list(bb.professions())[:40], n=10,
         ...                              queries=['weat8'], similarity=['rg65'], questions=[], n_draws=0)
-        >>> shares = bb.shares_left(table).set_index('measure')['share'].round(2)
+        >>> shares = shares_left(table).set_index('measure')['share'].round(2)
         >>> print(shares[['direct bias', 'direct bias, own direction', 'similarity, RG-65']].to_dict())
         {'direct bias': 0.0, 'direct bias, own direction': 0.13, 'similarity, RG-65': 1.0}
     """

@@ -325,13 +325,14 @@ def consistency_table(results, # a list of Results of embedding_bias: several em
 
     Example:
         >>> import biasbook as bb
+        >>> from biasbook.chapters.embedder_comparison import consistency_table
         >>> import numpy as np
         >>> def count_letters(texts):
         ...     return np.array([[text.count(letter) for letter in 'abcdefghijklmnopqrstuvwxyz'] for text in texts], float)
         >>> embedders = [bb.from_callable(count_letters, 'counts'),
         ...              bb.from_callable(lambda texts: np.sqrt(count_letters(texts)), 'roots')]
         >>> results = [r for embedder in embedders for r in bb.embedding_bias(embedder, reembed=0, placebo=False)]
-        >>> print(bb.consistency_table(results)[['contrast', 'above', 'below']])
+        >>> print(consistency_table(results)[['contrast', 'above', 'below']])
                                                  contrast  above  below
         0                     male/female × career/family      1      1
         1                male/female × leadership/support      2      0
@@ -441,11 +442,12 @@ def plan_table(embedders, # a list of embedders, as of study_embedders, or of na
 
     Example:
         >>> import biasbook as bb
+        >>> from biasbook.chapters.embedder_comparison import plan_table
         >>> import numpy as np
         >>> def count_letters(texts):
         ...     return np.array([[text.count(letter) for letter in 'abcdefghijklmnopqrstuvwxyz'] for text in texts], float)
         >>> letters = bb.from_callable(count_letters, 'letters')
-        >>> print(bb.plan_table([letters], placebo=False)[['embedder', 'sentences', 'stored', 'calls']])
+        >>> print(plan_table([letters], placebo=False)[['embedder', 'sentences', 'stored', 'calls']])
           embedder  sentences  stored  calls
         0  letters        676       0     11
     """

@@ -708,12 +708,13 @@ def template_table(result, # one Result of embedding_bias
 
     Example:
         >>> import biasbook as bb
+        >>> from biasbook.chapters.embedding_api import template_table
         >>> import numpy as np
         >>> def count_letters(texts):
         ...     return np.array([[text.count(letter) for letter in 'abcdefghijklmnopqrstuvwxyz'] for text in texts], float)
         >>> letters = bb.from_callable(count_letters, 'letters')
         >>> [r] = bb.embedding_bias(letters, contrasts=[('career', 'family')], reembed=0, placebo=False)
-        >>> print(bb.template_table(r)[['group', 'd', 'difference']].head(3).round(2))
+        >>> print(template_table(r)[['group', 'd', 'difference']].head(3).round(2))
             group     d  difference
         0  career  0.06         0.0
         1  career -0.02        -0.0

@@ -568,7 +568,7 @@ def _faults_of_test(test, kind, model):
     return faults
 
 # %% ../../nbs/02f_honest.ipynb #honaudit03
-HONEST = Measure(name='honest', about='completions in a lexicon', kinds=('masked', 'causal'), page='02f_honest', papers=('nozza2021',),
+HONEST = Measure(name='honest', functions=('honest_scores',), about='completions in a lexicon', kinds=('masked', 'causal'), page='02f_honest', papers=('nozza2021',),
                  options=('placebo',), own=own_items(HONEST_SCHEMA, _own_run, faults=_faults_of_test), is_counted=False,
                  metrics=(Metric('HONEST', low=0., high=100., null=None, unit='%', has_bounded_interval=False, higher='more completions are in the lexicon'),
                           Metric('HONEST difference', low=-100., high=100., unit='%', has_bounded_interval=False,

@@ -285,8 +285,8 @@ def list_agreement(vectors, # anything that as_vectors takes: WordVectors, a dic
     Raises: UnknownName for an unknown edition; ValueError for an empty list.
 
     Example:
-        >>> import biasbook as bb
-        >>> table = bb.list_agreement('googlenews-mini', lists=['paper', 'wefe'])
+        >>> from biasbook.chapters.influence import list_agreement
+        >>> table = list_agreement('googlenews-mini', lists=['paper', 'wefe'])
         >>> print(table[['name', 'paper', 'wefe', 'spread']].tail(3).round(2).to_string(index=False))
           name  paper  wefe  spread
          weat8   1.24  1.24    0.00

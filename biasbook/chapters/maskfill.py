@@ -186,8 +186,8 @@ def kurita_rows(): # a DataFrame (64 rows): section, cell, template, a, b, targe
     at a token that is not the group word, so only the fill bias and the target fill bias are what their names say.
 
     Example:
-        >>> import biasbook as bb
-        >>> print(bb.kurita_rows()[['template', 'target', 'gender_fill_bias']].head(2).round(2))
+        >>> from biasbook.chapters.maskfill import kurita_rows
+        >>> print(kurita_rows()[['template', 'target', 'gender_fill_bias']].head(2).round(2))
                 template      target  gender_fill_bias
         0  GGG is a XXX.       nurse             -4.21
         1  GGG is a XXX.  programmer              1.63
@@ -240,7 +240,7 @@ DIFFERENCE_CHANGE = PairedChange('difference of corrected fill bias', fill_chang
 FILL_DIFFERENCE = Metric('difference of corrected fill bias', unit='nats', higher='occupations of men lean more toward the first word',
                          plan=Planned('groups', 'd', 'targets in each list'), functions=('fill_bias_difference',))
 
-MASKFILL = Measure(name='maskfill', about='occupations with he or she in a blank', kinds=('masked',), page='02_maskfill', papers=('kurita2019',),
+MASKFILL = Measure(name='maskfill', functions=('fill_bias', 'fill_bias_difference', 'maskfill_table'), about='occupations with he or she in a blank', kinds=('masked',), page='02_maskfill', papers=('kurita2019',),
                    units=_audit_units, run=_audit_run, describe=_audit_describe, options=('placebo',),
                    metrics=(FILL_DIFFERENCE,),
                    caveat='The probabilities are for a blank in two templates. They do not predict what the model writes in '

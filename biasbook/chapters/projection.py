@@ -430,9 +430,9 @@ def indirect_bias_table(vectors, # anything that as_vectors takes: WordVectors, 
     Raises: MissingWords and ValueError as bb.indirect_bias does; ValueError for an empty list of pairs.
 
     Example:
-        >>> import biasbook as bb
+        >>> from biasbook.chapters.projection import indirect_bias_table
         >>> pairs = [('nurse', 'receptionist'), ('football', 'businessman')]
-        >>> table = bb.indirect_bias_table('googlenews-mini', pairs, n_draws=500)
+        >>> table = indirect_bias_table('googlenews-mini', pairs, n_draws=500)
         >>> print(table[['w', 'v', 'similarity', 'indirect_bias', 'placebo']].round(2).to_string(index=False))
                w            v  similarity  indirect_bias  placebo
            nurse receptionist        0.57           0.07     0.03
@@ -494,7 +494,7 @@ def _audit_run(vectors, spec, placebo=True, case='auto'):
     return along_direction(partial(direct_bias, on_missing='drop', case=case), vectors, spec, placebo, case)
 
 # %% ../../nbs/01_projection.ipynb #6a6ef9a6
-DIRECT_BIAS = Measure(name='direct_bias', about='professions along the direction woman–man', kinds=('vectors',), page='01_projection',
+DIRECT_BIAS = Measure(name='direct_bias', functions=('indirect_bias',), about='professions along the direction woman–man', kinds=('vectors',), page='01_projection',
                       papers=('bolukbasi2016',), units=_audit_units, run=_audit_run, describe=describe_direction, options=('placebo', 'case'),
                       metrics=(Metric('direct bias', low=0., high=1., null=None, higher='the words lie more along the direction', plan=Planned(why_none='it has no test; give more neutral words for a better mean, and compare it with the values of other word pairs')),),
                       caveat='A mean of sizes is never zero: words that have nothing to do with gender project on this direction '

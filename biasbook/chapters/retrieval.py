@@ -312,11 +312,12 @@ def retrieval_topics(result, # of retrieval
 
     Example:
         >>> import biasbook as bb
+        >>> from biasbook.chapters.retrieval import retrieval_topics
         >>> import pandas as pd
         >>> items = pd.DataFrame([['nurse', 'male', 'he helps'], ['nurse', 'female', 'she helps'],
         ...                       ['teacher', 'male', 'he helps'], ['teacher', 'female', 'she helps']], columns=['query', 'version', 'document'])
         >>> r = bb.retrieval('vectors:googlenews-mini', items.assign(topic=['health'] * 2 + ['school'] * 2), neutral=None, placebo=False)
-        >>> print(bb.retrieval_topics(r)[['queries', 'difference']].round(3))
+        >>> print(retrieval_topics(r)[['queries', 'difference']].round(3))
                 queries  difference
         topic                      
         health        1      -0.171

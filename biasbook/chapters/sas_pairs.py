@@ -452,7 +452,7 @@ def _audit_describe(spec):
     return UnitDescription('stereotypes × antistereotypes', len(spec['pairs']), source_of('stereotype_pairs'))
 
 # %% ../../nbs/03_sas_pairs.ipynb #59083d4b
-SAS_PAIRS = Measure(name='sas_pairs', about='stereotypes and their opposites, sentence by sentence', kinds=('masked', 'causal', 'seq2seq'),
+SAS_PAIRS = Measure(name='sas_pairs', functions=('sas_by_type',), about='stereotypes and their opposites, sentence by sentence', kinds=('masked', 'causal', 'seq2seq'),
                     page='03_sas_pairs', papers=('nangia2020',), units=_audit_units, run=_audit_run, describe=_audit_describe, options=('placebo',),
                     metrics=(Metric('preference for stereotypes', low=0., high=100., null=50., unit='%', higher='more stereotypes are preferred', plan=_PLAN),),
                     caveat='A preference between two short sentences depends mostly on how frequent and how long their words '

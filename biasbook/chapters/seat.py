@@ -525,7 +525,7 @@ def _own_run(embedder, spec, placebo=True):
     return seat(embedder, query, templates=spec.get('templates', BARE_TEMPLATES), on_missing='drop', placebo=placebo)
 
 # %% ../../nbs/04b_seat.ipynb #1430f4b3
-SEAT = Measure(name='seat', about='the tests of WEAT in bare sentences', kinds=('embedder',), page='04b_seat', papers=('may2019', 'caliskan2017'),
+SEAT = Measure(name='seat', functions=('load_seat',), about='the tests of WEAT in bare sentences', kinds=('embedder',), page='04b_seat', papers=('may2019', 'caliskan2017'),
                units=_audit_units, run=_audit_run, describe=describe_query, own=OwnTests('queries', _own_run, describe=describe_query),
                figure=titled_words_figure, options=('placebo',),
                metrics=(Metric('SEAT d', low=-2., high=2., higher='words X lean more toward A than words Y do', plan=Planned('groups', 'WEAT d', 'words in each list')),),

@@ -108,8 +108,8 @@ def icat(lms, # a number: percent of comparisons in which a meaningful option is
     Raises: ValueError if a percentage is not between 0 and 100.
 
     Example:
-        >>> import biasbook as bb
-        >>> bb.icat(90, 60)
+        >>> from biasbook.chapters.stereoset import icat
+        >>> icat(90, 60)
         72.0
     """
     for name, percent in (('LMS', lms), ('SS', ss)):

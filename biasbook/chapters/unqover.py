@@ -57,9 +57,9 @@ def unqover_parts(probabilities, # (…, 2 orders, 2 questions, 2 subjects): x1 
     Raises: ValueError for an array of another shape, or with a number that is not from 0 to 1.
 
     Example:
-        >>> import biasbook as bb
+        >>> from biasbook.chapters.unqover import unqover_parts
         >>> first = [[[.8, .2], [.8, .2]], [[.2, .8], [.2, .8]]]       # whoever comes first has .8
-        >>> parts = bb.unqover_parts(first)
+        >>> parts = unqover_parts(first)
         >>> print(f'γ = {parts.gamma:.1f}, position {parts.position:.1f}')
         γ = 0.0, position 0.6
     """
@@ -121,8 +121,9 @@ def unqover_comparisons(items, # a DataFrame of unqover_items, with the columns 
 
     Example:
         >>> import biasbook as bb
+        >>> from biasbook.chapters.unqover import unqover_comparisons
         >>> items = bb.unqover_items(subjects=['Mary', 'John'], attributes='was a spy', templates='{first} met {second}. [MASK] {plain}.')
-        >>> comparisons = bb.unqover_comparisons(items.assign(score1=-1., score2=[-2., -1., -2., -1.]))
+        >>> comparisons = unqover_comparisons(items.assign(score1=-1., score2=[-2., -1., -2., -1.]))
         >>> print(comparisons[['gamma', 'position']].round(2).to_string(index=False))
          gamma  position
           0.23       0.0
@@ -948,8 +949,9 @@ def unqover_plot(result, # a Result of unqover or unqover_scores
 
     Example:
         >>> import biasbook as bb
+        >>> from biasbook.chapters.unqover import unqover_plot
         >>> items = bb.unqover_items(subjects={'f': ['Mary', 'Anna'], 'm': ['John', 'George']}, attributes=['was a nurse', 'was a captain'])
-        >>> ax = bb.unqover_plot(bb.unqover(bb.load_model('novels-mini-masked'), items, placebo=False))
+        >>> ax = unqover_plot(bb.unqover(bb.load_model('novels-mini-masked'), items, placebo=False))
         >>> print([label.get_text() for label in ax.get_yticklabels()])
         ['f (all)', 'Mary', 'Anna', 'm (all)', 'John', 'George']
     """
@@ -1084,7 +1086,7 @@ def _tested(result):
     return TestedUnits('largest', min(counts), Setting(several=len(result.words.used['attributes'])))
 
 # %% ../../nbs/03f_unqover.ipynb #979e1810
-UNQOVER = Measure(name='unqover', about='whom does a model pick if the text does not say?', kinds=('masked', 'causal'), page='03f_unqover',
+UNQOVER = Measure(name='unqover', functions=('unqover_scores', 'unqover_answers'), about='whom does a model pick if the text does not say?', kinds=('masked', 'causal'), page='03f_unqover',
                   papers=('li2020',), units=_audit_units, run=_audit_run, describe=_audit_describe, figure=_audit_figure, options=('placebo',),
                   own=own_items(UNQOVER_SCHEMA, _own_run, caveat='It is above 0 by chance alone; compare it with the value by chance. It shows which of two '
                                 'names is more probable in these sentences.'),

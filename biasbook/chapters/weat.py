@@ -485,7 +485,7 @@ def _audit_run(vectors, spec, **options):
     return weat(vectors, Query(**spec), on_missing='drop', **options)
 
 # %% ../../nbs/00_weat.ipynb #1e4b955c
-WEAT = Measure(name='weat', about='do words X lean more toward A than words Y do?', kinds=('vectors',), page='00_weat', papers=('caliskan2017',),
+WEAT = Measure(name='weat', functions=('weat_battery', 'weat_placebo'), about='do words X lean more toward A than words Y do?', kinds=('vectors',), page='00_weat', papers=('caliskan2017',),
                units=_audit_units, run=_audit_run, describe=describe_query, own=own_queries(_audit_run), figure=titled_words_figure, options=('placebo', 'case'),
                metrics=(Metric('WEAT d', low=-2., high=2., higher='words X lean more toward A than words Y do', plan=Planned('groups', 'WEAT d', 'words in each list')),),
                caveat='An association between word lists is neither a cause nor a harm; unrelated topics often differ as '

@@ -48,8 +48,8 @@ def extreme_words(projection, # (n_words,) numbers, one a word
     Raises: ValueError for fewer than 2n projections, and for projections that are not finite.
 
     Example:
-        >>> import biasbook as bb
-        >>> print(bb.extreme_words([.1, -.5, .3, .2, -.1], 2))
+        >>> from biasbook.chapters.what_remains import extreme_words
+        >>> print(extreme_words([.1, -.5, .3, .2, -.1], 2))
         [1 2 3 4]
     """
     try:
@@ -893,7 +893,7 @@ def _run_neighbors(vectors, spec, placebo=True, case='auto'):
     return along_direction(partial(neighbor_bias, on_missing='drop'), vectors, spec, placebo, case)
 
 # %% ../../nbs/01a_what_remains.ipynb #cd4e5f10
-CLUSTER_BIAS = Measure(name='cluster_bias', about='do the most female and male words form clusters?', kinds=('vectors',), page='01a_what_remains',
+CLUSTER_BIAS = Measure(name='cluster_bias', functions=('bias_correlation', 'probe_accuracy'), about='do the most female and male words form clusters?', kinds=('vectors',), page='01a_what_remains',
                        papers=('gonen2019',), units=_cluster_units, run=_run_clusters, describe=describe_direction, options=('placebo', 'case'),
                        metrics=(Metric('clustering accuracy', low=0., high=1., null=None, higher='the two ends are easier to tell apart'),),
                        caveat='The words are chosen by their projection, and the ends of nearly any direction form two clusters. '

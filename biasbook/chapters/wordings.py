@@ -342,10 +342,11 @@ def wording_share(table, # a DataFrame of maskfill_table: every target in every 
 
     Example:
         >>> import biasbook as bb
+        >>> from biasbook.chapters.wordings import wording_share
         >>> model = bb.load_model('novels-mini-masked')
         >>> templates = ['{group} is a {target}.', '{group} works as a {target}.']
         >>> table = bb.maskfill_table(model, templates, [('he', 'she')], ['nurse', 'doctor', 'cook', 'soldier'])
-        >>> r = bb.wording_share(table, subject='novels-mini-masked')
+        >>> r = wording_share(table, subject='novels-mini-masked')
         >>> print(f'{r.value:.0%} of the variance is due to the wording')
         1% of the variance is due to the wording
     """

@@ -189,8 +189,8 @@ def verify(name:str, # a name in the registry, such as "vectors/glove_twitter_25
     Raises: UnknownName for a name that is not registered.
 
     Example:
-        >>> import biasbook as bb
-        >>> print(bb.verify('googlenews-mini'))
+        >>> from biasbook.core.registry import verify
+        >>> print(verify('googlenews-mini'))
         ok
     """
     path: Path | None

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['IndexedMeasure', 'bundled_index', 'metric_from_data', 'declared_measures', 'metric_to_data', 'index_row', 'plug_ins',
-           'measure_names', 'measure_index', 'find_measure', 'plain_name', 'same_spelling']
+           'measure_names', 'measure_index', 'find_measure', 'plain_name', 'same_spelling', 'measures_table']
 
 # %% ../../nbs/measuring/01_index.ipynb #9b857374
 import json
@@ -203,3 +203,18 @@ def same_spelling(name:str, # of a test or a measure, or a pattern of names such
                  )->str:
     "The name in lower case, with a blank for each underscore and hyphen, but for those in the brackets of a pattern."
     return re.sub(r'\[[^]]*\]|[-_]', lambda found: found[0] if len(found[0]) > 1 else ' ', name.strip().casefold())
+
+# %% ../../nbs/measuring/01_index.ipynb #measurestab1
+def measures_table(
+                  ): # a DataFrame, a row a measure
+    """All measures, in the order of audits: what they measure, of which kinds of subject, in which unit, and in which chapter.
+
+    `runs` says when an audit runs one: by default, if it is named, or for the tests of a study."""
+    import pandas as pd
+    rows = []
+    for row in measure_index().values():
+        metric = row.metrics[0]
+        runs = 'by default' if row.is_default else 'if it is named' if row.units else 'for tests of a study'
+        rows.append({'measure': row.name, 'question': row.about, 'subjects': ', '.join(row.kinds), 'metric': metric.name, 'unit': metric.unit,
+                     'runs': runs, 'own tests': row.own, 'chapter': row.page})
+    return pd.DataFrame(rows).set_index('measure')

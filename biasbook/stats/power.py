@@ -829,8 +829,8 @@ def crossed_spread(*lists, # for each list of words: scores with a row a word an
     Raises: ValueError for one template, for lists of one word each, for tables with unequal numbers of templates, and for NaN.
 
     Example:
-        >>> import biasbook as bb
-        >>> bb.crossed_spread([[0, 2], [4, 4]])
+        >>> from biasbook.stats.power import crossed_spread
+        >>> crossed_spread([[0, 2], [4, 4]])
         CrossedSpread(spread=2.0, within=1.0)
     """
     squares_of_words = squares_of_rest = 0.

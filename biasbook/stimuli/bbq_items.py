@@ -590,7 +590,7 @@ def _study_table(source, on_missing):
 BBQ_SCORINGS = ('mean', 'sum', 'letters') # of an answer, as for bb.bbq
 _KEPT = [column for column in BBQ_COLUMNS if column != 'line']
 BBQ_SCHEMA = schema_of_rows(RowsOf(_study_table, BBQ_COLUMNS, [column for column in _KEPT if column != 'category'], _KEPT),
-                            texts=texts_in('context', 'question', *ANSWERS), options={'scoring': one_of(*BBQ_SCORINGS)}, example="""\
+                            texts=texts_in('context', 'question', *ANSWERS), options={'scoring': one_of(*BBQ_SCORINGS)}, functions=('load_bbq', 'load_bbq_answers'), example="""\
 # Causal models: which of three answers is the most probable? Items of one template count together.
 - name: ages
   measure: bbq

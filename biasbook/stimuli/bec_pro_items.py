@@ -454,7 +454,7 @@ BEC_PRO_SCHEMA = ItemSchema(
     keys={'persons': {**LISTS_SCHEMA, **_BOTH_GENDERS}, 'templates': WORDS_SCHEMA,
           'articles': {'type': 'object', 'additionalProperties': TEXT_SCHEMA, **_BOTH_GENDERS}},
     options={'language': one_of(*BEC_PRO_LANGUAGES), 'forms': one_of(*BEC_PRO_FORMS), 'groups': TWO_GROUPS}, item_options=('language', 'forms'),
-    example="""\
+    functions=('load_bec_pro', 'bec_pro_items'), example="""\
 # Masked models: which persons does a profession make more probable?
 - name: women and men at work
   measure: bec_pro

@@ -457,7 +457,7 @@ def _without_places(columns):
 
 
 WINOBIAS_SCHEMA = schema_of_rows(RowsOf(load_winobias, WINOBIAS_COLUMNS, _NEEDED_OF_PAIRS, _without_places(WINOBIAS_COLUMNS)),
-                                 texts=texts_in('sentence', 'pro', 'anti', places=[SLOT]), options={'baseline': FLAG}, example="""\
+                                 texts=texts_in('sentence', 'pro', 'anti', places=[SLOT]), options={'baseline': FLAG}, functions=('load_winobias',), example="""\
 # Masked and causal models: is the pronoun of the stereotype (pro) more probable than the other one (anti)?
 - name: tired
   measure: winobias
@@ -483,7 +483,7 @@ def _check_shares(rows, options, path):
 _SHARES = NUMBERS._replace(schema={**NUMBERS.schema, 'minProperties': LEAST_OCCUPATIONS})
 WINOGENDER_SCHEMA = schema_of_rows(RowsOf(load_winogender, WINOGENDER_COLUMNS, _NEEDED_OF_TRIPLES, _without_places(WINOGENDER_COLUMNS), ('same_words',)),
                                    texts=texts_in('sentence', 'female', 'male', places=[SLOT]), check=_check_shares, options={'shares': _SHARES},
-                                   example="""\
+                                   functions=('load_winogender',), example="""\
 # Masked and causal models: do pronouns follow a number of each occupation? Eight occupations or more.
 - name: pronouns and shares
   measure: winogender

@@ -464,7 +464,7 @@ HONEST_SCHEMA = ItemSchema(
     read=_lists_at, make=_items_of_test, texts=_texts_of_items, needed={'lexicon': {'oneOf': [TEXT_SCHEMA, WORDS_SCHEMA]}},
     keys={'identities': LISTS_SCHEMA, 'templates': WORDS_SCHEMA, **ROW_KEYS},
     options={'baseline': Option(_gap_sentences_at, WORDS_SCHEMA), 'k': COUNT, 'completions': one_of(*COMPLETIONS), 'groups': TWO_GROUPS},
-    example="""\
+    functions=('load_honest', 'load_lexicon', 'honest_items'), example="""\
 # Masked and causal models: how many of the k most probable words at [M] are in a lexicon?
 - name: hard words
   measure: honest

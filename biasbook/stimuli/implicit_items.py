@@ -232,7 +232,7 @@ def _texts_of_query(query):
 LLM_IAT_SCHEMA = ItemSchema(
     read=_lists_at, make=_query_of_test, texts=_texts_of_query, needed=dict.fromkeys('XYAB', WORDS_SCHEMA),
     keys={'names': {'type': 'array', 'items': TEXT_SCHEMA, 'minItems': 4, 'maxItems': 4}},
-    options={'wording': Option(_wording_at, TEXT_SCHEMA), 'placebo': FLAG}, can_drop=False, example="""\
+    options={'wording': Option(_wording_at, TEXT_SCHEMA), 'placebo': FLAG}, can_drop=False, functions=('load_llm_iat', 'load_llm_iat_answers'), example="""\
 # Causal models: which group does a model write after a word?
 - name: career
   measure: llm_iat

@@ -139,6 +139,7 @@ class ItemSchema:
     options: dict = field(default_factory=dict) # key -> `Option`
     item_options: tuple = () # the options that change which items are made
     can_drop: bool = True # False: a model that cannot read one of the texts cannot be measured
+    functions: tuple = () # of the module that declares it, that `bb` shows, such as loaders
 
     @property
     def all_keys(self)->tuple:

@@ -340,7 +340,7 @@ def _check_versions(rows, options, path):
 _KEPT = [column for column in RETRIEVAL_COLUMNS if column != 'place']
 RETRIEVAL_SCHEMA = schema_of_rows(RowsOf(load_retrieval_items, RETRIEVAL_COLUMNS, _NEEDED, _KEPT, ('relevant',)), texts=None, check=_check_versions,
                                   options={'groups': TWO_GROUPS, 'neutral': TEXT, 'relevant': FLAG, 'text': one_of(*RETRIEVAL_TEXTS),
-                                           'placebo': FLAG, 'placebo_words': WORDS}, example="""\
+                                           'placebo': FLAG, 'placebo_words': WORDS}, functions=('load_retrieval_items', 'load_grepbiasir'), example="""\
 # Embedders: which version of a document is nearer to its query?
 - name: helpers
   measure: retrieval

@@ -366,7 +366,7 @@ UNQOVER_SCHEMA = ItemSchema(
     needed={'subjects': {'oneOf': [{**WORDS_SCHEMA, 'minItems': 2}, {**LISTS_SCHEMA, 'minProperties': 2}]},
             'attributes': {'type': 'object', 'additionalProperties': TEXT_SCHEMA, 'minProperties': 1}},
     keys={'contexts': WORDS_SCHEMA}, options={'pairs': one_of('all', 'between', 'matched'), 'placebo_words': WORDS}, item_options=('pairs',),
-    example="""\
+    functions=('unqover_items',), example="""\
 # Masked and causal models: which of two subjects is the statement about? After each context comes "[MASK] was a nurse."
 - name: women and men
   measure: unqover
