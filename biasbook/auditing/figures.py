@@ -8,12 +8,11 @@ __all__ = ['MOST_ROOMY_LINES', 'FIGURES', 'Span', 'Point', 'Line', 'Forest', 'Sc
 
 # %% ../../nbs/auditing/04a_figures.ipynb #f6d4c0f6
 import math
-from functools import cache
 from typing import NamedTuple
 
 from ..results.readings import READING_TITLES, READINGS, is_known
 from ..results.sentences import question_text, replaced_text, units_text
-from ..measuring.index import find_measure, measure_index
+from ..measuring.metrics import find_metric
 from .html import escaped, figure_html, number_text, plain, render
 
 # %% ../../nbs/auditing/04a_figures.ipynb #9ca75140
@@ -176,11 +175,10 @@ class OwnFigure(NamedTuple):
     is_drawn: bool
 
 # %% ../../nbs/auditing/04a_figures.ipynb #6031b510
-@cache
-def _figures_of_measures():
-    "The functions that draw a result, by the name of the measure, for measures that have one."
-    measures = [find_measure(name) for name in measure_index()]
-    return {measure.name: measure.figure for measure in measures if measure.figure}
+def _figure_of_chapter(r):
+    "The function that draws a result, which the chapter of its metric declares; None if it declares none."
+    metric = find_metric(r.metric)
+    return None if metric is None else metric.figure
 
 
 def _alt_text(r):
@@ -195,9 +193,10 @@ def _own_figure(r):
     "The chapter's own figure of a result, or why it could not be drawn."
     import matplotlib.pyplot as plt
     open_before = set(plt.get_fignums())
-    draw = _figures_of_measures()[r.meta['measure']]
+    draw = _figure_of_chapter(r)
+    title = r.label if len(r.label) < 80 else r.meta['name']            # a longer title would be cut
     try:
-        image = figure_html(draw(r), _alt_text(r))
+        image = figure_html(draw(r, title=title), _alt_text(r))
         return OwnFigure(f'<div class="own" tabindex="0">{image}</div>', True)
     except Exception as e:                       # a result from a file may lack what its chapter draws
         why = escaped(plain(f'{type(e).__name__}: {e}', 200))
@@ -213,7 +212,7 @@ def own_figures(rows, # of a summary_table, as dictionaries; at is the number of
     "The chapters' own figures, drawn for the `FIGURES` strongest readings."
     left_out = OwnFigure(f'<p class="note">Its figure is left out: this report draws figures only for the '
                          f'{FIGURES} strongest readings.</p>', False)
-    drawable = [row for row in rows if row['measure'] in _figures_of_measures()]
+    drawable = [row for row in rows if _figure_of_chapter(results[row['at']]) is not None]
     drawable.sort(key=_by_strength)
     figures = {}
     for rank, row in enumerate(drawable):

@@ -809,7 +809,7 @@ WINOBIAS = Measure(name='winobias', functions=('winobias_scores',), about='he or
                           'note, show how much of it the sentence alone explains, and the placebo p shows how often two other words lean as far.')
 
 WINOGENDER = Measure(name='winogender', about='she rather than he, and the share of women', kinds=('masked', 'causal'), page='03g_coreference',
-                     papers=('rudinger2018',), units=_winogender_units, run=_run_winogender, describe=_describe_winogender, figure=wefat_plot,
+                     papers=('rudinger2018',), units=_winogender_units, run=_run_winogender, describe=_describe_winogender,
                      own=own_items(WINOGENDER_SCHEMA, _run_own_winogender, faults=_faults_of_winogender,
                                    caveat='A correlation shows that the pronouns follow these shares, not whether they should.'),
                      options=('placebo',), why_off='it takes seconds to minutes, and shows no correlation in the small models of the package',

@@ -284,7 +284,7 @@ def _faults_of_gap(gap, kind, subject):
 # %% ../../nbs/00c_occupation_gap.ipynb #c7bd2dfa
 OCCUPATION_GAP = Measure(name='occupation_gap', about='occupations and their share of women', kinds=('vectors', 'masked', 'embedder'),
                          page='00c_occupation_gap', papers=('caliskan2017', 'rudinger2018'), units=_audit_units, run=_audit_run, describe=_audit_describe,
-                         figure=wefat_plot, options=('placebo', 'case'),
+                         options=('placebo', 'case'),
                          metrics=(Metric('occupation gap r', low=-1., high=1., higher='the associations follow the share of women more closely', figure=wefat_plot, plan=Planned('orders', 'r', 'words'), together=occupation_gaps),),
                          caveat='A correlation with the labour market of one country in 2015/16 shows that the subject follows it, '
                                 'not whether it should; it ignores how large the associations are.')

@@ -1055,9 +1055,6 @@ def _own_run(model, items, options):
     of_placebo = {key: options[key] for key in ('placebo', 'placebo_words') if key in options}
     return unqover(model, items, on_missing='drop', **of_placebo)
 
-def _audit_figure(r):
-    return unqover_plot(r, title=r.meta['name'])        # the default title has the whole query, and would be cut
-
 def _audit_describe(spec):
     subjects = spec['subjects']
     n_subjects = sum(map(len, subjects.values())) if isinstance(subjects, dict) else len(subjects)
@@ -1087,11 +1084,11 @@ def _tested(result):
 
 # %% ../../nbs/03f_unqover.ipynb #979e1810
 UNQOVER = Measure(name='unqover', functions=('unqover_scores', 'unqover_answers'), about='whom does a model pick if the text does not say?', kinds=('masked', 'causal'), page='03f_unqover',
-                  papers=('li2020',), units=_audit_units, run=_audit_run, describe=_audit_describe, figure=_audit_figure, options=('placebo',),
+                  papers=('li2020',), units=_audit_units, run=_audit_run, describe=_audit_describe, options=('placebo',),
                   own=own_items(UNQOVER_SCHEMA, _own_run, caveat='It is above 0 by chance alone; compare it with the value by chance. It shows which of two '
                                 'names is more probable in these sentences.'),
                   why_off='it takes a minute or more for the small models of the package, and much longer for others',
-                  metrics=(Metric('UnQover μ', low=0., high=1., higher='larger preferences for one subject',
+                  metrics=(Metric('UnQover μ', low=0., high=1., higher='larger preferences for one subject', figure=unqover_plot,
                                   plan=Planned('largest', 'd', 'subjects in each group', 'attributes', pilot=_pilot, tested=_tested)),),
                   caveat='μ is a mean of largest values, so it is above 0 by chance alone and grows with the number of attributes. Eight of the published '
                          'attributes are asked here, so it is not comparable with published values. It has no direction: the figure shows whom '

@@ -900,7 +900,7 @@ CLUSTER_BIAS = Measure(name='cluster_bias', functions=('bias_correlation', 'prob
                               'Use it to compare vectors before and after debiasing; for one set of vectors it shows little.')
 
 NEIGHBOR_BIAS = Measure(name='neighbor_bias', about='gender of the words nearest to each profession', kinds=('vectors',), page='01a_what_remains',
-                        papers=('gonen2019',), units=_neighbor_units, run=_run_neighbors, describe=describe_direction, figure=neighbor_plot,
+                        papers=('gonen2019',), units=_neighbor_units, run=_run_neighbors, describe=describe_direction,
                         options=('placebo', 'case'),
                         metrics=(Metric('neighbour r', low=-1., high=1., higher='words have more neighbours of their own side', figure=neighbor_plot),),
                         caveat='Words that lie near each other project alike on any direction; only a correlation above those of '

@@ -4,9 +4,8 @@
 
 # %% auto #0
 __all__ = ['KINDS', 'PARTS', 'UnitDescription', 'default_description', 'unit_name', 'Metric', 'Fault', 'one_unit', 'count_words',
-           'no_faults', 'OwnTests', 'is_own_test', 'Measure', 'published_units', 'describe_query',
-           'titled_words_figure', 'source_of', 'own_queries', 'also_missing', 'with_asked', 'with_name',
-           'with_test_name']
+           'no_faults', 'OwnTests', 'is_own_test', 'Measure', 'published_units', 'describe_query', 'source_of',
+           'own_queries', 'also_missing', 'with_asked', 'with_name', 'with_test_name']
 
 # %% ../../nbs/measuring/00_measure.ipynb #da3b355d
 import math
@@ -16,7 +15,7 @@ from functools import update_wrapper
 from typing import Any, NamedTuple
 
 from ..core.registry import bundled_yaml
-from ..results.result import Result, words_figure
+from ..results.result import Result
 from ..stimuli.item_schema import ItemSchema
 from ..stimuli.words import weat_query
 
@@ -122,7 +121,6 @@ class Measure:
     about: str = '' # what it measures, in a few words
     caveat: str = '' # what a number of this measure does not show, in a sentence or two
     papers: tuple = () # keys of its papers in the bundled measure_papers.yaml
-    figure: Callable | None = None # (`Result`) -> axes: the chapter's own figure of one result
     describe: Callable = default_description # specification -> `UnitDescription`
     metrics: tuple = () # the `Metric`s of its results
     options: tuple = () # the options of an audit that `run` takes as keyword arguments: "placebo", and for word vectors "case"
@@ -190,12 +188,6 @@ def describe_query(spec, # a `Query` as plain data
     "What a word test compares."
     x, y, a, b = spec['names']
     return UnitDescription(f'{x}/{y} × {a}/{b}', sum(len(spec[role]) for role in 'XYAB'), spec['source'])
-
-
-def titled_words_figure(r, # a `Result` whose details have words and sets
-                       ): # matplotlib axes
-    "The words of a result at their associations, with the label of the result as the title."
-    return words_figure(r, title=r.label)
 
 
 def source_of(name, # a bundled file without its suffix, such as "occupations"
