@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..results.readings import READING_TITLES, READINGS, is_known
 from ..results.sentences import question_text, replaced_text, units_text
-from ..measuring.metrics import find_metric
+from ..results.result import figure_of, placebo_figure
 from .html import escaped, figure_html, number_text, plain, render
 
 # %% ../../nbs/auditing/04a_figures.ipynb #9ca75140
@@ -175,12 +175,6 @@ class OwnFigure(NamedTuple):
     is_drawn: bool
 
 # %% ../../nbs/auditing/04a_figures.ipynb #6031b510
-def _figure_of_chapter(r):
-    "The function that draws a result, which the chapter of its metric declares; None if it declares none."
-    metric = find_metric(r.metric)
-    return None if metric is None else metric.figure
-
-
 def _alt_text(r):
     "What the figure of a result shows: its words, or other units such as pairs."
     if r.details is not None and 'word' in r.details:
@@ -193,10 +187,9 @@ def _own_figure(r):
     "The chapter's own figure of a result, or why it could not be drawn."
     import matplotlib.pyplot as plt
     open_before = set(plt.get_fignums())
-    draw = _figure_of_chapter(r)
     title = r.label if len(r.label) < 80 else r.meta['name']            # a longer title would be cut
     try:
-        image = figure_html(draw(r, title=title), _alt_text(r))
+        image = figure_html(figure_of(r)(r, title=title), _alt_text(r))
         return OwnFigure(f'<div class="own" tabindex="0">{image}</div>', True)
     except Exception as e:                       # a result from a file may lack what its chapter draws
         why = escaped(plain(f'{type(e).__name__}: {e}', 200))
@@ -212,7 +205,7 @@ def own_figures(rows, # of a summary_table, as dictionaries; at is the number of
     "The chapters' own figures, drawn for the `FIGURES` strongest readings."
     left_out = OwnFigure(f'<p class="note">Its figure is left out: this report draws figures only for the '
                          f'{FIGURES} strongest readings.</p>', False)
-    drawable = [row for row in rows if _figure_of_chapter(results[row['at']]) is not None]
+    drawable = [row for row in rows if figure_of(results[row['at']]) is not placebo_figure]         # the report shows intervals and placebos elsewhere
     drawable.sort(key=_by_strength)
     figures = {}
     for rank, row in enumerate(drawable):

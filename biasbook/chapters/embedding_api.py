@@ -20,7 +20,7 @@ from ..core.checks import check_choice, check_flag, check_fraction, check_not_gi
 from ..embedders.client import ProviderError
 from ..embedders.load import Embedder, as_embedder
 from ..measuring.measure import Measure, Metric, OwnTests, UnitDescription, with_test_name
-from ..results.result import Result, Words, results_table, words_figure
+from ..results.result import Result, Words, results_table
 from ..results.sentences import Comparison, notes_text
 from ..stats.contrasts import (by_template, check_not_paired, contrast_estimates, measure_contrast, published_contrast,
                                       size_in_words, variance_split, word_scores)
@@ -767,7 +767,7 @@ PUBLISHED = Metric('published embedding bias d', low=-2., high=2., higher='the f
 # %% ../../nbs/04_embedding_api.ipynb #e1dc93a8
 EMBEDDING_BIAS = Measure(name='embedding_bias', about='words of two groups in templates', kinds=('embedder',), page='04_embedding_api',
                          papers=(), units=_audit_units, run=_audit_run, describe=_audit_describe, options=('placebo',),
-                         metrics=(Metric('embedding bias d', unit='standard deviations of words', figure=words_figure, higher='the first side leans more toward the first group',
+                         metrics=(Metric('embedding bias d', unit='standard deviations of words', higher='the first side leans more toward the first group',
                                          plan=Planned('groups', 'd', 'words in each list', pilot=_pilot)),),
                          caveat='A difference between words in these templates; other templates can reverse it, and unrelated topics often '
                                 'differ as much, as the placebo p shows. Its size in words compares it with the spread of the words of one side; it is '

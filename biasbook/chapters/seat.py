@@ -22,7 +22,7 @@ from ..core.registry import fetch
 from ..embedders.load import Embedder, as_embedder
 from ..measuring.measure import Measure, Metric, OwnTests, describe_query
 from ..stats.power import Planned
-from ..results.result import Result, Words, words_figure
+from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import weat_effect_size
 from ..stats.estimate import Estimate, Units, note
@@ -528,6 +528,6 @@ def _own_run(embedder, spec, placebo=True):
 SEAT = Measure(name='seat', functions=('load_seat',), about='the tests of WEAT in bare sentences', kinds=('embedder',), page='04b_seat', papers=('may2019', 'caliskan2017'),
                units=_audit_units, run=_audit_run, describe=describe_query, own=OwnTests('queries', _own_run, describe=describe_query),
                options=('placebo',),
-               metrics=(Metric('SEAT d', low=-2., high=2., higher='words X lean more toward A than words Y do', figure=words_figure, plan=Planned('groups', 'WEAT d', 'words in each list')),),
+               metrics=(Metric('SEAT d', low=-2., high=2., higher='words X lean more toward A than words Y do', plan=Planned('groups', 'WEAT d', 'words in each list')),),
                caveat='An association of words in bare sentences depends on their templates; unrelated topics often differ as much, as '
                       'the placebo p shows. The test often misses an association, so a large p shows little.')

@@ -17,7 +17,7 @@ from ..core.checks import (ALTERNATIVES, MissingWords, TooFewWords, check_choice
                                   plural)
 from ..measuring.measure import Measure, Metric, describe_query, own_queries
 from ..stats.power import Planned
-from ..results.result import Result, Words, library_versions, words_figure
+from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
 from ..stats.effects import (cohen_d, effect_size_bound, minimum_detectable_d, noncentral_t_interval,
                                     weat_d_of_cohen_d, weat_effect_size)
@@ -487,6 +487,6 @@ def _audit_run(vectors, spec, **options):
 # %% ../../nbs/00_weat.ipynb #1e4b955c
 WEAT = Measure(name='weat', functions=('weat_battery', 'weat_placebo'), about='do words X lean more toward A than words Y do?', kinds=('vectors',), page='00_weat', papers=('caliskan2017',),
                units=_audit_units, run=_audit_run, describe=describe_query, own=own_queries(_audit_run), options=('placebo', 'case'),
-               metrics=(Metric('WEAT d', low=-2., high=2., higher='words X lean more toward A than words Y do', figure=words_figure, plan=Planned('groups', 'WEAT d', 'words in each list')),),
+               metrics=(Metric('WEAT d', low=-2., high=2., higher='words X lean more toward A than words Y do', plan=Planned('groups', 'WEAT d', 'words in each list')),),
                caveat='An association between word lists is neither a cause nor a harm; unrelated topics often differ as '
                       'much, as the placebo p shows. Effect sizes of different queries cannot be ranked by magnitude.')

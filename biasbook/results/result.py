@@ -4,13 +4,14 @@
 
 # %% auto #0
 __all__ = ['PLACEBOS', 'WEAK_PLACEBOS', 'plain_data', 'Words', 'Result', 'quantity_text', 'words_figure', 'placebo_figure',
-           'library_versions', 'as_results', 'results_table', 'paper_table', 'results_plot']
+           'figure_of', 'library_versions', 'as_results', 'results_table', 'paper_table', 'results_plot']
 
 # %% ../../nbs/results/00_result.ipynb #4151e2de
 import json
 import math
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -388,7 +389,7 @@ class Result:
 
     def plot(self, ax=None):
         "Its words, as its chapter draws them; else its value, interval and placebos. Returns the axes."
-        return _own_figure(self)(self, title=f'{self.label}, in {self.subject}', ax=ax)
+        return figure_of(self)(self, title=f'{self.label}, in {self.subject}', ax=ax)
 
     def to_dict(self):
         "Plain data that JSON can hold: NaN is None, `details` is a mapping of columns with their types."
@@ -472,8 +473,9 @@ def placebo_figure(r, # a Result
                        null=r.null, null_name=null_text(r.comparison), notes=notes, xlabel=xlabel, title=title, ax=ax)
 
 
-def _own_figure(r):
-    "The function that draws a result."
+def figure_of(r, # a Result
+             )->Callable: # (result, title=, ax=) -> axes
+    "The function that draws a result: that of its chapter, or its words on an axis; `placebo_figure` for a result without either."
     columns = set() if r.details is None else set(r.details)
     metric = declarations().find_metric(r.metric)
     if columns and metric is not None and metric.figure is not None:
