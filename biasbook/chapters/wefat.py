@@ -26,11 +26,11 @@ from ..results.sentences import Comparison
 from ..stats.effects import (check_scores, minimum_detectable_d, minimum_detectable_r, pearson, weat_d_of_cohen_d)
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, correlation_intervals, jackknife_intervals
-from ..stats.placebos import placebo_of_values
+from ..stats.placebos import Placebo, draws_error, no_placebo
 from ..stats.permutation import is_as_extreme, permutation_pvalue, scale_by_power_of_two
 from ..stats.studentized import studentized_correlation_pvalue
 from ..vectors.case import fold_lists, fold_property
-from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list, matched_draws
+from ..vectors.topics import MatchedDraws, TopicPlacebos, draws_for_p, given_list, matched_draws
 from ..vectors.wordvectors import Selection, as_vectors, cosine, one_thread
 
 # %% ../../nbs/00b_wefat.ipynb #17c0171b
@@ -340,9 +340,7 @@ class OtherAxes(NamedTuple):
     "Associations of words with other groups in place of A and B, for the placebo p-value of a language model or an embedder."
     rows: np.ndarray # one row a placebo, one column a word; empty if there are none
     uses: np.ndarray # (placebos, units) whether a placebo uses a topic or a word
-    name: str # of the Estimate, a key of PLACEBOS
-    test: str # its name, a key of TESTS
-    unit: str # what the columns of `uses` are
+    kind: str # of placebos, a key of PLACEBO_KINDS
     random_state: int | None = None # the seed of the draws; None if all placebos are counted
     notes: tuple = () # of Notes: what the placebos are, or why there are none
     own_is_counted: bool = False # whether the associations with A and B themselves are among the rows
@@ -354,10 +352,9 @@ class OtherAxes(NamedTuple):
     def estimate(self, property, r, alternative):
         "How often the correlation with the property is as large along these axes."
         if not len(self.rows):
-            return Estimate(name=self.name, value=None, notes=self.notes)
-        return placebo_of_values(self.name, self.test, pearson(self.rows, scale_by_power_of_two(property)), self.uses, r,
-                                 alternative=alternative, unit=self.unit, own_is_counted=self.own_is_counted,
-                                 random_state=self.random_state, notes=self.notes)
+            return no_placebo(self.kind, *self.notes)
+        return Placebo(kind=self.kind, values=pearson(self.rows, scale_by_power_of_two(property)), observed=r, alternative=alternative,
+                       uses=self.uses, own_is_counted=self.own_is_counted, random_state=self.random_state, notes=self.notes).estimate()
 
 @dataclass(frozen=True, eq=False)
 class Associations:
@@ -483,8 +480,8 @@ def _placebo_estimates(found, property, r, alternative):
     if found.topics is None:
         return []
     if not len(found.topics):
-        notes = () if found.topic_lists is None else (found.topic_lists.why_none,)
-        return [Estimate(name='placebo attributes', value=None, notes=notes)]
+        why = () if found.topic_lists is None else (found.topic_lists.why_none,)
+        return [no_placebo('placebo attributes', *why)]
     property = scale_by_power_of_two(property)
 
     def reaches(associations):
@@ -496,18 +493,10 @@ def _placebo_estimates(found, property, r, alternative):
     if found.more_topics is not None and not is_known_well:
         topics = found.more_topics(reaches)
         error = _topics_error(topics, reaches)
-    topics_r = pearson(topics.rows, property)
-    p = (1 + np.count_nonzero(reaches(topics.rows))) / (1 + len(topics_r))
-    about_lists: dict = {}
-    if topics.topic_lists is not None:
-        about_lists = {'units': Units(counts=topics.topic_lists.n_lists, name='topic lists'),
-                       'n_draws': len(topics.topic_lists.draws), 'random_state': 0}
-    test = HypothesisTest(name='unrelated attributes', pvalue=float(p), alternative=alternative, n_resamples=len(topics_r),
-                          error=error, **about_lists)
-    notes = ()
-    if topics.topic_lists is not None:
-        notes = topics.topic_lists.caveats(test.pvalue)
-    return [Estimate(name='placebo attributes', value=float(np.quantile(np.abs(topics_r), .95)), test=test, notes=notes)]
+    values = pearson(topics.rows, property)
+    if topics.topic_lists is None:              # rows that a caller made
+        return [Placebo(kind='placebo attributes', values=values, observed=r, alternative=alternative, draw=topics.draw).estimate()]
+    return [TopicPlacebos(values, topics.draw, topics.topic_lists).estimate('placebo attributes', r, alternative=alternative)]
 
 
 def _topics_error(topics, reaches):

@@ -7,7 +7,7 @@ __all__ = ['DRAWS', 'MOST_DRAWS', 'MOST_LISTS', 'LEAST_LISTS', 'LEAST_PAIRS', 'L
            'BAND_STEP', 'WIDEST_BAND', 'MOST_POOLS', 'FEW_WORDS', 'OPEN_RANGE', 'TOLERANCES', 'LEAST_CORRELATION',
            'LEAST_TAIL', 'TopicPool', 'TopicList', 'topic_lists', 'unrelated', 'unrelated_pairs',
            'frequency_order_note', 'alphabetical_tail', 'FrequencyBand', 'frequency_band', 'given_list', 'TopicDraw',
-           'MatchedDraws', 'matched_draws', 'draws_error', 'draws_for_p', 'save_topic_lists']
+           'MatchedDraws', 'matched_draws', 'draws_for_p', 'TopicPlacebos', 'topic_placebos', 'save_topic_lists']
 
 # %% ../../nbs/vectors/02_topics.ipynb #4c41057b
 import json
@@ -22,7 +22,9 @@ import numpy as np
 
 from ..core.checks import check_path
 from ..core.registry import data_path
-from ..stats.estimate import Note, note
+from ..stats.estimate import Estimate, Note, note
+from ..stats.permutation import is_as_extreme
+from ..stats.placebos import Placebo, draws_error, no_placebo
 from .wordvectors import coherence_of_unit_rows, one_thread, unit_rows
 
 # %% ../../nbs/vectors/02_topics.ipynb #4ecf6077
@@ -703,19 +705,6 @@ def matched_draws(vectors, # WordVectors
                                 n_words=len(lexicon.common))
     return MatchedDraws(why_none=draw)
 
-# %% ../../nbs/vectors/02_topics.ipynb #32f3003a
-def draws_error(reached, # true or false: which pairs reach the value
-                draw, # the number of the draw that each pair comes from
-               )->float:
-    "Monte Carlo error of the share of pairs that reach a value, from the shares of the draws. NaN for one draw."
-    shares = []
-    for number in np.unique(draw):
-        of_draw = reached[draw == number]
-        shares.append((1 + np.count_nonzero(of_draw)) / (1 + len(of_draw)))
-    if len(shares) < 2:
-        return float('nan')
-    return float(np.std(shares, ddof=1) / np.sqrt(len(shares)))
-
 # %% ../../nbs/vectors/02_topics.ipynb #c4a7d210
 def draws_for_p(vectors, # WordVectors
                 own, # the two lists of the query that are replaced, as TopicLists
@@ -753,6 +742,54 @@ def _are_enough(reached):
     error = draws_error(np.concatenate(reached), np.concatenate(numbers))
     largest = .005 if len(reached) <= DRAWS else .01        # five draws tell the error within a factor of two
     return error <= largest
+
+
+@dataclass(frozen=True, eq=False)
+class TopicPlacebos:
+    "The values of a measure with unrelated topic lists in place of two lists of a query."
+    values: np.ndarray # one a pair of lists
+    draw: np.ndarray # the number of the draw that each pair comes from
+    topics: MatchedDraws # all topic lists with their coherence, or the reason why there are none
+
+    @cached_property
+    def pairs(self):
+        "The pairs of `TopicList`s, in the order of `values`."
+        return [(draw.first[i], draw.second[j]) for draw in self.topics.draws for i, j in draw.pairs]
+
+    def estimate(self,
+                 kind, # a key of PLACEBO_KINDS
+                 observed, # the value of the query
+                 **options, # of Placebo, such as alternative
+                )->Estimate:
+        "How often do topics reach the value of the query?"
+        if not self.topics.draws:
+            return no_placebo(kind, self.topics.why_none)
+        placebo = Placebo(kind=kind, values=self.values, observed=observed, draw=self.draw, random_state=0,
+                          unit='topic lists', n_units=self.topics.n_lists, **options)
+        return replace(placebo, notes=self.topics.caveats(placebo.test.pvalue)).estimate()
+
+
+def topic_placebos(vectors, # WordVectors
+                   own, # the two lists of the query that are replaced, as TopicLists
+                   fixed, # the lists of the query that stay, one or two
+                   exclude, # words that no list may use: all of the query
+                   values_of_draw, # a TopicDraw -> the value of the measure for each of its pairs
+                   observed, # the value of the query
+                   alternative='two-sided', # of p
+                   null=0., # the value that means no association
+                  )->TopicPlacebos:
+    "The values of a measure for so many draws of topic lists that the Monte Carlo error of p is at most .01."
+    values: list = [] # an array for each draw
+
+    def reaches(draw):
+        values.append(values_of_draw(draw))
+        return is_as_extreme(values[-1] - null, observed - null, alternative)
+
+    topics = draws_for_p(vectors, own, fixed, exclude, reaches)    # it calls `reaches` once for each draw, in order
+    if not topics.draws:
+        return TopicPlacebos(np.empty(0), np.empty(0, int), topics)
+    numbers = np.repeat(np.arange(len(values)), [len(of_draw) for of_draw in values])
+    return TopicPlacebos(np.concatenate(values), numbers, topics)
 
 # %% ../../nbs/vectors/02_topics.ipynb #a174db51
 def save_topic_lists(vectors, # WordVectors
