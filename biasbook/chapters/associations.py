@@ -1016,8 +1016,8 @@ def _placebo(found, values_of_draw, value, alternative, null=0.):
     given = [given_list(words, rows) for words, rows in zip(found.used, [*found.targets, *found.attributes])]
     attributes = [unit_rows(rows) for rows in found.attributes]
     placebos = topic_placebos(found.vectors, given[:2], given[2:], found.all_words, lambda draw: values_of_draw(draw, attributes),
-                              value, alternative, null)
-    return placebos.estimate('placebo', value, alternative=alternative, null=null, is_one_sided_point=True)
+                              kind='placebo', observed=value, alternative=alternative, null=null, is_one_sided_point=True)
+    return placebos.estimate()
 
 
 def _of_pairs(draw, of_list, combine=np.subtract):

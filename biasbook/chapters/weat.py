@@ -290,7 +290,7 @@ def weat(vectors, # WordVectors, or a dict, a gensim KeyedVectors, a (words, mat
     details = r.details.copy()
     details.insert(0, 'word', selected.sets['X'] + selected.sets['Y'])
     details['set'] = details['set'].map({'X': x, 'Y': y})
-    placebos = [_placebo_estimate(resolved, side, r.value, alternative, ddof) for side in SIDES] if placebo else []
+    placebos = [_reference(resolved, side, r.value, alternative, ddof).estimate() for side in SIDES] if placebo else []
     return replace(r, subject=resolved.vectors.name, query=query.label,
                    units=Units(counts=(n_x, n_y), name='target words', asked=len(query.X) + len(query.Y)),
                    comparison=Comparison(kind='difference', groups=(x, y), ideas=(a, b)),
@@ -379,7 +379,7 @@ def _reference(resolved, side, d, alternative, ddof):
     def d_of_draw(draw):
         return _effect_sizes_of_draw(draw, side, fixed, ddof)
 
-    return topic_placebos(resolved.vectors, own, fixed, resolved.query.words, d_of_draw, d, alternative)
+    return topic_placebos(resolved.vectors, own, fixed, resolved.query.words, d_of_draw, kind=side, observed=d, alternative=alternative)
 
 # %% ../../nbs/00_weat.ipynb #9fc75840
 def weat_placebo(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
@@ -408,12 +408,8 @@ def weat_placebo(vectors, # anything that as_vectors takes: WordVectors, a dict,
     resolved = _resolve(vectors, query, on_missing)
     check_choice(side, 'side', SIDES)
     check_choice(alternative, 'alternative', ALTERNATIVES)
-    return _placebo_estimate(resolved, side, _query_effect_size(resolved, ddof), alternative, ddof)
+    return _reference(resolved, side, _query_effect_size(resolved, ddof), alternative, ddof).estimate()
 
-
-def _placebo_estimate(resolved, side, d, alternative, ddof):
-    "How often topic lists on this side reach d."
-    return _reference(resolved, side, d, alternative, ddof).estimate(side, d, alternative=alternative)
 
 # %% ../../nbs/00_weat.ipynb #11dea6a7
 def weat_battery(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name

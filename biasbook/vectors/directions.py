@@ -16,7 +16,6 @@ import numpy as np
 
 from ..core.checks import MissingWords, WrongKind, check_choice, check_labels, check_pairs, check_seed, check_whole, plural
 from ..stats.estimate import note
-from ..stats.permutation import is_as_extreme, is_precise_enough
 from ..stats.placebos import Placebo, no_placebo
 from ..stimuli.words import bolukbasi_lists
 from .case import fold_pairs
@@ -401,13 +400,11 @@ def placebo_values(measure, # directions, one row each -> the value along each, 
             drawn = placebo_directions(vectors, direction, n_drawn, random_state, words)
         start = len(found)
         found = np.concatenate([found, measure(drawn[start:start + block])])
-        if math.isnan(value) or _are_enough(found, value, alternative):
+        if math.isnan(value) or _are_enough(found[np.isfinite(found)], value, alternative):
             break
     return found
 
 
 def _are_enough(found, value, alternative):
-    "Is p precise enough? Undefined values, which are NaN, do not count."
-    known = found[np.isfinite(found)]
-    reached = int(is_as_extreme(known, value, alternative).sum())
-    return len(known) > 0 and is_precise_enough(reached, len(known))
+    "Are these values along random directions enough for p?"
+    return len(found) > 0 and Placebo(kind='placebo directions', values=found, observed=value, alternative=alternative).is_precise_enough
