@@ -299,7 +299,16 @@ class Placebo:
     anew there, so values within a millionth of it count as equal.
 
     The error of p depends on what the placebos have in common: topics or words (`uses`), the draw that they come from (`draw`), or
-    nothing, if they were drawn with a seed. Without any of these p has no error."""
+    nothing, if they were drawn with a seed. Without any of these p has no error.
+
+    Raises: UnknownName for a kind that is not in PLACEBO_KINDS.
+
+    Example:
+        >>> from biasbook.stats.placebos import Placebo
+        >>> e = Placebo(kind='placebo groups', values=[.2, -1.1, .4], observed=.9).estimate()
+        >>> print(f'p = {e.pvalue}')
+        p = 0.5
+    """
     kind: str # a key of PLACEBO_KINDS
     values: Any # (n,) numbers, of the placebos, in the unit of the measure
     observed: float # the value that was measured
@@ -315,6 +324,9 @@ class Placebo:
     scale: float = 1. # of the value of the Estimate: 100 for percent
     is_one_sided_point: bool = False # whether its value is a 5 or 95 % point of the values themselves if the test is one-sided
     notes: tuple = () # what the placebos are
+
+    def __post_init__(self):
+        check_choice(self.kind, 'kind', PLACEBO_KINDS)
 
     @cached_property
     def _distances(self):
@@ -393,8 +405,9 @@ class Placebo:
 def no_placebo(kind, # a key of PLACEBO_KINDS
                *why, # Notes
               )->Estimate:
-    "The Estimate of a measure that has no placebos of this kind: it has no value and no test, and says why."
-    return Estimate(name=PLACEBO_KINDS[kind].name, value=None, notes=why)
+    "The Estimate of a measure that has no placebos of this kind: it has no value and no test, and says why. UnknownName for another kind."
+    check_choice(kind, 'kind', PLACEBO_KINDS)
+    return Estimate(name=kind, value=None, notes=why)
 
 # %% ../../nbs/stats/09_placebos.ipynb #df198abe
 class WordPairs(NamedTuple):
