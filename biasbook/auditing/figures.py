@@ -11,8 +11,9 @@ import math
 from typing import NamedTuple
 
 from ..results.readings import READING_TITLES, READINGS, is_known
-from ..results.sentences import question_text, replaced_text, units_text
 from ..results.result import figure_of, placebo_figure
+from ..results.sentences import question_text, units_text
+from ..results.tables import compared_kinds
 from .html import escaped, figure_html, number_text, plain, render
 
 # %% ../../nbs/auditing/04a_figures.ipynb #9ca75140
@@ -148,10 +149,10 @@ def _caption(rows):
     "What the marks, lines and bands of the picture are."
     text = ('The mark is the value, the line its interval, and the dashed line no association. To the right of it, the association has the '
             'direction that the row names.')
-    replaced = dict.fromkeys(kind for row in rows for kind in row['replaced'])
-    if not replaced:
+    placebos = dict.fromkeys(kind.in_place for row in rows for kind in compared_kinds([row]))
+    if not placebos:
         return text
-    return (f'{text} The grey band holds 95 % of the placebos: {"; ".join(map(replaced_text, replaced))}. The readings use p-values that are '
+    return (f'{text} The grey band holds 95 % of the placebos: {"; ".join(placebos)}. The readings use p-values that are '
             'adjusted for several tests, so a mark outside its band need not stand out.')
 
 

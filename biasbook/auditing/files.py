@@ -23,9 +23,9 @@ from ..core.checks import WrongKind, check_path, check_text, check_whole, errors
 from ..core.registry import data_path
 from ..core.inputs import file_text, parse_json, writable
 from ..results.readings import READING_TITLES, is_known
-from ..results.result import PLACEBOS, Result, paper_table, plain_data, results_table
+from ..results.result import Result, paper_table, plain_data, results_table
 from ..results.sentences import number_text, p_text, reading_counts_text, used_of_asked_text
-from ..results.tables import text_table
+from ..results.tables import compared_kinds, text_table
 from .limits import outcomes_from_data
 from .readings import findings, headline, reading_counts, summary_rows
 
@@ -102,9 +102,8 @@ def _number_columns(rows):
                _NumberColumn('', '95 % interval', [_interval_text(row) for row in rows]),
                _NumberColumn('', 'p', [p_text(row) for row in rows]),
                _NumberColumn('p', 'Holm', [p_text(row, 'p_holm') for row in rows])]
-    for name, replaced in PLACEBOS.items():
-        if any(is_known(row.get(f'{name}: p')) for row in rows):
-            columns.append(_NumberColumn('placebo p', replaced, [p_text(row, f'{name}: p_holm') for row in rows]))
+    for kind in compared_kinds(rows):
+        columns.append(_NumberColumn('placebo p', kind.replaced, [p_text(row, f'{kind.name}: p_holm') for row in rows]))
     return columns
 
 

@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 from ..core.checks import WrongKind, check_choice, check_text, clipped, did_you_mean, joined, shown
 from ..core.inputs import ODD_CHARACTERS
 from ..results.readings import READINGS, is_known, summary_table
-from ..results.result import PLACEBOS, Result, as_results
+from ..results.result import Result, as_results
 from ..results.sentences import (limit_advice_text, limit_facts_text, limit_text, little_data_text, no_subject_text, not_found_text,
                                         unbounded_text)
+from ..stats.placebos import placebos_of
 from .names import KIND_WORDS
 from ..measuring.index import metric_from_data, same_spelling
 from ..measuring.metrics import find_metric
@@ -877,7 +878,7 @@ def limit_fields(results, # Results, of one or more subjects
     "The fields of each result that a limit can compare."
     records = []
     for r, row in zip(results, summary_table(results).to_dict('records')):
-        row['of placebos'] = [e.name for e in r.also if e.name in PLACEBOS]
+        row['of placebos'] = [e.name for e in placebos_of(r.also)]
         numbers = {'value': r.value, 'null': r.null, 'low': r.low, 'high': r.high, 'p': row['p'], 'p_adjusted': row['p_holm'],
                    'placebo': _largest(row, 'p'), 'placebo_adjusted': _largest(row, 'p_holm'), 'n': r.n,
                    'missing_share': _share_missing(r), 'detectable': row['detectable']}

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from ..core.checks import joined, listed, plural
 from ..measuring.metrics import find_metric
-from ..results.readings import is_known, units_for_large_effect
-from ..results.result import PLACEBOS
+from ..results.readings import units_for_large_effect
 from ..results.sentences import p_text
+from ..results.tables import compared_kinds
 from ..stimuli.words import weat_queries
 from .readings import LOWER_CASE, MISSING_WORDS, consistency, replaced_by, summary_rows
 
@@ -96,7 +96,7 @@ def _reached_by_placebos(audit, rows):
         return []
     reached.sort(key=lambda row: row['against placebos'])
     weakest = reached[0]
-    pvalues = {side: weakest[f'{side}: p_holm'] for side in PLACEBOS if is_known(weakest.get(f'{side}: p_holm'))}
+    pvalues = {kind.name: weakest[f'{kind.name}: p_holm'] for kind in compared_kinds([weakest])}
     side = max(pvalues, key=lambda side: pvalues[side])
     code = ''
     if _is_published_weat(weakest):

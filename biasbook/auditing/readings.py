@@ -13,9 +13,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..results.readings import READING_TITLES, READINGS, is_known, summary_table
-from ..results.result import PLACEBOS, results_table
+from ..results.result import results_table
 from ..results.sentences import (agreement_text, counts_text, finding_text, percent_text, placebos_text, readings_text,
                                        result_text, standing_out_text, without_comparison_text)
+from ..results.tables import compared_kinds
 
 # %% ../../nbs/auditing/03_readings.ipynb #7813fec8
 # reasons of a failed unit, for the next steps
@@ -182,9 +183,9 @@ def headline(audit, # an Audit
     if compared and not found:
         nearest = _closest(compared)
         closest = _finding(nearest, audit)
-        at_most = 'at most ' if nearest[f'{_larger_placebo(nearest)}: p_is_bound'] else ''
+        at_most = 'at most ' if nearest[f'{_larger_placebo(nearest).name}: p_is_bound'] else ''
         share = at_most + percent_text(_largest_placebo_p(nearest))
-        closest_placebos = placebos_text([PLACEBOS[_larger_placebo(nearest)]])
+        closest_placebos = placebos_text([_larger_placebo(nearest)])
     standing_out = [_finding(row, audit) for row in found]
     if len(subjects) > 1:
         standing_out = [f'{finding} ({row["subject"]})' for finding, row in zip(standing_out, found)]
@@ -196,7 +197,7 @@ def headline(audit, # an Audit
 def replaced_by(rows, # of a summary_table, as dictionaries
                )->str:
     "What the placebos of these rows are: 'unrelated topics or pairs of other words'."
-    return placebos_text([kind for row in rows for kind in row['replaced']])
+    return placebos_text([kind for row in rows for kind in compared_kinds([row])])
 
 
 def _finding(row, audit):
@@ -206,14 +207,13 @@ def _finding(row, audit):
 
 
 def _larger_placebo(row):
-    "The name of the kind of placebos that reach a value more often."
-    known = [name for name in PLACEBOS if is_known(row.get(f'{name}: p'))]
-    return max(known, key=lambda name: row[f'{name}: p'])
+    "The kind of placebos that reach a value more often."
+    return max(compared_kinds([row]), key=lambda kind: row[f'{kind.name}: p'])
 
 
 def _largest_placebo_p(row):
     "The largest placebo p of a row, before adjustment."
-    return row[f'{_larger_placebo(row)}: p']
+    return row[f'{_larger_placebo(row).name}: p']
 
 
 def _closest(compared):

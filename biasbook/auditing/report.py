@@ -21,10 +21,12 @@ from ..core.checks import joined, listed, plural
 from ..core.registry import bundled_yaml
 from ..results import sentences
 from ..results.readings import READING_TITLES, RULES, is_known, units_for_large_effect
-from ..results.result import PLACEBOS, paper_table
+from ..results.result import paper_table
 from ..stats.effects import pearson, weat_effect_size
 from ..results.sentences import (asked_text, capitalized, comparison_text, finding_text, influence_text, notes_text, p_text, question_text,
                                         test_text, units_text)
+from ..results.tables import compared_kinds
+from ..stats.placebos import PLACEBO_KINDS, placebos_of
 from .readings import agreement_sentence, consistency, counts, digits_of, headline, replaced_by, summary_rows
 from .limits import STATUSES
 from ..measuring.index import measure_index
@@ -76,11 +78,6 @@ def _effect_size(scores, is_first, ddof):
     return weat_effect_size(first, second, ddof)
 
 # %% ../../nbs/auditing/05_report.ipynb #1afb789d
-def _placebos_of(rows):
-    "The placebos that these rows were compared with: the name of the estimate, and the side that placebos replace."
-    return {name: side for name, side in PLACEBOS.items() if any(is_known(row.get(f'{name}: p')) for row in rows)}
-
-
 def _word_sets(r):
     "The words that a result was measured with, by the name of their list."
     lists = r.words.used
@@ -107,16 +104,16 @@ def _facts(row, r):
     needed = units_for_large_effect(r) if row['reading'] == 'too few words to tell' else None
     if needed is not None:
         facts['needed to find a large effect in four of five cases'] = f'{needed.n} {needed.unit}'
-    facts.update({_placebo_title(e.name): test_text(e.test) or notes_text(e.notes) for e in r.also if e.name in PLACEBOS})
+    facts.update({_placebo_title(PLACEBO_KINDS[e.name]): test_text(e.test) or notes_text(e.notes) for e in placebos_of(r.also)})
     word = influential_word(r)
     if word is not None:
         facts[f'{word.kind} that matters most'] = influence_text(word.word, r.value, word.without)
     return facts
 
 
-def _placebo_title(name):
+def _placebo_title(kind):
     "'placebo p, targets'."
-    return f'placebo p, {PLACEBOS[name]}'
+    return f'placebo p, {kind.replaced}'
 
 # %% ../../nbs/auditing/05_report.ipynb #4d734fe6
 def tag_html(reading, # a key of READINGS
@@ -144,10 +141,10 @@ def result_html(row, # of a summary_table, as a dictionary
     numbers = [f'{row["metric"]} = {estimate_text(row["value"], row["low"], row["high"], digits_of(r))}']
     if is_known(row['p']):
         numbers += [f'p {p_text(row)}', f'after adjustment {p_text(row, "p_holm")}']
-    placebos = _placebos_of([row])
-    if placebos:
-        own = [f'{p_text(row, f"{name}: p")} ({side})' for name, side in placebos.items()]
-        adjusted = [p_text(row, f'{name}: p_holm') for name in placebos]
+    kinds = compared_kinds([row])
+    if kinds:
+        own = [f'{p_text(row, f"{kind.name}: p")} ({kind.replaced})' for kind in kinds]
+        adjusted = [p_text(row, f'{kind.name}: p_holm') for kind in kinds]
         numbers.append(f'placebo p {" and ".join(own)}')
         numbers.append(f'after adjustment {" and ".join(adjusted)}')
     return render('card', statement=statement_text(row, r), name=row['name'] or row['query'], numbers=numbers, reading=row['reading'],
@@ -189,9 +186,9 @@ def again_code(audit, # an Audit
 def _seeds(r):
     "The seeds of p and of placebo p-values, 'none' for a p-value that is not drawn; 0 to 9 for ten draws of topic lists."
     seeds = {'p': 'none' if r.test is None else _seeds_of_test(r.test)}
-    for e in r.also:
-        if e.name in PLACEBOS and e.test is not None:
-            seeds[PLACEBOS[e.name]] = _seeds_of_test(e.test)
+    for e in placebos_of(r.also):
+        if e.test is not None:
+            seeds[PLACEBO_KINDS[e.name].replaced] = _seeds_of_test(e.test)
     return '; '.join(f'{what}: {which}' for what, which in seeds.items())
 
 
@@ -227,9 +224,9 @@ def numbers_html(ident, # of the table
                 )->str:
     "All numbers of all results in one table."
     p_titles = {'p': 'p', 'p_holm': 'p, Holm', 'p_bh': 'p, BH'}
-    for name, side in _placebos_of(rows).items():
-        p_titles[f'{name}: p'] = f'placebo p, {side}'
-        p_titles[f'{name}: p_holm'] = f'placebo p, {side}, Holm'
+    for kind in compared_kinds(rows):
+        p_titles[f'{kind.name}: p'] = _placebo_title(kind)
+        p_titles[f'{kind.name}: p_holm'] = f'{_placebo_title(kind)}, Holm'
     head = [('query', 'short'), ('subject', 'long'), ('measure', 'short'), ('reading', 'short'), ('value', 'number'), ('interval', 'number'),
             *((title, 'number') for title in p_titles.values()), ('value / placebos', 'number'), ('probability', 'number'), ('n', 'number'),
             ('asked', 'number'), ('missing words', 'long'), ('size', 'text'), ('how p was computed', 'long'), ('alternative', 'short'),
@@ -623,10 +620,8 @@ class _PrintedLine(NamedTuple):
 
 def _largest_placebo_p(row):
     "The largest adjusted placebo p of a row, as text."
-    known = [name for name in PLACEBOS if is_known(row.get(f'{name}: p_holm'))]
-    if not known:
-        return '–'
-    return p_text(row, f'{max(known, key=lambda name: row[f"{name}: p_holm"])}: p_holm')
+    columns = [f'{kind.name}: p_holm' for kind in compared_kinds([row])]
+    return p_text(row, max(columns, key=lambda column: row[column])) if columns else '–'
 
 def _steps_html(steps):
     items = [escaped(step.what, 4000) + (code_html(step.code) if step.code else '') for step in steps]

@@ -26,10 +26,11 @@ from ..stats.effects import weat_effect_size
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_variance, satterthwaite, t_interval
 from ..stats.permutation import is_as_extreme, monte_carlo_error, permutation_pvalue, sign_flip_pvalue
+from ..stats.placebos import no_placebo
 from ..stimuli.words import Query, as_query, weat_queries
 from ..vectors.case import fold_lists, fold_query
-from ..vectors.directions import DIRECTIONS, placebo_estimate, random_differences
-from ..vectors.topics import draws_error, draws_for_p, given_list
+from ..vectors.directions import DIRECTIONS, direction_placebos, random_differences
+from ..vectors.topics import given_list, topic_placebos
 from ..vectors.wordvectors import as_vectors, one_thread, real_array, unit_rows
 from .weat import select_query
 
@@ -1011,30 +1012,12 @@ def _placebo(found, values_of_draw, value, alternative, null=0.):
 
     `values_of_draw` gives the value of each pair of a draw of topic lists, from the draw and the attribute rows at length 1."""
     if len(found.targets) != 2 or len(found.attributes) > 2:
-        return Estimate(name='placebo', value=None, notes=(note('placebos need two target sets'),))
+        return no_placebo('placebo', note('placebos need two target sets'))
     given = [given_list(words, rows) for words, rows in zip(found.used, [*found.targets, *found.attributes])]
     attributes = [unit_rows(rows) for rows in found.attributes]
-    values: list = []
-
-    def reaches(draw):
-        values.append(values_of_draw(draw, attributes))
-        return is_as_extreme(values[-1] - null, value - null, alternative)
-
-    topics = draws_for_p(found.vectors, given[:2], given[2:], found.all_words, reaches)
-    if not topics.draws:
-        return Estimate(name='placebo', value=None, notes=(topics.why_none,))
-    all_values = np.concatenate(values)
-    numbers = np.repeat(np.arange(len(values)), [len(of_draw) for of_draw in values])
-    reached = is_as_extreme(all_values - null, value - null, alternative)
-    pvalue = float((1 + np.count_nonzero(reached)) / (1 + len(reached)))
-    test = HypothesisTest(name='unrelated topics', pvalue=pvalue, alternative=alternative, n_resamples=len(reached),
-                          error=draws_error(reached, numbers), units=Units(counts=topics.n_lists, name='topic lists'),
-                          n_draws=len(topics.draws), random_state=0)
-    if alternative == 'less':
-        reach = np.quantile(all_values, .05)
-    else:
-        reach = np.quantile(np.abs(all_values - null), .95)
-    return Estimate(name='placebo', value=float(reach), test=test, notes=topics.caveats(pvalue))
+    placebos = topic_placebos(found.vectors, given[:2], given[2:], found.all_words, lambda draw: values_of_draw(draw, attributes),
+                              kind='placebo', observed=value, alternative=alternative, null=null, is_one_sided_point=True)
+    return placebos.estimate()
 
 
 def _of_pairs(draw, of_list, combine=np.subtract):
@@ -1218,9 +1201,8 @@ def _random_pairs_placebo(found, value):
             values.append(directions.mean(1) @ compared)
     except ValueError:                          # the vectors have too few other words
         n_others = len([word for word in found.vectors.words if word not in found.all_words])
-        why = note('too few words for random pairs', n=n_others, needed=2 * n_pairs)
-        return [Estimate(name='placebo directions', value=None, notes=(why,))]
-    return placebo_estimate('placebo directions', np.concatenate(values), value, random_state=0)
+        return [no_placebo('placebo directions', note('too few words for random pairs', n=n_others, needed=2 * n_pairs))]
+    return direction_placebos('placebo directions', np.concatenate(values), value)
 
 # %% ../../nbs/06_associations.ipynb #8bacc436
 def ripa(vectors, # anything that bb.weat takes

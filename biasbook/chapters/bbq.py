@@ -21,7 +21,6 @@ from ..measuring.benchmark import own_items
 from ..measuring.measure import Measure, Metric, UnitDescription, with_name
 from ..models.chat import Chat
 from ..models.choices import LEAST_MASS, LowMass, option_orders
-from ..models.fill_placebos import pairs_of_words
 from ..models.scorer import Scorer
 from ..models.served import ServedScorer
 from ..models.tokens import Unreadable, encode_each
@@ -31,7 +30,7 @@ from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note, wi
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_interval
 from ..stats.permutation import sign_flip_pvalue
 from ..stats.power import TWO_SIDED, Pilot, Planned, TestedUnits
-from ..stats.placebos import placebo_of_values
+from ..stats.placebos import Placebo, no_placebo, pairs_of_words
 from ..core.inputs import place_of
 from ..stimuli.bbq_items import ANSWERS, BBQ_CATEGORIES, BBQ_SCHEMA, BBQ_SCORINGS, check_bbq_items, load_bbq, places_left_out
 
@@ -446,25 +445,23 @@ def _weighted_score(d, is_ambiguous):
 
 def _people_placebo(result, scored, neutral):
     "How often do neutral people give as large a score? `scored`: the items with their answers, by number."
-    name = 'placebo people'
+    kind = 'placebo people'
     categories, condition = set(result.details['category']), result.details['condition'].iloc[0]
     def chosen(d):
         return d[d['category'].isin(categories) & (d['condition'] == condition)]
 
     own = chosen(scored[scored['number'].isin(neutral.items)]) if neutral is not None else scored[:0]
     if not len(own):
-        return Estimate(name=name, value=None, notes=(note('no people to replace'),))
+        return no_placebo(kind, note('no people to replace'))
     is_ambiguous = condition == 'ambig'
     of_pairs = chosen(neutral.scored)
     values = [_weighted_score(of_pair, is_ambiguous) for _, of_pair in of_pairs.groupby('pair')]
     uses = pairs_of_words(len(PLACEBO_PEOPLE)).uses
     if len(values) < len(uses):
-        return Estimate(name=name, value=None, notes=(note('no people to replace'),))
+        return no_placebo(kind, note('no people to replace'))
     observed = _weighted_score(own.assign(weight=1), is_ambiguous)
-    found = placebo_of_values(name, 'neutral people', values, uses, observed, unit='neutral people', value_unit='%',
-                              notes=[note('people replaced', n=len(own), of=result.n, score=observed)])
-    assert found.test is not None            # placebo_of_values always gives one
-    return replace(found, test=replace(found.test, smallest_pvalue=1 / (1 + len(values))))
+    return Placebo(kind=kind, values=values, observed=observed, uses=uses, value_unit='%',
+                   notes=(note('people replaced', n=len(own), of=result.n, score=observed),)).estimate()
 
 # %% ../../nbs/03e_bbq.ipynb #f16ed5e2
 def _by_choice(chat, items, context, options):

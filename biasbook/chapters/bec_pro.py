@@ -21,7 +21,8 @@ from ..measuring.benchmark import own_items
 from ..measuring.benchmark_run import Benchmark, ReadableItems, run_benchmark
 from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, source_of, with_name
-from ..models.fill_placebos import WordPlace, pairs_of_words, word_pair_placebo, words_at_places
+from ..models.fill_placebos import WordPlace, word_pair_placebo, words_at_places
+from ..stats.placebos import pairs_of_words
 from ..models.fill_results import fill_estimate
 from ..models.masked import check_masked
 from ..models.tokens import encode, unknown_words

@@ -23,7 +23,7 @@ from ..results.result import Result, Words
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import mean_interval
 from ..stats.permutation import monte_carlo_error
-from ..stats.placebos import placebo_of_values
+from ..stats.placebos import Placebo, no_placebo
 from ..stimuli.templates import Template, check_templates
 
 # %% ../../nbs/02c_cbs.ipynb #45f0b22f
@@ -146,12 +146,12 @@ def _placebo(model, templates, groups, attributes, value, method, random_state, 
     "CBS of unrelated topics in place of the attributes."
     dealt = deal_targets(model, templates, groups[0], [attributes], topics=topics, random_state=random_state)
     if dealt.deals is None:
-        return Estimate(name='placebo', value=None, notes=dealt.notes)
+        return no_placebo('placebo', *dealt.notes)
     fill, prior = fills_of_groups(model, templates, groups, dealt.words, method)
     of_word = (fill - prior).var(1, ddof=1).mean(0)         # over groups, and the mean over templates
     values = [of_word[places].mean() for places, in dealt.deals.places]
-    return placebo_of_values('placebo', 'unrelated topics', values, dealt.deals.uses, value, alternative='greater', value_unit='nats²',
-                             own_is_counted=dealt.deals.own_is_counted, random_state=random_state, notes=dealt.notes)
+    return Placebo(kind='placebo', values=values, observed=value, alternative='greater', uses=dealt.deals.uses, value_unit='nats²',
+                   own_is_counted=dealt.deals.own_is_counted, random_state=random_state, notes=dealt.notes).estimate()
 
 
 class _Cell(NamedTuple):

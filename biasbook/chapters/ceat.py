@@ -41,7 +41,8 @@ from ..results.sentences import Comparison
 from ..stats.effects import effect_size_bound, weat_effect_size
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import (INTERVALS, LEAST_FOR_JACKKNIFE, WHAT_VARIES, jackknife_interval, jackknife_intervals, t_interval)
-from ..stats.permutation import is_as_extreme, is_precise_enough, monte_carlo_error, permutation_pvalue
+from ..stats.permutation import permutation_pvalue
+from ..stats.placebos import Placebo, no_placebo
 from ..stats.studentized import spread_notes, studentized_permutation_pvalue
 from ..stimuli.words import Query, as_query
 from ..vectors.wordvectors import one_thread, unit_rows
@@ -734,7 +735,6 @@ def _sum(cosines, numbers):
 
 # %% ../../nbs/06b_ceat.ipynb #c0a1d006
 RANDOM_WORDS = {'placebo random targets': 'XY', 'placebo random attributes': 'AB'} # name of the estimate -> the lists that are replaced
-_TESTS = {'placebo random targets': 'random targets', 'placebo random attributes': 'random attributes'} # -> name of its test
 
 
 class _Settings(NamedTuple):
@@ -801,24 +801,21 @@ def _random_word_estimate(name, bands, pools, values_of_draws, value, corpus, se
     first, second = bands
     needed = Counter(band.capital for of_list in bands for band in of_list)
     if any(len(pools[band]) < needed[band.capital] for of_list in bands for band in of_list):
-        return Estimate(name=name, value=None, notes=(note('too few random words', corpus=corpus),))
+        return no_placebo(name, note('too few random words', corpus=corpus))
     rng = np.random.default_rng(settings.seed)
     values = np.empty(0)
     for n in (FIRST_DRAWS, MOST_DRAWS - FIRST_DRAWS):
         found = values_of_draws([draw_lists(first, second, pools, rng) for _ in range(n)])
         values = np.concatenate([values, found[np.isfinite(found)]])
-        reached = int(is_as_extreme(values, value, settings.alternative).sum())
-        if len(values) and is_precise_enough(reached, len(values)):
+        placebo = Placebo(kind=name, values=values, observed=value, alternative=settings.alternative, random_state=settings.seed)
+        if len(values) and placebo.is_precise_enough:
             break
     if not len(values):
-        return Estimate(name=name, value=None, notes=(note('undefined value'),))
+        return no_placebo(name, note('undefined value'))
     n_candidates = len({k for of_list in bands for band in of_list for k in pools[band]})
-    test = HypothesisTest(name=_TESTS[name], pvalue=(1 + reached) / (1 + len(values)), alternative=settings.alternative,
-                          n_resamples=len(values), error=monte_carlo_error(reached, len(values)),
-                          units=Units(counts=(n_candidates,), name='random words'), random_state=settings.seed)
     mean, spread = float(values.mean()), float(values.std())
     notes = (note('random words lean', mean=mean),) if abs(mean) > spread / 2 else ()
-    return Estimate(name=name, value=float(np.quantile(np.abs(values), .95)), test=test, notes=notes)
+    return replace(placebo, n_units=(n_candidates,), notes=notes).estimate()
 
 # %% ../../nbs/06b_ceat.ipynb #b8df2935
 def ceat(model, # a masked or causal model from load_model, an Embedder, or the name of one: "novels-mini-masked", "st:all-MiniLM-L6-v2"

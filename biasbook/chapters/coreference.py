@@ -22,7 +22,8 @@ from ..core.registry import bundled_yaml
 from ..measuring.benchmark import own_items
 from ..measuring.benchmark_run import Benchmark, ReadableItems, check_readable, run_benchmark, unreadable_items
 from ..measuring.measure import Fault, Measure, Metric, UnitDescription, with_asked, with_name
-from ..models.fill_placebos import WordPlace, contrast_placebo, pairs_of_words, word_pair_placebo, words_at_places
+from ..models.fill_placebos import WordPlace, contrast_placebo, word_pair_placebo, words_at_places
+from ..stats.placebos import no_placebo, pairs_of_words
 from ..models.pair_scores import PairUnits, few_clusters_notes, named_estimates, notes_without_ties, pairs_result, percent_estimate
 from ..models.scorer import Scorer
 from ..models.tokens import encode, pieces
@@ -336,13 +337,13 @@ def _weights_of_sides(d):
 def _placebo_of_sides(model, d):
     "The placebo of WinoBias: how often do two other words lean as far toward the occupations of the two sides?"
     if not _sides(d):
-        return Estimate(name='placebo groups', value=None, notes=(note('no two stereotypes'),))
+        return no_placebo('placebo groups', note('no two stereotypes'))
     others = _other_words(model, d, ('pro', 'anti'))
     if not others.nats.size:
         return contrast_placebo([], 0.)
     read = d.iloc[others.rows]
     if len(set(read['stereotype'])) < 2:
-        return Estimate(name='placebo groups', value=None, notes=(note('no two stereotypes'),))
+        return no_placebo('placebo groups', note('no two stereotypes'))
     weights = _weights_of_sides(read)
     observed = float(weights @ _toward_first(read['log_odds'], read))
     return contrast_placebo(weights @ others.nats, observed, value_unit='nats', notes=[note('placebo within forms', nats=observed, n=len(read))])

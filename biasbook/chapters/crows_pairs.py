@@ -18,8 +18,9 @@ from ..models.pair_scores import (
     PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, same_tokens_notes, length_notes, name_units, named_estimates,
     notes_without_ties, pair_scores, pairs_result, percent_estimate, percentage_points, scoring_of)
 from ..measuring.measure import Fault, Measure, Metric, OwnTests, with_test_name
-from ..models.pair_placebos import changed_pairs, draw_choices, no_placebo, preference_placebo, preferred_shares, why_no_placebo
+from ..models.pair_placebos import changed_pairs, draw_choices, preference_placebo, preferred_shares, why_no_placebo
 from ..stats.estimate import Estimate, Units, left_out_notes, note
+from ..stats.placebos import no_placebo
 from ..stats.preferences import paired_preferences, preference_ratio, sign_test
 from ..results.result import Result
 from ..results.sentences import Comparison
@@ -220,7 +221,7 @@ def _placebo(model, table, scoring, winners):
     notes = [note('subjects are matched', n=len(choices.words), features='log-probability')]
     if n < len(table):
         notes.append(note('placebos of some pairs', n=n, of=len(table), pairs='pairs', percent=100 * observed))
-    return preference_placebo(name, preferred_shares(margins, 'anti'), choices, observed, whole=100, notes=notes)
+    return preference_placebo(name, preferred_shares(margins, 'anti'), choices, observed, notes=notes)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #3a0c6982
 _OWN_NAMES = {'writer': 'anon_writer', 'type': 'bias_type', 'direction': 'stereo_antistereo'}

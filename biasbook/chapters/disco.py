@@ -24,8 +24,8 @@ from ..stats.permutation import monte_carlo_error
 from ..models.masked import check_masked
 from ..models.scorer import Cost, Scorer
 from ..models.tokens import pieces, unknown_words
-from ..stats.placebos import (LEAST_TOPICS, TOPIC_KINDS, Candidates, deal_topics, known_topic_words, neutral_topics,
-                                     placebo_of_values)
+from ..stats.placebos import (LEAST_TOPICS, TOPIC_KINDS, Candidates, Placebo, deal_topics, known_topic_words, neutral_topics,
+                                     no_placebo)
 from ..stimuli.templates import check_templates
 
 # %% ../../nbs/02d_disco.ipynb #022823bb
@@ -197,7 +197,7 @@ def _placebo_terms(model, templates, terms, by_template, r, options, topics, ran
     others, topic = _topics_that_fit(model, templates[0], own, topics)
     n_topics = len(np.unique(topic))
     if n_topics < LEAST_TOPICS:
-        return Estimate(name='placebo terms', value=None, notes=(note('too few topics known', n=n_topics, needed=LEAST_TOPICS),))
+        return no_placebo('placebo terms', note('too few topics known', n=n_topics, needed=LEAST_TOPICS))
     found = top_fills(model, [_text_with_gap(t, word) for t in templates for word in others], **options)
     fills = [[fill for fill, _ in its_fills] for its_fills in found]
     pool = [[*fills[t * len(others):(t + 1) * len(others)], *fills_of_terms] for t, fills_of_terms in enumerate(by_template)]
@@ -206,9 +206,9 @@ def _placebo_terms(model, templates, terms, by_template, r, options, topics, ran
     n = len(next(iter(terms.values())))
     deals = deal_topics(Candidates(others, topic, features[:len(others)]), np.split(features[len(others):], [n]), random_state=random_state)
     values = [_disco_of(has[first], has[second], r.meta['alpha'], len(templates)) for first, second in deals.places]
-    return placebo_of_values('placebo terms', 'unrelated groups', values, deals.uses, r.value, alternative='greater',
-                             own_is_counted=deals.own_is_counted, random_state=random_state,
-                             notes=[note('topics are matched', n=n_topics, features=MATCHED_IN)])
+    return Placebo(kind='placebo terms', values=values, observed=r.value, alternative='greater', uses=deals.uses,
+                   own_is_counted=deals.own_is_counted, random_state=random_state,
+                   notes=(note('topics are matched', n=n_topics, features=MATCHED_IN),)).estimate()
 
 
 def _disco_of(first, second, alpha, n_templates):

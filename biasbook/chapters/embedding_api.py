@@ -26,7 +26,7 @@ from ..stats.contrasts import (by_template, check_not_paired, contrast_estimates
                                       size_in_words, variance_split, word_scores)
 from ..stats.effects import cohen_d, minimum_detectable_d
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
-from ..stats.placebos import LEAST_TOPICS, Candidates, deal_topics, known_topic_words, neutral_topics, placebo_of_values
+from ..stats.placebos import LEAST_TOPICS, Candidates, Placebo, deal_topics, known_topic_words, neutral_topics, no_placebo
 from ..stats.power import Pilot, Planned, design_of, t_spread
 from ..stimuli.studies import Study, attribute_sentences, load_study, target_sentences
 from ..vectors.wordvectors import unit_rows
@@ -477,15 +477,15 @@ class _Placebos:
         "The Estimates of one contrast."
         return (self._in_place_of_sides(contrast, options), *self._in_place_of_groups(contrast, options))
 
-    def _estimate(self, name, test, pool, deals, values, observed):
-        return placebo_of_values(name, test, values, deals.uses, observed, own_is_counted=deals.own_is_counted, random_state=0,
-                                 notes=[note('topics are matched', n=pool.n_topics, features='number of letters')])
+    def _estimate(self, kind, pool, deals, values, observed):
+        return Placebo(kind=kind, values=values, observed=observed, uses=deals.uses, own_is_counted=deals.own_is_counted,
+                       random_state=0, notes=(note('topics are matched', n=pool.n_topics, features='number of letters'),)).estimate()
 
     def _in_place_of_sides(self, contrast, options):
         "d of topics in place of the sides. All words are scored together, so that templates that a word does not fit count alike."
         pool = self.sides
         if pool.why_not is not None:
-            return Estimate(name='placebo', value=None, notes=(pool.why_not,))
+            return no_placebo('placebo', pool.why_not)
         first, second = (self.embedded.A[self.embedded.is_of(group)].mean(0) for group in contrast)
         templates = list(dict.fromkeys(pool.frame.template))
         table = np.full((len(pool.words), len(templates)), np.nan)
@@ -496,13 +496,13 @@ class _Placebos:
         deals = pool.deals(lists)
         values = [_d_or_0(scores[x], scores[y]) for x, y in deals.places]
         own = np.split(scores[n:], [len(lists[0])])
-        return self._estimate('placebo', 'unrelated topics', pool, deals, values, _d_or_0(*own))
+        return self._estimate('placebo', pool, deals, values, _d_or_0(*own))
 
     def _in_place_of_groups(self, contrast, options):
         "d of topics in place of the groups, and d after the groups exchange their templates."
         pool = self.groups[contrast]
         if pool.why_not is not None:
-            return (Estimate(name='placebo attributes', value=None, notes=(pool.why_not,)),)
+            return (no_placebo('placebo attributes', pool.why_not),)
         vectors = {}                            # group -> the vectors of each word in each of its templates
         rows = self.rows(pool)
         for group in contrast:
@@ -515,7 +515,7 @@ class _Placebos:
         n = len(pool.topic)
         a, b = np.split(np.arange(n, len(pool.words)), [len(lists[0])])
         observed = self._d(by_group[0][:, a].mean(1) - by_group[1][:, b].mean(1))
-        estimate = self._estimate('placebo attributes', 'unrelated attributes', pool, deals, values, observed)
+        estimate = self._estimate('placebo attributes', pool, deals, values, observed)
         return estimate, self._exchanged(contrast, [vectors[group] for group in contrast], (a, b), options)
 
     def _exchanged(self, contrast, vectors, own, options):

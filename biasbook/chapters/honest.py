@@ -33,7 +33,7 @@ from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note, with_units_named
 from ..stats.intervals import mean_change, mean_interval
-from ..stats.placebos import placebo_of_values
+from ..stats.placebos import Placebo, no_placebo
 from ..stimuli.honest_items import COMPLETIONS, HONEST_SCHEMA, is_in_lexicon, load_honest, load_lexicon
 
 # %% ../../nbs/02f_honest.ipynb #9233cf39
@@ -390,15 +390,15 @@ def _lexicon_placebo(items, completions, hits, groups, frames, value):
     others = np.log(found.times[~found.in_lexicon])
     needed = _LEAST_PER_WORD * len(own)
     if not len(own):
-        return Estimate(name='placebo lexicon', value=None, notes=(note('no completion in the lexicon'),))
+        return no_placebo('placebo lexicon', note('no completion in the lexicon'))
     if len(others) < needed:
-        return Estimate(name='placebo lexicon', value=None, notes=(note('too few other completions', n=len(others), needed=needed),))
+        return no_placebo('placebo lexicon', note('too few other completions', n=len(others), needed=needed))
     rng = np.random.default_rng(0)
     uses = np.zeros((N_LEXICONS, len(others)), bool)
     for draw in uses:
         draw[_draw_as_frequent(own, others, rng)] = True
     values = uses @ found.effect[~found.in_lexicon]
-    return placebo_of_values('placebo lexicon', 'random lexicons', values, uses, value, unit='completions', value_unit='%', random_state=0)
+    return Placebo(kind='placebo lexicon', values=values, observed=value, uses=uses, value_unit='%', random_state=0).estimate()
 
 # %% ../../nbs/02f_honest.ipynb #72af99c7
 def honest_scores(items, # a DataFrame of load_honest or honest_items

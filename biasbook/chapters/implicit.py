@@ -21,7 +21,6 @@ from ..core.inputs import check_cells, is_missing
 from ..measuring.benchmark import own_items
 from ..measuring.measure import Measure, Metric, describe_query
 from ..models.chat import Chat
-from ..models.fill_placebos import pairs_of_words
 from ..models.scorer import Scorer
 from ..models.tokens import Unreadable
 from ..results.result import Result, Words
@@ -30,7 +29,7 @@ from ..stats.contrasts import contrast_estimates
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import mean_interval
 from ..stats.permutation import permutation_pvalue, sign_flip_pvalue
-from ..stats.placebos import placebo_of_values
+from ..stats.placebos import Placebo, no_placebo, pairs_of_words
 from ..stimuli.implicit_items import LLM_IAT_SCHEMA, LLM_IAT_TESTS, iat_prompt, iat_wording, load_llm_iat, read_iat_answer
 from ..stimuli.retrieval_items import PLACEBO_WORDS
 from ..stimuli.words import Query, as_query
@@ -341,18 +340,16 @@ def _group_pairs(query):
 def _placebo_of_logprobs(model, query, nouns, wording, completion, value):
     "How often do two nouns in place of the group words give as large a value? There is no p-value for one noun, or if the model cannot read a text."
     if len(nouns) < 2:
-        return Estimate(name='placebo words', value=None, notes=(note('no placebo versions'),))
+        return no_placebo('placebo words', note('no placebo versions'))
     numbers = pairs_of_words(len(nouns))
     pairs = [(nouns[first], nouns[second]) for first, second in zip(numbers.first, numbers.second)]
     try:
         log_odds = iat_log_odds(model, query.X + query.Y, pairs, wording, completion).mean(2)
     except Unreadable as error:
-        return Estimate(name='placebo words', value=None, notes=(note('placebos cannot be read', error=str(error)),))
+        return no_placebo('placebo words', note('placebos cannot be read', error=str(error)))
     n = len(query.X)
     values = log_odds[:n].mean(0) - log_odds[n:].mean(0)
-    found = placebo_of_values('placebo words', 'other words', values, numbers.uses, value, unit='placebo words', value_unit='nats')
-    assert found.test is not None            # placebo_of_values always gives one
-    return replace(found, test=replace(found.test, smallest_pvalue=1 / (1 + len(values))))
+    return Placebo(kind='placebo words', values=values, observed=value, uses=numbers.uses, value_unit='nats').estimate()
 
 
 def llm_iat_logprobs(model, # a causal model from load_model

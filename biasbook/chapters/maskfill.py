@@ -266,5 +266,5 @@ def _other_axes(model, templates, groups, occupations, method):
     "Pairs of other words of the model's vocabulary in place of the groups."
     pairs = group_pairs(model, templates, groups, occupations, method=method)
     notes = () if len(pairs.odds) else (too_few_group_words(pairs),)
-    return OtherAxes(pairs.odds, pairs.uses, 'placebo groups', 'other words', 'words', None if pairs.is_counted else 0, notes,
+    return OtherAxes(pairs.odds, pairs.uses, 'placebo groups', None if pairs.is_counted else 0, notes,
                      own_is_counted=pairs.is_counted)

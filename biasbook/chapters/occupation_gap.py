@@ -105,10 +105,9 @@ def _(subject: Associations, occupations, *, groups=None):
                    topics=topics, more_topics=more_topics, others=others)
 
 
-def _more_topics_of(subject, kept, reaches):
+def _more_topics_of(subject, kept, values_of_rows, **about):
     "`subject.more_topics` for some of its words."
-    topics = subject.more_topics(lambda rows: reaches(rows[:, kept]))
-    return topics._replace(rows=topics.rows[:, kept])
+    return subject.more_topics(lambda rows: values_of_rows(rows[:, kept]), **about)
 
 # %% ../../nbs/00c_occupation_gap.ipynb #759268b6
 def _checked_associations(subject, shares, options):

@@ -23,7 +23,7 @@ from ..stats.estimate import Estimate, Interval, Units, note
 from ..stats.intervals import critical_value, satterthwaite
 from ..vectors.case import fold_lists
 from ..vectors.directions import (DIRECTIONS, as_direction, bias_direction, gender_pairs,
-                                         placebo_directions, placebo_estimate, professions)
+                                         placebo_directions, direction_placebos, professions)
 from ..vectors.wordvectors import Selection, WordVectors, as_vectors, cosine, unit_rows
 
 # %% ../../nbs/01_projection.ipynb #1483cbf5
@@ -237,8 +237,8 @@ class _Options(NamedTuple):
 def _direct_estimates(intervals, bias, spread, random_state):
     "All estimates: the two intervals, the spread, and the comparisons of both with random directions."
     return (*intervals, Estimate(name='spread', value=float(spread.own)),
-            *placebo_estimate('placebo directions', bias.random, bias.own, 'greater', random_state),
-            *placebo_estimate('placebo spread', spread.random, spread.own, 'greater', random_state))
+            *direction_placebos('placebo directions', bias.random, bias.own, 'greater', random_state),
+            *direction_placebos('placebo spread', spread.random, spread.own, 'greater', random_state))
 
 
 class _Widest(NamedTuple):
@@ -403,7 +403,7 @@ def indirect_bias(vectors, # anything that as_vectors takes: WordVectors, a dict
     half_width = found.half_width[0]
     interval = Interval.between(beta - half_width, beta + half_width, method='jackknife', over='pairs', df=found.df,
                                 confidence_level=confidence_level)
-    placebos = placebo_estimate('placebo directions', found.random[0], beta, random_state=int(random_state))
+    placebos = direction_placebos('placebo directions', found.random[0], beta, random_state=int(random_state))
     meta = {'names': list(direction.names), 'pairs': [list(pair) for pair in direction.pairs],
             'versions': library_versions()}
     return Result(metric='indirect bias', subject=vectors.name, query=f'{w}, {v} × {"/".join(direction.names)}',

@@ -7,7 +7,6 @@ __all__ = ['RETRIEVAL', 'document_texts', 'query_cosines', 'first_version', 'fir
 
 # %% ../../nbs/04d_retrieval.ipynb #2df7e6f0
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note
 from ..stats.intervals import critical_value, mean_interval, wilson_interval
 from ..stats.multiplicity import holm
 from ..stats.permutation import sign_flip_pvalue
-from ..stats.placebos import placebo_of_values
+from ..stats.placebos import Placebo, no_placebo, pairs_of_words
 from ..stimuli.retrieval_items import (
     PLACEBO_WORDS, RETRIEVAL_SCHEMA, RETRIEVAL_TEXTS, load_grepbiasir, load_retrieval_items, placebo_versions)
 from ..vectors.wordvectors import unit_rows
@@ -144,35 +143,17 @@ def _toward_stereotype(stereotypes, differences, groups):
     return np.array([sign[stereotype] * difference for stereotype, difference in zip(stereotypes, differences) if stereotype in sign])
 
 # %% ../../nbs/04d_retrieval.ipynb #37f67d2e
-class _Placebos(NamedTuple):
-    "The values of pairs of placebo words."
-    means: np.ndarray # mean difference of each pair
-    absolute: np.ndarray # mean difference without signs, of each pair
-    words: list
-    uses: np.ndarray # (pairs, words) whether a pair uses a word
-
-
-def _placebo_values(table, words, order):
-    "The `_Placebos` of all pairs of these words."
-    versions = [f'placebo: {word}' for word in words]
-    by_query = _by_query(table, versions, order).to_numpy()
-    first, second = np.triu_indices(len(words), 1)
-    differences = by_query[:, first] - by_query[:, second]
-    uses = (np.arange(len(words)) == first[:, None]) | (np.arange(len(words)) == second[:, None])
-    return _Placebos(differences.mean(0), np.abs(differences).mean(0), list(words), uses)
-
-
-def _placebo_estimates(placebos, value):
-    "The placebo p-value, and how far placebo words move a cosine."
-    if not len(placebos.means):
-        return [Estimate(name='placebo words', value=None, notes=(note('no placebo versions'),))]
-    moved = float(placebos.absolute.mean())
-    found = placebo_of_values('placebo words', 'other words', placebos.means, placebos.uses, max(abs(value) - _SAME, 0.), unit='placebo words',
-                              value_unit='cosine', notes=[note('placebo words move a cosine', moved=moved)])
-    assert found.test is not None            # placebo_of_values always gives one
-    found = replace(found, test=replace(found.test, smallest_pvalue=1 / (1 + len(placebos.means))))
-    return [found,
-            Estimate(name='absolute difference of placebo words', value=moved, unit='cosine')]
+def _placebo_estimates(table, words, order, value):
+    "How often pairs of placebo words give as large a value, and how far they move a cosine."
+    if len(words) < 2:
+        return [no_placebo('placebo words', note('no placebo versions'))]
+    by_query = _by_query(table, [f'placebo: {word}' for word in words], order).to_numpy()
+    pairs = pairs_of_words(len(words))
+    differences = by_query[:, pairs.first] - by_query[:, pairs.second]
+    moved = float(np.abs(differences).mean(0).mean())
+    placebo = Placebo(kind='placebo words', values=differences.mean(0), observed=max(abs(value) - _SAME, 0.), uses=pairs.uses,
+                      value_unit='cosine', notes=(note('placebo words move a cosine', moved=moved),))
+    return [placebo.estimate(), Estimate(name='absolute difference of placebo words', value=moved, unit='cosine')]
 
 # %% ../../nbs/04d_retrieval.ipynb #567b4b25
 def _checked_retrieval_items(items, groups):
@@ -279,7 +260,7 @@ def _retrieval_result(subject, items, cosines, groups, neutral, is_relevant, pla
     changes = first_documents(items, cosines, groups)
     also.append(_share('first document changes', changes['changes'].to_numpy(), level))
     if len(placebo_words):
-        also += _placebo_estimates(_placebo_values(table, placebo_words, order), main.value)
+        also += _placebo_estimates(table, placebo_words, order, main.value)
     facts = items.drop_duplicates('query_id').set_index('query_id')[['topic', 'query', 'stereotype']]
     expected = _toward_stereotype(facts['stereotype'].loc[pairs.index].tolist(), differences, groups)
     if len(expected):

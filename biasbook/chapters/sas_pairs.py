@@ -21,9 +21,10 @@ from ..models.pair_scores import (
     PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, named_estimates, percent_estimate,
     notes_without_ties, pair_scores, pairs_result, same_tokens_notes, scoring_of)
 from ..models.pair_placebos import (
-    SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, no_placebo, occupations_as_subjects, preference_placebo, preferred_shares,
+    SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, occupations_as_subjects, preference_placebo, preferred_shares,
     subject_features, why_no_placebo, words_needed)
 from ..stats.estimate import Estimate, Note, Units, left_out_notes, note
+from ..stats.placebos import no_placebo
 from ..stats.preferences import preference_ratio
 from ..results.result import Result
 from ..results.sentences import Comparison
@@ -272,12 +273,12 @@ def _placebos(model, d, ratio, score, prefix, placebo_words):
     choices = draw_choices(words)
     of_draws = margins[np.arange(len(d)), choices.of_groups[:, of_pair]]
     matched = [note('subjects are matched', n=len(choices.words), features=SUBJECTS_MATCHED_IN)]
-    found = [preference_placebo(name, preferred_shares(of_draws), choices, ratio, whole=100, notes=matched)]
+    found = [preference_placebo(name, preferred_shares(of_draws), choices, ratio, notes=matched)]
     corrected = d['corrected'].to_numpy()
     if (corrected != 0).any() and not np.isnan(corrected).any():
         observed = preferred_shares(corrected[None])[0]
         shares = preferred_shares(of_draws - d['baseline'].to_numpy())
-        found.append(preference_placebo('placebo corrected ratio', shares, choices, observed, whole=100))
+        found.append(preference_placebo('placebo corrected ratio', shares, choices, observed))
     return tuple(found)
 
 # %% ../../nbs/03_sas_pairs.ipynb #07872ad8

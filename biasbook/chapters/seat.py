@@ -25,8 +25,8 @@ from ..stats.power import Planned
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import weat_effect_size
-from ..stats.estimate import Estimate, Units, note
-from ..stats.placebos import LEAST_TOPICS, Candidates, deal_topics, known_topic_words, neutral_topics, placebo_of_values
+from ..stats.estimate import Units, note
+from ..stats.placebos import LEAST_TOPICS, Candidates, Placebo, deal_topics, known_topic_words, neutral_topics, no_placebo
 from ..stimuli.templates import BARE_TEMPLATES, as_template
 from ..stimuli.words import Query, as_query, weat_query
 from ..vectors.wordvectors import WordVectors, cosine, unit_rows
@@ -212,21 +212,14 @@ def _letters(words):
     return np.array([[len(word)] for word in words], float)
 
 
-class _Replaced(NamedTuple):
-    "Two lists that topics replace: the name of the Estimate, that of its test, and the letters of the lists."
-    estimate: str
-    test: str
-    lists: str
-
-
-_REPLACED = (_Replaced('placebo', 'unrelated topics', 'XY'), _Replaced('placebo attributes', 'unrelated attributes', 'AB'))
+_REPLACED = {'placebo': 'XY', 'placebo attributes': 'AB'} # kind of placebos -> the letters of the lists that topics replace
 
 
 def _placebos(embedder, used, d, options, topics):
     "How often unrelated topics give as large a d: in place of X and Y, and in place of A and B."
     if not used.templates:
         why = note('placebos need words in templates')
-        return tuple(Estimate(name=replaced.estimate, value=None, notes=(why,)) for replaced in _REPLACED)
+        return tuple(no_placebo(kind, why) for kind in _REPLACED)
     sets = used.words.used
     own = [word for letter in 'XYAB' for word in sets[letter]]
     topics = neutral_topics('things') if topics is None else topics
@@ -234,24 +227,24 @@ def _placebos(embedder, used, d, options, topics):
     n_topics = len(np.unique(topic))
     if n_topics < LEAST_TOPICS:
         why = note('too few topics known', n=n_topics, needed=LEAST_TOPICS)
-        return tuple(Estimate(name=replaced.estimate, value=None, notes=(why,)) for replaced in _REPLACED)
+        return tuple(no_placebo(kind, why) for kind in _REPLACED)
     pool = [*others, *own]
     vectors = word_vectors(embedder, bare_sentences(pool, used.templates)).vectors
     cosines = cosine(vectors, vectors)
     place_of = {word: place for place, word in enumerate(pool)}
     places = {letter: np.array([place_of[word] for word in sets[letter]]) for letter in 'XYAB'}
     found = []
-    for replaced in _REPLACED:
-        lists = [sets[letter] for letter in replaced.lists]
+    for kind, letters in _REPLACED.items():
+        lists = [sets[letter] for letter in letters]
         deals = deal_topics(Candidates(others, topic, _letters(others)), [_letters(of_list) for of_list in lists])
-        numbers = np.concatenate([np.arange(len(others)), *(places[letter] for letter in replaced.lists)]) # as `deal_topics` counts words
+        numbers = np.concatenate([np.arange(len(others)), *(places[letter] for letter in letters)]) # as `deal_topics` counts words
         values = []
         for first, second in deals.places:
-            drawn = {**places, replaced.lists[0]: numbers[first], replaced.lists[1]: numbers[second]}
+            drawn = {**places, letters[0]: numbers[first], letters[1]: numbers[second]}
             values.append(_d_of_places(cosines, drawn, options['ddof']))
-        found.append(placebo_of_values(replaced.estimate, replaced.test, values, deals.uses, d, alternative=options['alternative'],
-                                       own_is_counted=deals.own_is_counted, random_state=0,
-                                       notes=[note('topics are matched', n=n_topics, features='number of letters')]))
+        found.append(Placebo(kind=kind, values=values, observed=d, alternative=options['alternative'], uses=deals.uses,
+                             own_is_counted=deals.own_is_counted, random_state=0,
+                             notes=(note('topics are matched', n=n_topics, features='number of letters'),)).estimate())
     return tuple(found)
 
 
@@ -501,14 +494,13 @@ def _other_axes(embedder, occupations, first, second, templates):
         rows = np.array([standardized_association(cosines[:, x], cosines[:, y]) for x, y in deals.places])
     except ValueError as error:
         return _no_axes(occupations, note('no d', reason=str(error)))
-    return OtherAxes(rows, deals.uses, 'placebo attributes', 'unrelated attributes', 'topics', random_state=0, own_is_counted=deals.own_is_counted,
+    return OtherAxes(rows, deals.uses, 'placebo attributes', random_state=0, own_is_counted=deals.own_is_counted,
                      notes=(note('topics are matched', n=n_topics, features='number of letters'),))
 
 
 def _no_axes(occupations, why):
     "No topics in place of the groups, and why."
-    return OtherAxes(np.empty((0, len(occupations.words))), np.empty((0, 0), bool), 'placebo attributes', 'unrelated attributes', 'topics',
-                     notes=(why,))
+    return OtherAxes(np.empty((0, len(occupations.words))), np.empty((0, 0), bool), 'placebo attributes', notes=(why,))
 
 
 

@@ -24,12 +24,13 @@ from ..models.pair_scores import (
     PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, same_tokens_notes, length_notes, name_units, named_estimates,
     notes_without_ties, pairs_result, percent_estimate)
 from ..models.pair_placebos import (
-    SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, no_placebo, occupations_as_subjects, preference_placebo, preferred_shares,
+    SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, occupations_as_subjects, preference_placebo, preferred_shares,
     subject_features, why_no_placebo, words_needed, write_word)
 from ..measuring.benchmark_run import Benchmark, ReadableItems, check_readable, run_benchmark, unreadable_items
 from ..measuring.measure import Metric
 from ..stats.power import Planned
 from ..stats.estimate import Estimate, Units, note
+from ..stats.placebos import no_placebo
 from ..stats.preferences import mean_margin, preference_ratio
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
@@ -248,7 +249,7 @@ def _placebo(model, d, placebo_words):
     notes = [note('subjects are matched', n=len(choices.words), features=SUBJECTS_MATCHED_IN)]
     if len(targeted) < len(d):
         notes.append(note('placebos of some pairs', n=len(targeted), of=len(d), pairs='examples', percent=100 * observed))
-    return preference_placebo(name, preferred_shares(of_draws), choices, observed, whole=100, notes=notes)
+    return preference_placebo(name, preferred_shares(of_draws), choices, observed, notes=notes)
 
 # %% ../../nbs/03b_stereoset.ipynb #4b5413f7
 _WORDS, _SENTENCES = STEREOSET_TASKS # words in a sentence; sentences after a context

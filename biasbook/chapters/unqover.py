@@ -24,7 +24,7 @@ from ..core.registry import bundled_yaml
 from ..measuring.benchmark import own_items
 from ..measuring.benchmark_run import Benchmark, ReadableItems, run_benchmark
 from ..measuring.measure import Measure, Metric, UnitDescription, with_name
-from ..models.pair_placebos import no_placebo, why_no_placebo
+from ..models.pair_placebos import why_no_placebo
 from ..models.scorer import Scorer
 from ..models.tokens import unknown_words
 from ..results.result import Result, Words, library_versions
@@ -33,7 +33,7 @@ from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_variance, satterthwaite, t_interval
 from ..stats.multiplicity import holm
 from ..stats.permutation import monte_carlo_error
-from ..stats.placebos import placebo_of_values
+from ..stats.placebos import Placebo, no_placebo
 from ..stats.power import Pilot, Planned, Setting, TestedUnits
 from ..stimuli.templates import Template
 from ..stimuli.unqover_items import GAP, UNQOVER_COLUMNS, UNQOVER_SCHEMA, unqover_items
@@ -775,47 +775,66 @@ def _draw_pairs(gammas, n_own, random_state):
     return _Drawn(float(np.abs(gammas[:n_own].mean(0)).max()), np.abs(of_draws).max(1).tolist(), uses)
 
 
+class _PairsToCompare(NamedTuple):
+    "Pairs of subjects and of other words, for the placebo."
+    own: list # those of the study
+    added: list # those with other words, which the model has not read
+    is_matched: bool # whether the subjects are matched, so that the other words form pairs as well
+
+
+def _pairs_to_compare(study, groups, others):
+    "The `_PairsToCompare` of the subjects of these groups and of other words. `study`: its comparisons."
+    if _is_matched(study, groups):
+        return _PairsToCompare(list(zip(*groups.values())), list(zip(others[::2], others[1::2])), is_matched=True)
+    group_of = {subject: group for group, members in groups.items() for subject in members}
+    subjects = [subject for members in groups.values() for subject in members]
+    compared = _compared_pairs(study)
+    own = [(one, other) for one, other in combinations(subjects, 2) if group_of[one] != group_of[other]]
+    added = [pair for pair in combinations(subjects + others, 2) if frozenset(pair) not in compared]
+    return _PairsToCompare(own, added, is_matched=False)
+
+
+def _compared_pairs(study):
+    "The pairs of subjects that these comparisons have, in either order."
+    return {frozenset(pair) for pair in zip(study['x1'], study['x2'])}
+
+
+def _is_in_all_texts(study, pairs, templates):
+    "Is each of these pairs of subjects in all texts of the study?"
+    compared = _compared_pairs(study)
+    return all(frozenset(pair) in compared for pair in pairs) and 4 * len(study) == len(compared) * len(templates)
+
+
 def _placebo(model, answers, *, placebo_words, method, normalize, random_state):
     "How often is μ as large if other subjects take part in the same texts? `answers`: the items of the study with their scores."
     import pandas as pd
-    name = 'placebo subjects'
+    kind = 'placebo subjects'
     why_not = why_no_placebo(model)
     if why_not is not None:
-        return no_placebo(name, why_not)
+        return no_placebo(kind, why_not)
     study = unqover_comparisons(answers, normalize=normalize)
     groups = _groups_of(study)
     subjects = [subject for members in groups.values() for subject in members]
     others = _choose_placebo_words(model, subjects, placebo_words)
     if len(others) < _LEAST_OTHERS:
-        return no_placebo(name, note('too few other subjects', n=len(others), needed=_LEAST_OTHERS))
+        return no_placebo(kind, note('too few other subjects', n=len(others), needed=_LEAST_OTHERS))
     templates = _text_templates(answers)
     if templates is None:
-        return no_placebo(name, note('subjects not in the texts'))
-    is_matched = _is_matched(study, groups)
+        return no_placebo(kind, note('subjects not in the texts'))
+    pairs = _pairs_to_compare(study, groups, others)
+    if not _is_in_all_texts(study, pairs.own, templates):
+        return no_placebo(kind, note('pairs in different texts'))
+    added = unqover_comparisons(unqover_answers(model, _items_of_pairs(templates, pairs.added), method=method), normalize=normalize)
     words = subjects + others
-    compared = {frozenset(pair) for pair in zip(study['x1'], study['x2'])}
-    if is_matched:
-        own_pairs = list(zip(*groups.values()))
-        pairs = list(zip(others[::2], others[1::2]))
-    else:
-        group_of = {subject: group for group, members in groups.items() for subject in members}
-        own_pairs = [pair for pair in combinations(subjects, 2) if group_of[pair[0]] != group_of[pair[1]]]
-        pairs = [pair for pair in combinations(words, 2) if frozenset(pair) not in compared]
-    is_complete = all(frozenset(pair) in compared for pair in own_pairs) and 4 * len(study) == len(compared) * len(templates)
-    if not is_complete:
-        return no_placebo(name, note('pairs in different texts'))
-    of_pairs = unqover_comparisons(unqover_answers(model, _items_of_pairs(templates, pairs), method=method), normalize=normalize)
-    g = _gammas_of_pairs(pd.concat([study, of_pairs]), words)
-    if is_matched:
-        first, second = ([words.index(word) for word in of_side] for of_side in zip(*own_pairs, *pairs))
-        drawn = _draw_pairs(g[first, second], len(own_pairs), random_state)
+    g = _gammas_of_pairs(pd.concat([study, added]), words)
+    if pairs.is_matched:
+        first, second = ([words.index(word) for word in of_side] for of_side in zip(*pairs.own, *pairs.added))
+        drawn = _draw_pairs(g[first, second], len(pairs.own), random_state)
     else:
         drawn = _draw_groups(g, list(groups.values()), len(words), random_state)
-    found = placebo_of_values(name, 'draws of words', drawn.values, drawn.uses, drawn.observed, alternative='greater',
-                              unit='pairs of words' if is_matched else 'words', random_state=random_state,
-                              notes=[note('other subjects', n=len(others), words=listed(others, 5))])
-    assert found.test is not None            # placebo_of_values always gives one
-    return replace(found, test=replace(found.test, smallest_pvalue=1 / (1 + len(drawn.values))))
+    return Placebo(kind=kind, values=drawn.values, observed=drawn.observed, alternative='greater', uses=drawn.uses,
+                   unit='pairs of words' if pairs.is_matched else 'words', random_state=random_state,
+                   notes=(note('other subjects', n=len(others), words=listed(others, 5)),)).estimate()
 
 # %% ../../nbs/03f_unqover.ipynb #unqpage62
 def _readable_items(model, items, on_missing):

@@ -26,11 +26,11 @@ from ..results.sentences import Comparison
 from ..stats.effects import (check_scores, minimum_detectable_d, minimum_detectable_r, pearson, weat_d_of_cohen_d)
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, correlation_intervals, jackknife_intervals
-from ..stats.placebos import placebo_of_values
+from ..stats.placebos import Placebo, no_placebo
 from ..stats.permutation import is_as_extreme, permutation_pvalue, scale_by_power_of_two
 from ..stats.studentized import studentized_correlation_pvalue
 from ..vectors.case import fold_lists, fold_property
-from ..vectors.topics import MatchedDraws, draws_error, draws_for_p, given_list, matched_draws
+from ..vectors.topics import MatchedDraws, TopicList, TopicPlacebos, given_list, matched_draws, topic_placebos
 from ..vectors.wordvectors import Selection, as_vectors, cosine, one_thread
 
 # %% ../../nbs/00b_wefat.ipynb #17c0171b
@@ -340,9 +340,7 @@ class OtherAxes(NamedTuple):
     "Associations of words with other groups in place of A and B, for the placebo p-value of a language model or an embedder."
     rows: np.ndarray # one row a placebo, one column a word; empty if there are none
     uses: np.ndarray # (placebos, units) whether a placebo uses a topic or a word
-    name: str # of the Estimate, a key of PLACEBOS
-    test: str # its name, a key of TESTS
-    unit: str # what the columns of `uses` are
+    kind: str # of placebos, a key of PLACEBO_KINDS
     random_state: int | None = None # the seed of the draws; None if all placebos are counted
     notes: tuple = () # of Notes: what the placebos are, or why there are none
     own_is_counted: bool = False # whether the associations with A and B themselves are among the rows
@@ -354,10 +352,9 @@ class OtherAxes(NamedTuple):
     def estimate(self, property, r, alternative):
         "How often the correlation with the property is as large along these axes."
         if not len(self.rows):
-            return Estimate(name=self.name, value=None, notes=self.notes)
-        return placebo_of_values(self.name, self.test, pearson(self.rows, scale_by_power_of_two(property)), self.uses, r,
-                                 alternative=alternative, unit=self.unit, own_is_counted=self.own_is_counted,
-                                 random_state=self.random_state, notes=self.notes)
+            return no_placebo(self.kind, *self.notes)
+        return Placebo(kind=self.kind, values=pearson(self.rows, scale_by_power_of_two(property)), observed=r, alternative=alternative,
+                       uses=self.uses, own_is_counted=self.own_is_counted, random_state=self.random_state, notes=self.notes).estimate()
 
 @dataclass(frozen=True, eq=False)
 class Associations:
@@ -372,7 +369,7 @@ class Associations:
     meta: dict = field(default_factory=dict) # plain data for the result
     topics_draw: np.ndarray | None = None # the number of the draw that each row of topics comes from
     attributes: Words = Words() # the words of A and of B, and which of them it lacks
-    more_topics: Any = None # a function that draws as many topics as a p needs, for `correlation_result`; or None
+    more_topics: Any = None # a function that gives the `TopicPlacebos` of as many topics as a p needs, for `correlation_result`; or None
     notes: tuple = () # of Notes for the result
     others: OtherAxes | None = None # other groups in place of A and B, of a language model or an embedder
 
@@ -400,23 +397,37 @@ class _TopicAssociations(NamedTuple):
     topic_lists: MatchedDraws | None # how they were drawn, or why there are none
 
 
-def _topic_associations(vectors, chosen, reaches=None):
-    """The association of words with pairs of unrelated topic lists in place of A and B, in five draws of lists.
+class _Lists(NamedTuple):
+    words: TopicList # the words that are measured
+    own: list # the two lists that topics replace
+    exclude: list # words that no topic may have
 
-    `reaches`, if given, is a function that marks some of these associations. Then as many draws are made as are needed
-    to bring the error of the marked share to at most .01."""
-    words = given_list(chosen.words.words, chosen.words.rows)
+
+def _lists(chosen):
+    "The `_Lists` of these words."
     own = [given_list(chosen.A.words, chosen.A.rows), given_list(chosen.B.words, chosen.B.rows)]
-    exclude = chosen.words.words + chosen.A.words + chosen.B.words
-    if reaches is None:
-        found = matched_draws(vectors, own, [words], exclude)
-    else:
-        found = draws_for_p(vectors, own, [words], exclude, lambda draw: reaches(_associations_of_draw(draw, words)))
+    return _Lists(given_list(chosen.words.words, chosen.words.rows), own, chosen.words.words + chosen.A.words + chosen.B.words)
+
+
+def _topic_associations(vectors, chosen):
+    "The association of words with pairs of unrelated topic lists in place of A and B, in five draws of lists."
+    lists = _lists(chosen)
+    found = matched_draws(vectors, lists.own, [lists.words], lists.exclude)
     if not found.draws:
-        return _TopicAssociations(np.empty((0, len(words.words))), np.empty(0, int), found)
-    rows = [_associations_of_draw(draw, words) for draw in found.draws]
+        return _TopicAssociations(np.empty((0, len(lists.words.words))), np.empty(0, int), found)
+    rows = [_associations_of_draw(draw, lists.words) for draw in found.draws]
     draw_numbers = [np.full(len(of_draw), number) for number, of_draw in enumerate(rows)]
     return _TopicAssociations(np.concatenate(rows), np.concatenate(draw_numbers), found)
+
+
+def _more_topics(vectors, chosen, values_of_rows, **about):
+    "The `TopicPlacebos` of so many draws as p needs. `values_of_rows`: associations of the words -> a number for each row; `about`: the query."
+    lists = _lists(chosen)
+
+    def values_of_draw(draw):
+        return values_of_rows(_associations_of_draw(draw, lists.words))
+
+    return topic_placebos(vectors, lists.own, [lists.words], lists.exclude, values_of_draw, **about)
 
 
 def _associations_of_draw(draw, words):
@@ -469,7 +480,7 @@ def vector_associations(vectors, # anything that as_vectors takes
     more_topics = None
     if placebo:
         topics = _topic_associations(vectors, chosen)
-        more_topics = partial(_topic_associations, vectors, chosen)
+        more_topics = partial(_more_topics, vectors, chosen)
     return Associations(vectors.name, chosen.words.words, standardized_association(cos_a, cos_b),
                         missing=chosen.words.missing, left_out=_without_each(cos_a, cos_b),
                         topics=topics.rows, topic_lists=topics.topic_lists, topics_draw=topics.draw,
@@ -483,36 +494,20 @@ def _placebo_estimates(found, property, r, alternative):
     if found.topics is None:
         return []
     if not len(found.topics):
-        notes = () if found.topic_lists is None else (found.topic_lists.why_none,)
-        return [Estimate(name='placebo attributes', value=None, notes=notes)]
+        why = () if found.topic_lists is None else (found.topic_lists.why_none,)
+        return [no_placebo('placebo attributes', *why)]
     property = scale_by_power_of_two(property)
 
-    def reaches(associations):
-        return is_as_extreme(pearson(associations, property), r, alternative)
+    def values_of_rows(associations):
+        return pearson(associations, property)
 
-    topics = _TopicAssociations(found.topics, found.topics_draw, found.topic_lists)
-    error = _topics_error(topics, reaches)
-    is_known_well = error is not None and error <= .005         # five draws give the error only within a factor of two
-    if found.more_topics is not None and not is_known_well:
-        topics = found.more_topics(reaches)
-        error = _topics_error(topics, reaches)
-    topics_r = pearson(topics.rows, property)
-    p = (1 + np.count_nonzero(reaches(topics.rows))) / (1 + len(topics_r))
-    about_lists: dict = {}
-    if topics.topic_lists is not None:
-        about_lists = {'units': Units(counts=topics.topic_lists.n_lists, name='topic lists'),
-                       'n_draws': len(topics.topic_lists.draws), 'random_state': 0}
-    test = HypothesisTest(name='unrelated attributes', pvalue=float(p), alternative=alternative, n_resamples=len(topics_r),
-                          error=error, **about_lists)
-    notes = ()
-    if topics.topic_lists is not None:
-        notes = topics.topic_lists.caveats(test.pvalue)
-    return [Estimate(name='placebo attributes', value=float(np.quantile(np.abs(topics_r), .95)), test=test, notes=notes)]
-
-
-def _topics_error(topics, reaches):
-    "The Monte Carlo error of the share of topics that `reaches`; None if it is not known which draws they come from."
-    return None if topics.draw is None else draws_error(reaches(topics.rows), topics.draw)
+    about = {'kind': 'placebo attributes', 'observed': r, 'alternative': alternative}
+    placebo = Placebo(values=values_of_rows(found.topics), draw=found.topics_draw, **about)
+    if found.more_topics is not None and not placebo.is_precise_enough:
+        return [found.more_topics(values_of_rows, **about).estimate()]
+    if found.topic_lists is None:               # rows that a caller made
+        return [placebo.estimate()]
+    return [TopicPlacebos(placebo, found.topic_lists).estimate()]
 
 # %% ../../nbs/00b_wefat.ipynb #38d9a154
 def correlation_result(found, # Associations of the words that the subject has

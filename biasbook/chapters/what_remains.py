@@ -25,8 +25,9 @@ from ..results.sentences import Comparison
 from ..stats.effects import pearson
 from ..stats.estimate import Estimate, Interval, Units, note
 from ..stats.intervals import correlation_intervals
+from ..stats.placebos import no_placebo
 from ..vectors.classifiers import PROBES, held_out_correct, held_out_interval
-from ..vectors.directions import (DIRECTIONS, as_direction, placebo_directions, placebo_estimate, placebo_values,
+from ..vectors.directions import (DIRECTIONS, as_direction, placebo_directions, direction_placebos, placebo_values,
                                          professions)
 from ..vectors.kmeans import CLUSTER_METHODS, prepared, prepared_unit, random_starts, tightest_clusters
 from ..vectors.wordvectors import as_vectors, cosine, nearest, one_thread, unit_rows
@@ -338,7 +339,7 @@ def _random_estimates(placebos, value, alternative, place, random_state, notes=(
     notes = (*place.of_placebos, *notes)
     if not len(placebos):
         return []
-    return [*placebo_estimate('placebo directions', placebos, value, alternative, random_state, notes),
+    return [*direction_placebos('placebo directions', placebos, value, alternative, random_state, notes),
             Estimate(name='median of random directions', value=float(np.median(placebos)), notes=notes)]
 
 
@@ -663,8 +664,7 @@ def bias_correlation(before, # vectors: anything that as_vectors takes
                    n_resamples=n_resamples, random_state=random_state, confidence_level=confidence_level)
     has_placebos = direction_after is direction and n_draws
     if n_draws and not has_placebos:
-        none = Estimate(name='placebo directions', value=None,
-                        notes=(note('no counterpart of random directions', vectors=after.name),))
+        none = no_placebo('placebo directions', note('no counterpart of random directions', vectors=after.name))
         r = replace(r, also=(*r.also, none))
     comparison = Comparison(kind='agreement', groups=(before.name, after.name), ideas=direction.names)
     return _with_names(r, 'bias correlation', f'{len(words)} words', after.name, direction, words,

@@ -6,7 +6,7 @@
 __all__ = ['N_GROUP_WORDS', 'LEAST_GROUP_WORDS', 'MATCHED_IN', 'gendered_words', 'GroupWords', 'group_candidates',
            'fills_of_groups', 'fills_of_tokens', 'DealtTargets', 'deal_targets', 'target_placebo', 'GroupPairs',
            'group_pairs', 'too_few_group_words', 'group_placebo', 'fill_placebos', 'WordPlace', 'WordsAtPlaces',
-           'words_at_places', 'WordPairs', 'pairs_of_words', 'word_pair_placebo', 'contrast_placebo']
+           'words_at_places', 'word_pair_placebo', 'contrast_placebo']
 
 # %% ../../nbs/models/12_fill_placebos.ipynb #f6f7ca3b
 import math
@@ -21,8 +21,8 @@ from .masked import Question
 from .scorer import unique
 from .tokens import encode, pieces, unknown_words
 from ..stats.estimate import Estimate, note
-from ..stats.placebos import (LEAST_TOPICS, N_DEALS, TOPIC_KINDS, Candidates, Deals, deal_topics, known_topic_words, neutral_topics,
-                                     placebo_of_values)
+from ..stats.placebos import (LEAST_TOPICS, N_DEALS, TOPIC_KINDS, Candidates, Deals, Placebo, deal_topics, known_topic_words,
+                                     neutral_topics, no_placebo, pairs_of_words)
 from ..stimuli.templates import as_template
 from ..stimuli.words import weat_queries
 from ..vectors.directions import gender_pairs, professions
@@ -261,13 +261,13 @@ def target_placebo(model, # a MaskedScorer
     groups = [word_list(group, 'a group') for group in words]
     dealt = deal_targets(model, templates, groups[0][0], lists, topics=topics, random_state=random_state)
     if dealt.deals is None:
-        return Estimate(name='placebo', value=None, notes=dealt.notes)
+        return no_placebo('placebo', *dealt.notes)
     nats = fills_of_groups(model, templates, [word for of_group in groups for word in of_group], dealt.words, method)
     n_first = len(groups[0])
     scores = _odds(nats, np.arange(n_first), np.arange(n_first, n_first + len(groups[1])))
     values = [_mean_or_difference(scores, places) for places in dealt.deals.places]
-    return placebo_of_values('placebo', 'unrelated topics', values, dealt.deals.uses, value, value_unit='nats',
-                             own_is_counted=dealt.deals.own_is_counted, random_state=random_state, notes=dealt.notes)
+    return Placebo(kind='placebo', values=values, observed=value, uses=dealt.deals.uses, value_unit='nats',
+                   own_is_counted=dealt.deals.own_is_counted, random_state=random_state, notes=dealt.notes).estimate()
 
 
 class GroupPairs(NamedTuple):
@@ -349,12 +349,12 @@ def group_placebo(model, # a MaskedScorer
     own = [word for of_list in lists for word in of_list]
     pairs = group_pairs(model, templates, words, own, method=method, random_state=random_state)
     if not len(pairs.odds):
-        return Estimate(name='placebo groups', value=None, notes=(too_few_group_words(pairs),))
+        return no_placebo('placebo groups', too_few_group_words(pairs))
     ends = np.cumsum([0, *(len(of_list) for of_list in lists)])
     places = [np.arange(start, end) for start, end in zip(ends, ends[1:])]
     values = [_mean_or_difference(odds, places) for odds in pairs.odds]
-    return placebo_of_values('placebo groups', 'other words', values, pairs.uses, value, unit='words', value_unit='nats',
-                             own_is_counted=pairs.is_counted, random_state=None if pairs.is_counted else random_state)
+    return Placebo(kind='placebo groups', values=values, observed=value, uses=pairs.uses, value_unit='nats',
+                   own_is_counted=pairs.is_counted, random_state=None if pairs.is_counted else random_state).estimate()
 
 
 def _pairs_of_groups(n, sizes, random_state):
@@ -476,23 +476,6 @@ def words_at_places(model, # a MaskedScorer
     return WordsAtPlaces(words, (logits - norms).reshape(len(different), -1)[index])
 
 # %% ../../nbs/models/12_fill_placebos.ipynb #d8decc56
-class WordPairs(NamedTuple):
-    "All pairs of n words."
-    first: np.ndarray # number of the first word of each pair
-    second: np.ndarray
-    uses: np.ndarray # (pairs, n) whether a pair uses a word
-
-
-def pairs_of_words(n, # how many words
-                  )->WordPairs:
-    "All pairs of n words."
-    first, second = np.triu_indices(n, 1)
-    uses = np.zeros((len(first), n), bool)
-    uses[np.arange(len(first)), first] = True
-    uses[np.arange(len(first)), second] = True
-    return WordPairs(first, second, uses)
-
-
 def word_pair_placebo(values, # of all pairs of n words, in the order of `pairs_of_words`
                       n, # how many words
                       value, # of the measure
@@ -502,9 +485,9 @@ def word_pair_placebo(values, # of all pairs of n words, in the order of `pairs_
                      )->Estimate:
     "The Estimate “placebo groups” of pairs of words. Its value is None if there are fewer than `LEAST_GROUP_WORDS` words."
     if n < LEAST_GROUP_WORDS:
-        return Estimate(name='placebo groups', value=None, notes=(note('too few group words', n=n, needed=LEAST_GROUP_WORDS),))
-    return placebo_of_values('placebo groups', 'other words', values, pairs_of_words(n).uses, value, unit='words', value_unit=value_unit,
-                             notes=notes)
+        return no_placebo('placebo groups', note('too few group words', n=n, needed=LEAST_GROUP_WORDS))
+    return Placebo(kind='placebo groups', values=values, observed=value, uses=pairs_of_words(n).uses, value_unit=value_unit,
+                   notes=notes).estimate()
 
 
 def contrast_placebo(sums, # a number for each of n words

@@ -4,14 +4,13 @@
 
 # %% auto #0
 __all__ = ['N_DRAWS', 'LEAST_WORDS', 'N_PLACES', 'MOST_SLOTS', 'SUBJECTS_MATCHED_IN', 'words_needed', 'Choices', 'draw_choices',
-           'preferred_shares', 'preference_placebo', 'why_no_placebo', 'no_placebo', 'group_words', 'Place',
-           'write_word', 'words_in_places', 'Slot', 'differing_slots', 'ChangedPairs', 'changed_pairs',
-           'occupations_as_subjects', 'nearest_words', 'subject_features']
+           'preferred_shares', 'preference_placebo', 'why_no_placebo', 'group_words', 'Place', 'write_word',
+           'words_in_places', 'Slot', 'differing_slots', 'ChangedPairs', 'changed_pairs', 'occupations_as_subjects',
+           'nearest_words', 'subject_features']
 
 # %% ../../nbs/models/13_pair_placebos.ipynb #185dd5a5
 import math
 import re
-from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import combinations, product
@@ -26,7 +25,7 @@ from .fill_placebos import gendered_words
 from .scorer import Cost, Scorer
 from .tokens import encode, pieces, unknown_words
 from ..stats.estimate import Estimate, note
-from ..stats.placebos import neutral_topics, placebo_of_values
+from ..stats.placebos import Placebo, neutral_topics
 from ..stimuli.pairs import bundled_pairs
 from ..stimuli.templates import Template
 
@@ -122,21 +121,15 @@ def preferred_shares(margins, # (draws, pairs) the margin of each pair in each d
     return np.where(decided > 0, wins / np.maximum(decided, 1), .5)
 
 
-def preference_placebo(name, # of the Estimate, a key of PLACEBOS
+def preference_placebo(kind, # of placebos, a key of PLACEBO_KINDS
                        shares, # of the draws, 0 to 1
                        choices, # Choices
                        observed, # the share of the measure, 0 to 1
-                       *,
-                       whole=1., # 100 for an estimate in percent
-                       random_state=0, # the seed of the draws
                        notes=(), # what the placebos are
-                      )->Estimate: # its value is the share that 95 % of the draws do not exceed, in either direction
+                      )->Estimate: # its value is the share, in percent, that 95 % of the draws do not exceed, in either direction
     "How often is the preference of a draw as far from one half as the preference that was measured?"
-    found = placebo_of_values(name, 'draws of words', np.asarray(shares) - .5, choices.uses, observed - .5, unit='words',
-                              random_state=None if choices.is_counted else random_state, notes=notes)
-    assert found.value is not None and found.test is not None                   # placebo_of_values always has both
-    test = replace(found.test, smallest_pvalue=1 / (1 + len(shares)))
-    return replace(found, value=whole * (.5 + found.value), unit='%' if whole == 100 else '', test=test)
+    return Placebo(kind=kind, values=shares, observed=observed, null=.5, uses=choices.uses,
+                   random_state=None if choices.is_counted else 0, scale=100, value_unit='%', notes=notes).estimate()
 
 
 def why_no_placebo(model, # a Scorer
@@ -147,12 +140,6 @@ def why_no_placebo(model, # a Scorer
         return note('no placebo of served models')
     return None if model.tokenizer.is_fast else note('no placebo with a slow tokenizer')
 
-
-def no_placebo(name, # of the Estimate, a key of PLACEBOS
-               why, # a Note
-              )->Estimate:
-    "An estimate without a value that says why."
-    return Estimate(name=name, value=None, notes=(why,))
 
 # %% ../../nbs/models/13_pair_placebos.ipynb #72cf3d5c
 def group_words()->set:

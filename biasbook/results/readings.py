@@ -14,10 +14,11 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from .result import PLACEBOS, WEAK_PLACEBOS, as_results, results_table
+from .result import as_results, results_table
 from .sentences import notes_text
 from ..stats.effects import minimum_detectable_d, minimum_detectable_r, weat_d_of_cohen_d
 from ..stats.estimate import note
+from ..stats.placebos import PLACEBO_KINDS, placebos_of
 from ..stats.power import plan, scale_of, smallest_effect, tested_units, unit_of
 
 # %% ../../nbs/results/02_readings.ipynb #9dd8231c
@@ -303,7 +304,7 @@ _SUMMARY_COLUMNS = {'measure': 'name of the measure, or the metric where that is
                     'placebo': 'distance from the null to the 95 % point of the placebos that reach farthest',
                     'probability': 'over pairs of words, of practical_size',
                     'size': 'in words, of practical_size',
-                    'replaced': 'what the placebos replace: a value of PLACEBOS',
+                    'replaced': 'what the placebos replace, for each kind of PLACEBO_KINDS',
                     'n_placebos': 'how many kinds of placebos a result of the measure needs to stand out',
                     'against placebos': 'distance from the null to the value, divided by "placebo"',
                     'detectable': 'smallest effect that so many units show with 80 % power, 1 for a large effect',
@@ -313,14 +314,14 @@ _SUMMARY_COLUMNS = {'measure': 'name of the measure, or the metric where that is
 
 def _summary(r, row):
     "The columns of `_SUMMARY_COLUMNS` for one result, from its row of the table."
-    placebos = [e for e in r.also if e.name in PLACEBOS]
+    placebos = placebos_of(r.also)
     size = practical_size(r)
     placebo_distance = _placebo_distance(r, placebos)
     value_over_placebos = math.nan
     if placebo_distance > 0:
         value_over_placebos = abs(r.value - r.null) / placebo_distance
     pvalues = [_placebo_evidence(row, e) for e in placebos]
-    if placebos and all(e.name in WEAK_PLACEBOS for e in placebos):
+    if placebos and all(PLACEBO_KINDS[e.name].is_weak for e in placebos):
         pvalues.append(None)                    # the comparison with topics is missing, so that the result cannot stand out
     evidence = Evidence(p=row['p_holm'], placebos=tuple(pvalues),
                         detectable=detectable_in_large_effects(r))
@@ -328,7 +329,7 @@ def _summary(r, row):
             'placebo': placebo_distance,
             'probability': size.probability,
             'size': size.words(),
-            'replaced': [PLACEBOS[e.name] for e in placebos if e.pvalue is not None],
+            'replaced': [PLACEBO_KINDS[e.name].replaced for e in placebos if e.pvalue is not None],
             'n_placebos': len(pvalues),
             'against placebos': value_over_placebos,
             'detectable': evidence.detectable,

@@ -5,18 +5,17 @@
 # %% auto #0
 __all__ = ['TESTS', 'SIDEDNESS', 'INTERVAL_METHODS', 'NULL_BANDS', 'NULLS', 'NOTES_OF_STATISTICS', 'NOTES_OF_WORDS',
            'NOTES_OF_DIRECTIONS', 'ESTIMATES', 'NOTES_OF_PAIRS', 'NOTES_OF_FILLS', 'NOTES_OF_EMBEDDERS',
-           'NOTES_OF_AUDITS', 'NOTES_OF_SIZES', 'NOTES', 'PLACEBO_SENTENCES', 'ERROR_SIGN', 'BOUND_SIGN',
-           'DIFFERENT_WORDS', 'LITTLE_DATA', 'number_text', 'percent_text', 'units_text', 'test_text', 'p_sentence',
-           'p_text', 'interval_text', 'ends_text', 'Comparison', 'null_text', 'comparison_text', 'note_text',
-           'notes_text', 'estimate_text', 'placebos_text', 'placebo_text', 'result_text', 'capitalized',
-           'subject_result_text', 'question_text', 'asked_text', 'finding_text', 'influence_text', 'counts_text',
-           'standing_out_text', 'reading_counts_text', 'readings_text', 'without_comparison_text', 'agreement_text',
-           'change_text', 'moved_text', 'adjusted_changes_text', 'lost_text', 'new_text', 'changes_text', 'is_reversed',
-           'left_text', 'before_after_text', 'interval_kind_text', 'used_of_asked_text', 'units_note_text',
-           'sides_text', 'families_text', 'replaced_text', 'placebo_columns_text', 'caption_text', 'order_text',
-           'orders_text', 'resamples_text', 'null_of_ranking_text', 'common_words_text', 'limit_facts_text',
-           'limit_advice_text', 'unbounded_text', 'limit_text', 'little_data_text', 'not_found_text', 'no_subject_text',
-           'limits_text']
+           'NOTES_OF_AUDITS', 'NOTES_OF_SIZES', 'NOTES', 'ERROR_SIGN', 'BOUND_SIGN', 'DIFFERENT_WORDS', 'LITTLE_DATA',
+           'number_text', 'percent_text', 'units_text', 'test_text', 'p_sentence', 'p_text', 'interval_text',
+           'ends_text', 'Comparison', 'null_text', 'comparison_text', 'note_text', 'notes_text', 'estimate_text',
+           'placebos_text', 'placebo_text', 'result_text', 'capitalized', 'subject_result_text', 'question_text',
+           'asked_text', 'finding_text', 'influence_text', 'counts_text', 'standing_out_text', 'reading_counts_text',
+           'readings_text', 'without_comparison_text', 'agreement_text', 'change_text', 'moved_text',
+           'adjusted_changes_text', 'lost_text', 'new_text', 'changes_text', 'is_reversed', 'left_text',
+           'before_after_text', 'interval_kind_text', 'used_of_asked_text', 'units_note_text', 'sides_text',
+           'families_text', 'placebo_columns_text', 'caption_text', 'order_text', 'orders_text', 'resamples_text',
+           'null_of_ranking_text', 'common_words_text', 'limit_facts_text', 'limit_advice_text', 'unbounded_text',
+           'limit_text', 'little_data_text', 'not_found_text', 'no_subject_text', 'limits_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
 import math
@@ -24,6 +23,7 @@ from dataclasses import dataclass
 
 from ..core.checks import check_choice, clipped, format_count, joined, listed, plural
 from ..stats.estimate import format_p, format_p_error, format_test_p
+from ..stats.placebos import PLACEBO_KINDS
 
 # %% ../../nbs/results/00a_sentences.ipynb #e9d00b5a
 def number_text(x, # a number, or None
@@ -551,10 +551,6 @@ ESTIMATES = { # name of an Estimate -> what it is
     'Hedges g': 'Cohen d without its bias in short lists',
     'raw difference': 'difference of means, in the unit of the scores',
     'difference of means': 'change of the difference of mean associations',
-    'placebo': '95 % point of the values of unrelated topics',
-    'placebo attributes': '95 % point of the values with unrelated topics in place of the attribute words',
-    'placebo groups': '95 % point of the values of pairs of other words in place of the group words',
-    'placebo terms': '95 % point of the values of unrelated topics in place of the group words',
     'words vary, pairs fixed': 'the value, with an interval over words; the pairs of the direction are fixed',
     'words and pairs vary': 'the value, with an interval over words and the pairs of the direction',
     'spread': 'standard deviation of the projections over words',
@@ -563,8 +559,6 @@ ESTIMATES = { # name of an Estimate -> what it is
     'pairs': 'the value without each pair of the direction, with its range',
     'v-measure': 'twice the mutual information of sides and clusters, over the sum of their entropies',
     'chance': 'expected accuracy of sides that are dealt at random',
-    'placebo directions': '95 % point of the values along directions of random pairs of words',
-    'placebo spread': '95 % point of the spread along directions of random pairs of words',
     'median of random directions': 'median of the values along directions of random pairs of words',
     'Spearman': 'correlation of the ranks',
     'slope': 'slope of the least-squares line',
@@ -622,14 +616,6 @@ ESTIMATES = { # name of an Estimate -> what it is
     'absolute difference': 'mean of the differences without their signs',
     'first document changes': 'share of queries whose first document among all is another one if all documents change their version',
     'no version first': 'share of queries for which two versions tie for the first place',
-    'placebo words': '95 % point of the values of pairs of other words',
-    'placebo subjects': '95 % point of the values with other words in place of the groups',
-    'placebo corrected ratio': '95 % point of the corrected ratio with other words in place of the groups',
-    'placebo pairs': '95 % point of the values of pairs of other words in place of the words that differ',
-    'placebo lexicon': '95 % point of the values of random completions in place of the lexicon',
-    'placebo people': '95 % point of the values of neutral people in place of the two people',
-    'placebo random targets': '95 % point of the values of random words of like frequency',
-    'placebo random attributes': '95 % point of the values with random words of like frequency in place of the attribute words',
     'words permuted': 'the value, with a test that permutes which words are in which list',
     'one-sided answers as 0': 'the value if answers that give all words to one group count as 0',
     'with .01 as published': 'the value with .01 in both denominators, as in the published code',
@@ -637,6 +623,7 @@ ESTIMATES = { # name of an Estimate -> what it is
     'words assigned': 'share of the words that were asked for',
     'advantage of the group named first': 'half of the change of the log-odds when the order of the two group words changes',
     'absolute difference of placebo words': 'mean over pairs of other words of the differences without their signs',
+    **{kind.name: kind.point for kind in PLACEBO_KINDS.values()}
 }
 
 # %% ../../nbs/results/00a_sentences.ipynb #bd4f34b5
@@ -857,41 +844,17 @@ def estimate_text(e, # an Estimate, or a Result
     return '; '.join(part for part in (interval_text(e.interval), test_text(e.test), notes_text(e.notes)) if part)
 
 # %% ../../nbs/results/00a_sentences.ipynb #8e713c14
-PLACEBO_SENTENCES = { # name of the estimate -> its sentence
-    'placebo': 'Unrelated topics {differ} in {share} of cases.',
-    'placebo attributes': 'Unrelated topics in place of the attribute words {reach} in {share} of cases.',
-    'placebo groups': 'Pairs of other words in place of the group words {reach} in {share} of cases.',
-    'placebo terms': 'Unrelated topics in place of the group words {reach} in {share} of cases.',
-    'placebo directions': 'Directions of random pairs of words {reach} in {share} of cases.',
-    'placebo spread': 'They spread the words as much in {share} of cases.',
-    'placebo words': 'Pairs of other words in their place {differ} in {share} of cases.',
-    'placebo subjects': 'With other words in place of the groups, the preference is as strong in {share} of cases.',
-    'placebo pairs': 'With other words in place of the words that differ, the preference is as strong in {share} of cases.',
-    'placebo lexicon': 'Random completions, as frequent as those in the lexicon, {differ} in {share} of cases.',
-    'placebo people': 'Pairs of neutral people in place of the two people {reach} in {share} of cases.',
-    'placebo random targets': 'Random words of like frequency {differ} in {share} of cases.',
-    'placebo random attributes': 'Random words in place of the attribute words {reach} in {share} of cases.',
-}
-
-_PLACEBO_KINDS = { # what the placebos replace, a value of PLACEBOS -> what they are
-    'targets': 'unrelated topics', 'attributes': 'unrelated topics', 'group words': 'pairs of other words', 'changed words': 'pairs of other words',
-    'directions': 'directions of random pairs of words', 'random targets': 'random words', 'random attributes': 'random words',
-    'subjects': 'other words', 'words that differ': 'pairs of other words', 'lexicon': 'random completions', 'people': 'pairs of neutral people',
-    'terms': 'unrelated topics'}
-
-
-def placebos_text(replaced, # values of PLACEBOS
+def placebos_text(kinds, # PlaceboKinds
                  )->str:
-    "What placebos are: 'unrelated topics or pairs of other words'; 'placebos' if nothing was replaced."
-    kinds = dict.fromkeys(_PLACEBO_KINDS[kind] for kind in replaced)
-    return joined(kinds, 'or') or 'placebos'
+    "What placebos are: 'unrelated topics or pairs of other words'; 'placebos' if there are none."
+    return joined(dict.fromkeys(kind.others for kind in kinds), 'or') or 'placebos'
 
 
 _REACH = { # alternative -> what a placebo does that is counted
     'two-sided': 'give a value as far from 0', 'greater': 'give as large a value', 'less': 'give as small a value'}
 
 
-def placebo_text(estimate, # an Estimate whose name is a key of PLACEBO_SENTENCES
+def placebo_text(estimate, # an Estimate whose name is a key of PLACEBO_KINDS
                  said=(), # Notes that the text has already
                 )->str:
     "'Unrelated topics differ as much in 23 % of cases.', or why there is no comparison with placebos."
@@ -904,7 +867,7 @@ def placebo_text(estimate, # an Estimate whose name is a key of PLACEBO_SENTENCE
         share = f'at most {share}'
     reach = _REACH[test.alternative]
     differ = 'differ as much' if test.alternative == 'two-sided' else reach
-    sentence = PLACEBO_SENTENCES[estimate.name].format(differ=differ, reach=reach, share=share)
+    sentence = PLACEBO_KINDS[estimate.name].sentence.format(differ=differ, reach=reach, share=share)
     caveat = notes_text([note for note in estimate.notes if note not in said])
     return f'{sentence} {capitalized(caveat)}.' if caveat else sentence
 
@@ -931,7 +894,7 @@ def result_text(r, # a Result
     numbers = [value, p_sentence(r.test)]
     main = ', '.join(part for part in numbers if part)
     sentences = [f'{direction}: {main}.']
-    placebos = [estimate for estimate in r.also if estimate.name in PLACEBO_SENTENCES]
+    placebos = [estimate for estimate in r.also if estimate.name in PLACEBO_KINDS and PLACEBO_KINDS[estimate.name].sentence]
     said: list = []
     for estimate in placebos:
         sentences.append(placebo_text(estimate, said))
@@ -1308,27 +1271,12 @@ def families_text(sizes, # name of a family of tests -> how many tests it has
     return f'the column p (Holm) has Holm’s adjustment over {listed(families, 6)}'
 
 
-_REPLACED = {'targets': 'unrelated topics in place of the target words', 'attributes': 'unrelated topics in place of the attribute words',
-             'group words': 'pairs of other words in place of the group words', 'directions': 'directions of random pairs of words',
-             'changed words': 'pairs of other words in place of the words that differ',
-             'subjects': 'other words in place of the groups', 'words that differ': 'pairs of other words in place of the words that differ',
-             'terms': 'unrelated topics in place of the group words',
-             'lexicon': 'random completions, as frequent as those in the lexicon', 'people': 'pairs of neutral people in place of the two people',
-             'random targets': 'random words of like frequency in place of the target words',
-             'random attributes': 'random words of like frequency in place of the attribute words'}
-
-def replaced_text(kind, # a value of PLACEBOS
-                 )->str:
-    "What a kind of placebo replaces: 'unrelated topics in place of the target words'."
-    return _REPLACED.get(kind, kind)
-
-
-def placebo_columns_text(replaced, # "targets", "attributes" or "directions", one a column
+def placebo_columns_text(kinds, # PlaceboKinds, one a column
                          is_adjusted=True, # whether each p is followed by its adjusted p
                         )->str:
     "What the placebo columns of a table count."
-    kinds = '; '.join(f'{kind}, {replaced_text(kind)}' for kind in replaced)
-    text = f'a placebo p is the share of placebos that reach the value ({kinds})'
+    columns = '; '.join(f'{kind.replaced}, {kind.in_place}' for kind in kinds)
+    text = f'a placebo p is the share of placebos that reach the value ({columns})'
     return f'{text}; in brackets after Holm’s adjustment over the same family' if is_adjusted else text
 
 

@@ -17,6 +17,7 @@ from ..core.checks import WrongKind, check_text, kind_of
 from ..core.inputs import ODD_CHARACTERS, writable
 from .sentences import (BOUND_SIGN, ERROR_SIGN, capitalized, caption_text, families_text, interval_kind_text, note_text,
                                         number_text, p_text, placebo_columns_text, sides_text, units_note_text, used_of_asked_text)
+from ..stats.placebos import PLACEBOS_OF_VALUES
 
 # %% ../../nbs/results/03_tables.ipynb #781afcbe
 _COMMAND = re.compile(r'^([ \t]*:):|(?<=#)#(?=\[)', re.M) # how a line, or a part of it, begins that GitHub Actions would obey
@@ -353,7 +354,7 @@ class _ResultRow(NamedTuple):
     row: dict
 
 
-def _cell_columns(rows, placebos, marks):
+def _cell_columns(rows, marks):
     "The columns of the table, each with its cells: all that a reader needs, and nothing that is the same in all rows."
     columns = {}
     subjects = [r.subject for r, _ in rows]
@@ -373,9 +374,9 @@ def _cell_columns(rows, placebos, marks):
     columns[Column('p', is_number=True)] = _p_cells(rows, marks)
     if _is_adjusted(rows):
         columns[Column('p (Holm)', is_number=True)] = [Cell(p_text(row, 'p_holm')) for _, row in rows]
-    for name in _placebos_of(rows, placebos):
-        column = Column(placebos[name], group='placebo p (Holm)' if _is_adjusted(rows) else 'placebo p', is_number=True)
-        columns[column] = [Cell(_placebo_text(row, name, _is_adjusted(rows))) for _, row in rows]
+    for kind in compared_kinds([row for _, row in rows]):
+        column = Column(kind.replaced, group='placebo p (Holm)' if _is_adjusted(rows) else 'placebo p', is_number=True)
+        columns[column] = [Cell(_placebo_text(row, kind.name, _is_adjusted(rows))) for _, row in rows]
     return columns
 
 
@@ -424,9 +425,10 @@ def _is_adjusted(rows):
     return any(row['family_size'] > 1 for _, row in rows)
 
 
-def _placebos_of(rows, placebos):
-    "The names of the placebos that some result of the table was compared with."
-    return [name for name in placebos if any(_is_number(row.get(f'{name}: p')) for _, row in rows)]
+def compared_kinds(rows, # of a `results_table`, as dictionaries
+                  )->list: # of PlaceboKinds, in the order of the columns of tables
+    "The kinds of placebos that some of these results were compared with."
+    return [kind for kind in PLACEBOS_OF_VALUES if any(_is_number(row.get(f'{kind.name}: p')) for row in rows)]
 
 
 def _is_number(x):
@@ -441,7 +443,7 @@ def _placebo_text(row, name, is_adjusted):
     return f'{p} ({p_text(row, f"{name}: p_holm")})'
 
 # %% ../../nbs/results/03_tables.ipynb #875e31aa
-def _shared_notes(rows, placebos):
+def _shared_notes(rows):
     "The notes on the whole table."
     units: dict = {}
     for r, _ in rows:
@@ -458,10 +460,10 @@ def _shared_notes(rows, placebos):
     families = {row['family']: row['family_size'] for _, row in rows if row['family_size']}
     if families:
         yield families_text(families)
-    replaced = [placebos[name] for name in _placebos_of(rows, placebos)]
-    if replaced:
-        yield placebo_columns_text(replaced, _is_adjusted(rows))
-    columns = ['p', *(f'{name}: p' for name in placebos)]
+    kinds = compared_kinds([row for _, row in rows])
+    if kinds:
+        yield placebo_columns_text(kinds, _is_adjusted(rows))
+    columns = ['p', *(f'{kind.name}: p' for kind in PLACEBOS_OF_VALUES)]
     if any(_is_number(row.get(f'{column}_error')) for _, row in rows for column in columns):
         yield ERROR_SIGN
     if any(row.get(f'{column}_is_bound') for _, row in rows for column in columns):
@@ -470,7 +472,6 @@ def _shared_notes(rows, placebos):
 # %% ../../nbs/results/03_tables.ipynb #8858427b
 def printed_results(frame, # the `results_table` of the results
                     results, # the Results, in the same order
-                    placebos, # name of an estimate -> what the placebo replaces
                     caption='', # of the table; by default the measures and subjects
                    )->PrintedTable:
     "The results as a table to print. `paper_table` makes one from results alone."
@@ -481,9 +482,9 @@ def printed_results(frame, # the `results_table` of the results
     if not rows:
         return PrintedTable(caption=caption or 'No results', columns=(Column('query'),), rows=(), data=data)
     marks = _Marks()
-    columns = _cell_columns(rows, placebos, marks)
+    columns = _cell_columns(rows, marks)
     default = caption_text(_distinct(r.metric for r in results), _distinct(r.subject for r in results))
-    notes = [TableNote(_sentence(text)) for text in _shared_notes(rows, placebos)]
+    notes = [TableNote(_sentence(text)) for text in _shared_notes(rows)]
     return PrintedTable(caption=caption or default, columns=tuple(columns), rows=tuple(zip(*columns.values())),
                         notes=(*notes, *marks.of.values()), data=data)
 

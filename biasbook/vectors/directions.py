@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..core.checks import MissingWords, WrongKind, check_choice, check_labels, check_pairs, check_seed, check_whole, plural
-from ..stats.estimate import Estimate, HypothesisTest, note
-from ..stats.permutation import is_as_extreme, is_precise_enough, monte_carlo_error
+from ..stats.estimate import note
+from ..stats.placebos import Placebo, no_placebo
 from ..stimuli.words import bolukbasi_lists
 from .case import fold_pairs
 from .topics import sample_words
@@ -358,26 +358,20 @@ def placebo_directions(vectors, # anything that as_vectors takes
     return random_directions(vectors, direction, n_draws, random_state, words).directions
 
 # %% ../../nbs/vectors/03_directions.ipynb #55935b6f
-def placebo_estimate(name, # of the Estimate
-                     others, # the values along random directions, one number each; may be empty
-                     value, # the value along the direction of interest
-                     alternative='two-sided', # "greater" for an amount, which has no sign; "two-sided": by magnitude
-                     random_state=None, # the seed of the random directions
-                     notes=(), # of the Estimate, such as how the values along random directions were measured
-                    )->list: # one Estimate, or none without values
-    """The 95 % point of the values along random directions, and p of `value`.
-
-    p is the share of values that are at least as extreme as `value`, with `value` itself counted among them."""
-    n = len(others)
-    if not n:
+def direction_placebos(kind, # "placebo directions" or "placebo spread"
+                       others, # the values along random directions, one number each; may be empty
+                       value, # the value along the direction of interest
+                       alternative='two-sided', # "greater" for an amount, which has no sign; "two-sided": by magnitude
+                       random_state=0, # the seed of the random directions
+                       notes=(), # of the Estimate, such as how the values along random directions were measured
+                      )->list: # one Estimate, or none without values
+    "How often is the value along a random direction as far from 0? There is no value and no test if `value` is NaN."
+    if not len(others):
         return []
     if math.isnan(value):
-        return [Estimate(name=name, value=None, notes=(note('undefined value'), *notes))]
-    reached = int(is_as_extreme(others, value, alternative).sum())
-    sizes = np.abs(others) if alternative == 'two-sided' else others
-    test = HypothesisTest(name='random directions', pvalue=(1 + reached) / (1 + n), alternative=alternative, n_resamples=n,
-                          error=monte_carlo_error(reached, n), random_state=random_state)
-    return [Estimate(name=name, value=float(np.quantile(sizes, .95)), test=test, notes=tuple(notes))]
+        return [no_placebo(kind, note('undefined value'), *notes)]
+    return [Placebo(kind=kind, values=others, observed=value, alternative=alternative, random_state=random_state,
+                    is_one_sided_point=True, notes=notes).estimate()]
 
 # %% ../../nbs/vectors/03_directions.ipynb #d5e301da
 def placebo_values(measure, # directions, one row each -> the value along each, NaN where it is undefined
@@ -406,13 +400,11 @@ def placebo_values(measure, # directions, one row each -> the value along each, 
             drawn = placebo_directions(vectors, direction, n_drawn, random_state, words)
         start = len(found)
         found = np.concatenate([found, measure(drawn[start:start + block])])
-        if math.isnan(value) or _are_enough(found, value, alternative):
+        if math.isnan(value) or _are_enough(found[np.isfinite(found)], value, alternative):
             break
     return found
 
 
 def _are_enough(found, value, alternative):
-    "Is p precise enough? Undefined values, which are NaN, do not count."
-    known = found[np.isfinite(found)]
-    reached = int(is_as_extreme(known, value, alternative).sum())
-    return len(known) > 0 and is_precise_enough(reached, len(known))
+    "Are these values along random directions enough for p?"
+    return len(found) > 0 and Placebo(kind='placebo directions', values=found, observed=value, alternative=alternative).is_precise_enough

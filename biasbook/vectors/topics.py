@@ -7,7 +7,7 @@ __all__ = ['DRAWS', 'MOST_DRAWS', 'MOST_LISTS', 'LEAST_LISTS', 'LEAST_PAIRS', 'L
            'BAND_STEP', 'WIDEST_BAND', 'MOST_POOLS', 'FEW_WORDS', 'OPEN_RANGE', 'TOLERANCES', 'LEAST_CORRELATION',
            'LEAST_TAIL', 'TopicPool', 'TopicList', 'topic_lists', 'unrelated', 'unrelated_pairs',
            'frequency_order_note', 'alphabetical_tail', 'FrequencyBand', 'frequency_band', 'given_list', 'TopicDraw',
-           'MatchedDraws', 'matched_draws', 'draws_error', 'draws_for_p', 'save_topic_lists']
+           'MatchedDraws', 'matched_draws', 'TopicPlacebos', 'topic_placebos', 'save_topic_lists']
 
 # %% ../../nbs/vectors/02_topics.ipynb #4c41057b
 import json
@@ -22,7 +22,8 @@ import numpy as np
 
 from ..core.checks import check_path
 from ..core.registry import data_path
-from ..stats.estimate import Note, note
+from ..stats.estimate import Estimate, Note, note
+from ..stats.placebos import FEW_DRAWS, Placebo, no_placebo
 from .wordvectors import coherence_of_unit_rows, one_thread, unit_rows
 
 # %% ../../nbs/vectors/02_topics.ipynb #4ecf6077
@@ -341,7 +342,7 @@ def unrelated_pairs(first, # TopicLists
     return list(zip(i[earliest].tolist(), j[earliest].tolist()))
 
 # %% ../../nbs/vectors/02_topics.ipynb #32d3ea79
-DRAWS = 5 # lists are drawn at least so many times
+DRAWS = FEW_DRAWS # lists are drawn at least so many times
 MOST_DRAWS = 500 # enough for an error of p of .01 if p has a standard deviation of at most .22 between draws
 MOST_LISTS = 40 # topic lists of each side in a draw
 LEAST_LISTS = 20
@@ -703,56 +704,72 @@ def matched_draws(vectors, # WordVectors
                                 n_words=len(lexicon.common))
     return MatchedDraws(why_none=draw)
 
-# %% ../../nbs/vectors/02_topics.ipynb #32f3003a
-def draws_error(reached, # true or false: which pairs reach the value
-                draw, # the number of the draw that each pair comes from
-               )->float:
-    "Monte Carlo error of the share of pairs that reach a value, from the shares of the draws. NaN for one draw."
-    shares = []
-    for number in np.unique(draw):
-        of_draw = reached[draw == number]
-        shares.append((1 + np.count_nonzero(of_draw)) / (1 + len(of_draw)))
-    if len(shares) < 2:
-        return float('nan')
-    return float(np.std(shares, ddof=1) / np.sqrt(len(shares)))
-
 # %% ../../nbs/vectors/02_topics.ipynb #c4a7d210
-def draws_for_p(vectors, # WordVectors
-                own, # the two lists of the query that are replaced, as TopicLists
-                fixed, # the lists of the query that stay, one or two
-                exclude, # words that no list may use: all of the query
-                reaches, # a TopicDraw -> true or false for each of its pairs: does it reach the value?
-               )->MatchedDraws:
-    """Draws of topic lists until the Monte Carlo error of p is at most .01.
+@dataclass(frozen=True, eq=False)
+class TopicPlacebos:
+    "A measure with unrelated topic lists in place of two lists of a query."
+    placebo: Placebo # the values, one a pair of lists, and the value of the query
+    topics: MatchedDraws # all topic lists with their coherence, or the reason why there are none
 
-    At most `MOST_DRAWS`, and no more if half of the seeds leave too few lists; without any draw, `why_none` gives the reason."""
+    @property
+    def values(self):
+        "The values, one a pair of lists."
+        return self.placebo.values
+
+    @cached_property
+    def pairs(self):
+        "The pairs of `TopicList`s, in the order of `values`."
+        return [(draw.first[i], draw.second[j]) for draw in self.topics.draws for i, j in draw.pairs]
+
+    def estimate(self)->Estimate:
+        "How often do topics reach the value of the query?"
+        if not self.topics.draws:
+            return no_placebo(self.placebo.kind, self.topics.why_none)
+        caveats = self.topics.caveats(self.placebo.test.pvalue)
+        return replace(self.placebo, unit='topic lists', n_units=self.topics.n_lists, random_state=0, notes=caveats).estimate()
+
+
+def _placebo_of_draws(values, **about):
+    "The Placebo of some draws, from the values of each draw."
+    numbers = np.repeat(np.arange(len(values)), [len(of_draw) for of_draw in values])
+    return Placebo(values=np.concatenate([np.empty(0), *values]), draw=numbers, **about)
+
+
+def topic_placebos(vectors, # WordVectors
+                   own, # the two lists of the query that are replaced, as TopicLists
+                   fixed, # the lists of the query that stay, one or two
+                   exclude, # words that no list may use: all of the query
+                   values_of_draw, # a TopicDraw -> the value of the measure for each of its pairs
+                   *,
+                   kind, # of placebos, a key of PLACEBO_KINDS
+                   observed, # the value of the query
+                   **options, # of Placebo: alternative, null, is_one_sided_point
+                  )->TopicPlacebos:
+    """A measure for so many draws of topic lists that the Monte Carlo error of p is at most .01.
+
+    At most `MOST_DRAWS`, and no more if half of the seeds leave too few lists; without any draw, `why_none` of the topics gives the reason."""
     found = matched_draws(vectors, own, fixed, exclude)
-    if not found.draws:
-        return found
-    search = _Search(vectors, own, fixed, exclude, _Attempt(found.band_width, found.tolerance))
     draws = list(found.draws)
-    reached = [reaches(draw) for draw in draws]
+    values = [values_of_draw(draw) for draw in draws]
+    placebo = _placebo_of_draws(values, kind=kind, observed=observed, **options)
+    if not draws:
+        return TopicPlacebos(placebo, found)
+    search = _Search(vectors, own, fixed, exclude, _Attempt(found.band_width, found.tolerance))
     n_failed = 0
     seed = DRAWS
     while len(draws) < MOST_DRAWS and n_failed <= len(draws):
-        if seed % DRAWS == 0 and _are_enough(reached):
-            break
+        if seed % DRAWS == 0:
+            placebo = _placebo_of_draws(values, kind=kind, observed=observed, **options)
+            if placebo.is_precise_enough:
+                break
         draw = search.draw(seed)
         seed += 1
         if isinstance(draw, Note):                          # this seed leaves too few lists
             n_failed += 1
             continue
         draws.append(draw)
-        reached.append(reaches(draw))
-    return replace(found, draws=tuple(draws))
-
-
-def _are_enough(reached):
-    "Is the error of p small enough? `reached` has an array for each draw."
-    numbers = [np.full(len(of_draw), number) for number, of_draw in enumerate(reached)]
-    error = draws_error(np.concatenate(reached), np.concatenate(numbers))
-    largest = .005 if len(reached) <= DRAWS else .01        # five draws tell the error within a factor of two
-    return error <= largest
+        values.append(values_of_draw(draw))
+    return TopicPlacebos(_placebo_of_draws(values, kind=kind, observed=observed, **options), replace(found, draws=tuple(draws)))
 
 # %% ../../nbs/vectors/02_topics.ipynb #a174db51
 def save_topic_lists(vectors, # WordVectors
