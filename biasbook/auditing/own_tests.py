@@ -18,7 +18,7 @@ from ..measuring.benchmark import schema_of
 from ..measuring.benchmark_run import unreadable_items
 from ..measuring.index import find_measure, measure_index, plain_name
 from ..measuring.measure import Fault, is_own_test
-from ..measuring.study import STUDY_PARTS, Study, read_study
+from ..measuring.study import STUDY_PARTS, Study, read_study, study_part
 from ..models.tokens import unknown_words
 from ..stimuli.words import Query
 from ..vectors.case import missing_in_case
@@ -29,7 +29,7 @@ def _measures_of_part(part, wanted):
     "The measures that take a part of a study. A measure that is off by default must be named, or its tests must name it."
     found = []
     for row in measure_index().values():
-        if row.own == part.key and (part.key == 'benchmarks' or not row.why_off or row.name in wanted):
+        if row.own == part.key and (part.names_measure or not row.why_off or row.name in wanted):
             found.append(find_measure(row.name))
     return found
 
@@ -190,7 +190,7 @@ def check_study(study, # a Study, or the path of a study file, as of read_study
                 if _takers(test, part, rows, kind):
                     findings += [StudyFinding(subject=opened.name, test=test.name, stops=fault.stops, text=fault.text)
                                  for fault in _faults_of(test, part, rows, kind, opened, case)]
-                elif part.key == 'benchmarks' and any(row.name == test.measure for row in rows):
+                elif part.names_measure and any(row.name == test.measure for row in rows):
                     findings.append(StudyFinding(subject=opened.name, test=test.name, stops=False, text=f'not run here: {why_not_run(test.measure, part.kinds_of(test), kind)}'))
     return findings
 
@@ -200,7 +200,7 @@ def _findings_of_builtin(rows, vectors, case):
     specs = [spec for row in rows if 'vectors' in row.kinds for spec in row.units().values()
              if isinstance(spec, dict) and set('XYAB') <= set(spec) and not is_own_test(spec)]
     queries = {(spec['X'][0], spec['A'][0]): Query(**spec) for spec in specs}
-    [part] = [part for part in STUDY_PARTS if part.key == 'queries']
+    part = study_part('queries')
     return [StudyFinding(subject=vectors.name, test=query.name, stops=fault.stops, text=fault.text)
             for query in queries.values() for fault in _faults_of(query, part, rows, 'vectors', vectors, case)]
 
@@ -254,7 +254,7 @@ def _faults_of(test, part, rows, kind, opened, case):
         faults += row.own.faults(test, kind, opened)
     if kind == 'masked':
         faults += _pieces_of(lists, opened)
-    if part.key == 'benchmarks':
+    if part.names_measure:
         faults += _unreadable_items(test, kind, opened)
     return faults
 
@@ -288,12 +288,12 @@ def tests_not_run(rows, # of measures, of measures_of_study
                   chosen, # measure -> {name of a unit: its specification}, of choose_units
                   kinds, # name of a subject -> its kind
                  )->list: # of dictionaries: subject, test and why
-    "The tests of the part `benchmarks` that an audit does not run, because the kind of the subject does not fit."
+    "The tests that name their measure and that an audit does not run, because the kind of the subject does not fit."
     found = []
     for subject, kind in kinds.items():
         for row in rows:
             if kind in row.kinds:
                 continue
-            tests = {spec['name'] for spec in chosen.get(row.name, {}).values() if is_own_test(spec) and spec['part'] == 'benchmarks'}
+            tests = {spec['name'] for spec in chosen.get(row.name, {}).values() if is_own_test(spec) and study_part(spec['part']).names_measure}
             found += [{'subject': subject, 'test': test, 'why': why_not_run(row.name, row.kinds, kind)} for test in sorted(tests)]
     return found

@@ -15,7 +15,7 @@ from ..core.checks import check_columns, check_text, check_words, look_up, plura
 from ..core.inputs import csv_rows, file_text
 from ..core.registry import bundled_yaml, fetch
 from .item_schema import FLAG, TEXT_SCHEMA, WORDS, ItemSchema, Key, labels_key, words_key
-from .study_checks import StudyError, apart_at, errors_at_path, labels_at, text_at, words_at
+from .study_checks import apart_at, errors_at_path, text_at
 from .words import Query
 
 # %% ../../nbs/stimuli/15_implicit_items.ipynb #e9294435

@@ -132,11 +132,11 @@ NUMBERS = Key(_numbers_at, {'type': 'object', 'additionalProperties': {'type': '
 # %% ../../nbs/stimuli/09_item_schema.ipynb #itemrules1
 class Rule(NamedTuple):
     "What keys of a test have to do with each other."
-    check: Callable # (the mapping of a test, path) -> None; StudyError if it breaks the rule
+    check: Callable # (the checked values of a test, path) -> None; StudyError if it breaks the rule
     schema: dict # the same as a JSON Schema
 
 
-def has_file(item # the mapping of a test
+def has_file(item # the values of a test
             )->bool:
     "Has a test its items from a table: a file or, in Python, a DataFrame?"
     return 'file' in item or any(map(is_frame, item.values()))
@@ -189,9 +189,10 @@ class ItemKeys:
             )->dict: # key -> its checked value
         "The values of a test. StudyError names the place of the first mistake."
         item = keys_at(item, path, tuple(self.keys), self.needed)
+        values = {name: key.check(item[name], (*path, name)) for name, key in self.keys.items() if name in item}
         for rule in self.rules:
-            rule.check(item, path)
-        return {name: key.check(item[name], (*path, name)) for name, key in self.keys.items() if name in item}
+            rule.check(values, path)
+        return values
 
     def schema(self)->dict: # plain data
         "The JSON Schema of a test."

@@ -17,7 +17,7 @@ from ..core.checks import (
 from ..core.inputs import ReadRows, read_rows, read_table
 from ..core.registry import bundled_yaml
 from .item_schema import TEXT_SCHEMA, WORDS, ItemSchema, Key, lists_key, lists_of_frame, one_of, texts_in, words_key
-from .study_checks import StudyError, errors_at_path, is_frame, named_lists_at, text_at, words_at
+from .study_checks import StudyError, errors_at_path, is_frame, text_at, words_at
 from .templates import Template
 
 # %% ../../nbs/stimuli/10a_unqover_items.ipynb #unqitem09
