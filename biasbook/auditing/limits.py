@@ -132,7 +132,8 @@ def _misplaced(before, token, n_open):
     if before.symbol == 'abs':
         return '( is needed after abs'
     if 'x' in can_follow:
-        return f'a field or a number is needed, but {f"here is {token.text}" if token.text else "the condition ends here"}'
+        found = f'here is {token.text}' if token.text else 'the condition ends here'
+        return f'a field or a number is needed, but {found}'
     meant = ''
     if token.kind in ('name', 'word'):
         meant = '; ' + did_you_mean(token.text, ['and', 'or'], n=1, cutoff=.5, otherwise='join two conditions by and, or')
@@ -285,13 +286,15 @@ class _Parser:
                 return _Negative(operand, token.at) if token.text == '-' else operand
             case ast.BinOp():
                 sign = _SIGNS[type(node.op)]
-                left, right = (self.of_kind('number', side, level + 1, f'{sign} takes numbers') for side in (node.left, node.right))
+                left = self.of_kind('number', node.left, level + 1, f'{sign} takes numbers')
+                right = self.of_kind('number', node.right, level + 1, f'{sign} takes numbers')
                 return _Arithmetic(sign, left, right, left.at)
             case ast.BoolOp():
-                word, join = ('and', _And) if isinstance(node.op, ast.And) else ('or', _Or)
+                is_and = isinstance(node.op, ast.And)
+                why = f'{"and" if is_and else "or"} joins conditions'
                 self.check_row(node.values)
-                parts = tuple(self.of_kind('truth', value, level, f'{word} joins conditions') for value in node.values)
-                return join(parts, parts[0].at)
+                parts = tuple(self.of_kind('truth', value, level, why) for value in node.values)
+                return _And(parts, parts[0].at) if is_and else _Or(parts, parts[0].at)
             case ast.Compare():
                 return self.compared(node, level)
         raise TypeError(f'{type(node).__name__} is no part of a condition')

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from .measures import MEASURES
 from .names import KIND_WORDS
 from .subjects import open_subject
-from ..core.checks import check_flag, check_texts, joined, listed, plural
+from ..core.checks import UnknownName, check_flag, check_texts, joined, listed, plural, shown
 from ..measuring.benchmark import schema_of
 from ..measuring.benchmark_run import unreadable_items
 from ..measuring.index import find_measure, measure_index, plain_name
@@ -62,26 +62,24 @@ def measures_of_study(study, # a Study
                 own[measure.name] = measure.with_tests(units)
     if not with_builtin:
         return list(own.values())
-    rows = []
-    for measure in MEASURES:
-        if measure.why_off and measure.name not in wanted:
-            continue
-        if measure.name not in own:
-            rows.append(measure)
-            continue
-        units = measure.units()
-        of_study = own.pop(measure.name).units()
-        both = [name for name in of_study if name in units]
-        if both:
-            raise ValueError(f'{listed(both)}: the study and the package both have a test of this name; give the one in the study '
-                             'another name, or pass with_builtin=False')
-        rows.append(measure.with_tests({**units, **of_study}))
-    return rows + list(own.values())
+    builtin = {measure.name: measure for measure in MEASURES if not measure.why_off or measure.name in wanted}
+    both = {name: _with_tests_of(own[name], builtin[name]) for name in builtin if name in own}
+    return list({**builtin, **both, **{name: own[name] for name in own if name not in both}}.values())
+
+
+def _with_tests_of(own, builtin):
+    "A measure with its tests of this book and those of a study. ValueError if two have one name."
+    of_study, units = own.units(), builtin.units()
+    both = [name for name in of_study if name in units]
+    if both:
+        raise ValueError(f'{listed(both)}: the study and the package both have a test of this name; give the one in the study '
+                         'another name, or pass with_builtin=False')
+    return builtin.with_tests({**units, **of_study})
 
 
 class StudyRows(NamedTuple):
     "The measures of an audit of a study."
-    measured: list # rows like those of MEASURES
+    measured: list # rows like those of MEASURES, in the order of the names
     known: list # with those that the audit leaves out, because others are named: a limit may be about their tests
 
 
@@ -90,14 +88,15 @@ def rows_of_study(study, # a Study
                   with_builtin=False, # True: beside the tests of this book
                   called='the study', # its name in messages, such as its file
                  )->StudyRows:
-    "The measures of a study that are named. ValueError for a name of which it has no tests, and as `measures_of_study`."
+    "The measures of a study that are named. UnknownName for a name of which it has no tests, and as `measures_of_study`."
     known = measures_of_study(study, with_builtin, names)
-    wanted = {plain_name(name): name for name in names}
-    there = [row.name for row in known]
-    unknown = [name for plain, name in wanted.items() if plain not in there]
+    wanted = {plain_name(name) if isinstance(name, str) else name: name for name in names}
+    by_name = {row.name: row for row in known}
+    unknown = [name for plain, name in wanted.items() if plain not in by_name]
     if unknown:
-        raise ValueError(f'{called} has no tests of {joined(unknown)}; it has {joined(there)}')
-    return StudyRows([row for row in known if row.name in wanted] if wanted else known, known)
+        texts = [name if isinstance(name, str) else shown(name) for name in unknown]
+        raise UnknownName(unknown[0], by_name, 'measure of this study', f'{called} has no tests of {joined(texts)}; it has {joined(by_name)}')
+    return StudyRows([by_name[name] for name in wanted] if wanted else known, known)
 
 
 class TestsOfStudy(NamedTuple):
