@@ -405,7 +405,6 @@ def _forms_at(value, path, n):
 
 _WITH_PERSONS = 'persons', 'templates', 'articles' # keys that take the place of `language`
 _NO_PERSONS = {'not': {'anyOf': [{'required': [key]} for key in _WITH_PERSONS]}}
-_GENDERS = 'female', 'male'
 _OF_GENDERS = {'type': 'object', 'properties': {'female': {}, 'male': {}}, 'required': list(_GENDERS), 'additionalProperties': False}
 
 
