@@ -72,10 +72,10 @@ def rows_and_limits(measures, limits, study, with_builtin, allow_outside):
     if not isinstance(study, Study):
         study = read_study(study, allow_outside)
     given = [measures] if isinstance(measures, (str, Measure)) else measures or ()
-    rows = rows_of_study(study, given, with_builtin)
+    of_study = rows_of_study(study, given, with_builtin)
     own = frozenset(f'{row.name}/{unit}' for row in measures_of_study(study, named=given) for unit in row.units())
-    measured = rows.measured if measures is None or given else []
-    return RowsAndLimits(measured, parse_limits(limits), parse_limits(study.limits, f'the study {study.name}'), own, rows.known)
+    measured = of_study.measured if measures is None or given else []
+    return RowsAndLimits(measured, parse_limits(limits), parse_limits(study.limits, f'the study {study.name}'), own, of_study.known)
 
 # %% ../../nbs/auditing/01c_planning.ipynb #planning13
 class Asked(NamedTuple):
