@@ -1,5 +1,6 @@
 "What a measure declares: its metrics are those of its results, limits use their range before and after measuring, and a report says how to compute again."
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -106,5 +107,17 @@ def test_an_own_measure_of_a_builtin_name_is_not_taken_for_it():
 
 
 def test_limits_on_changes_can_fail():
-    with pytest.raises(ValueError, match='p is between 0 and 1, so the comparison with 1 has the same outcome'):
-        bb.check_change_limits(None, 'weat*: p <= 1')
+    def measured(subject):
+        return bb.audit(subject, 'weat', only=['weat7'], placebo=False, resume=False)
+
+    vectors = bb.load_vectors('googlenews-mini')
+    comparison = bb.compare_audits(measured(vectors), measured(bb.hard_debias(vectors)))
+    for limit, message in {'weat*: p <= 1': 'p is between 0 and 1, so the comparison with 1 has the same outcome',
+                           'weat7: abs(change) <= 5': 'abs(change) of WEAT d is between 0 and 4',
+                           'weat7: before > -3 and p > .05': 'before of WEAT d is between -2 and 2',
+                           '*: after <= 2': 'after of WEAT d is between -2 and 2',
+                           '*: change - before >= 7': 'change - before of WEAT d is between -6 and 6'}.items():
+        with pytest.raises(ValueError, match=re.escape(message)):
+            bb.check_change_limits(comparison, limit)
+    can_fail = ['weat7: abs(change) <= 3.9', '*: after > -2', '*: high <= 9', 'weat8: change <= 9']
+    assert [outcome.status for outcome in bb.check_change_limits(comparison, can_fail)] == ['within', 'within', 'within', 'not measured']

@@ -530,7 +530,10 @@ def _compare(ctx, a, b, junit, max_change, as_json, out, report, limits, github,
     from biasbook.auditing.limits import check_change_limits, outcomes_to_data
     threshold = max_change or 0.
     as_text = '\n'.join(comparison.lines(threshold))
-    outcomes = check_change_limits(comparison, parsed)
+    try:
+        outcomes = check_change_limits(comparison, parsed)
+    except ValueError as e:                     # a limit that cannot fail
+        raise click.BadParameter(printable(str(e)), ctx, param_hint='--limit') from e
     data = comparison.to_dict(threshold)
     if parsed:
         data['limits'] = outcomes_to_data(outcomes, comparison.changes)

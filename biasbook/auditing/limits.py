@@ -9,6 +9,7 @@ __all__ = ['LIMIT_FIELDS', 'CHANGE_FIELDS', 'STATUSES', 'Limit', 'parse_limit', 
            'check_change_limits', 'outcomes_to_data', 'outcomes_from_data']
 
 # %% ../../nbs/auditing/03a_limits.ipynb #79527a16
+import ast
 import fnmatch
 import math
 import re
@@ -58,10 +59,12 @@ _KINDS = {'reading': 'text', 'stands_out': 'truth'} # every other field is a num
 
 # %% ../../nbs/auditing/03a_limits.ipynb #cad2925e
 _LONGEST = 500 # characters of a limit
-_DEEPEST = 30 # levels of nesting, and operators in a row
+_DEEPEST = 30 # levels of nesting, and parts in a row
+_TOO_DEEP = f'nested more than {_DEEPEST} levels deep, or more than {_DEEPEST} parts in a row; write several limits'
 
 _TOKEN = re.compile(r"""(?P<space>\s+)
     | (?P<number>(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?)
+    | (?P<word>(and|or|not|abs)(?!\w))
     | (?P<name>[a-z_]\w*)
     | (?P<text>'[^']*'|"[^"]*")
     | (?P<sign><=|>=|==|!=|[<>+*/()-])""", re.VERBOSE | re.ASCII | re.IGNORECASE)
@@ -82,9 +85,14 @@ class _Mistake(ValueError):
 
 
 class _Token(NamedTuple):
-    kind: str # number, name, text, sign or end
+    kind: str # number, name, text, word, sign or end
     text: str # in lower case, except for a text in quotes
     at: int
+
+    @property
+    def symbol(self):
+        "The token as Python's parser gets it: x for every number, name and text."
+        return 'x' if self.kind in ('number', 'name', 'text') else self.text
 
 
 def _tokens(text):
@@ -104,6 +112,33 @@ def _tokens(text):
         at = match.end()
     found.append(_Token('end', '', len(text)))
     return found
+
+# %% ../../nbs/auditing/03a_limits.ipynb #limitorder1
+_OPPOSITE = {'<': '>=', '>=': '<', '>': '<=', '<=': '>', '==': '!=', '!=': '=='}
+_BEGINS_PART = ('x', '(', 'abs', '+', '-')
+_BEGINS_CONDITION = (*_BEGINS_PART, 'not')
+_ENDS_PART = (*_OPPOSITE, '+', '-', '*', '/', 'and', 'or', ')', '')
+_AFTER = {'x': _ENDS_PART, ')': _ENDS_PART, 'abs': ('(',), **dict.fromkeys(['(', 'and', 'or', 'not'], _BEGINS_CONDITION)}
+
+
+def _misplaced(before, token, n_open):
+    "Why a token cannot come after the one before it, with so many open parentheses; '' if it can."
+    can_follow = _AFTER.get(before.symbol, _BEGINS_PART)
+    if token.symbol in can_follow:
+        if n_open < 0:
+            return 'this parenthesis was never opened'
+        if n_open > _DEEPEST:
+            return _TOO_DEEP
+        return ') is needed, but the condition ends here' if n_open and token.kind == 'end' else ''
+    if before.symbol == 'abs':
+        return '( is needed after abs'
+    if 'x' in can_follow:
+        found = f'here is {token.text}' if token.text else 'the condition ends here'
+        return f'a field or a number is needed, but {found}'
+    meant = ''
+    if token.kind in ('name', 'word'):
+        meant = '; ' + did_you_mean(token.text, ['and', 'or'], n=1, cutoff=.5, otherwise='join two conditions by and, or')
+    return f'{shown(token.text, 40)} is not expected here{meant}'
 
 # %% ../../nbs/auditing/03a_limits.ipynb #d6468bfa
 @dataclass(frozen=True)
@@ -199,192 +234,122 @@ class _Or:
     at: int
     kind = 'truth'
 
-
-_OPPOSITE = {'<': '>=', '>=': '<', '>': '<=', '<=': '>', '==': '!=', '!=': '=='}
-
 # %% ../../nbs/auditing/03a_limits.ipynb #91787282
 _A_KIND = {'number': 'a number', 'text': 'a text', 'truth': 'true or false'}
+_SIGNS = {ast.Add: '+', ast.Sub: '-', ast.Mult: '*', ast.Div: '/', ast.Lt: '<', ast.LtE: '<=', ast.Gt: '>', ast.GtE: '>=', ast.Eq: '==',
+          ast.NotEq: '!='}
 
 
 class _Parser:
-    "Reads the tokens of one condition."
+    "Makes the parts of one condition from Python's tree of its symbols."
     def __init__(self, text, fields):
+        if len(text) > _LONGEST:
+            raise _Mistake(f'more than {_LONGEST} characters', _LONGEST)
         self.fields = fields # the names that it may use
-        self.tokens = _tokens(text)
-        self.position = 0
-        self.depth = 0
-
-    def next(self):
-        return self.tokens[self.position]
-
-    def take(self, *texts):
-        "The next token if it is one of these words or signs, else None."
-        token = self.next()
-        if token.kind in ('name', 'sign') and token.text in texts:
-            self.position += 1
-            return token
-        return None
-
-    def expect(self, text, after):
-        if not self.take(text):
-            token = self.next()
-            found = f'not {shown(token.text, 40)}' if token.text else 'but the condition ends here'
-            raise _Mistake(f'{text} is needed after {after}, {found}', token.at)
+        self.token_at = {} # place in the symbols -> token
+        self.operand_at = {} # place in the symbols -> the part of an x
+        symbols = ''
+        before = _Token('sign', '(', 0)         # a whole condition begins like one in parentheses
+        n_open = 0
+        for token in _tokens(text):
+            n_open += {'(': 1, ')': -1}.get(token.symbol, 0)
+            fault = _misplaced(before, token, n_open)
+            if fault:
+                raise _Mistake(fault, token.at)
+            self.token_at[len(symbols)] = token
+            if token.symbol == 'x':
+                self.operand_at[len(symbols)] = self.operand(token)
+            symbols += token.symbol + ' '
+            before = token
+        self.tree = ast.parse(symbols, mode='eval').body
 
     def condition(self):
         "The whole text."
-        found = self.either()
-        token = self.next()
-        if token.kind != 'end':
-            raise _Mistake(self.unexpected(token), token.at)
+        found = self.part(self.tree, 0)
         if found.kind != 'truth':
             raise _Mistake(f'this is {_A_KIND[found.kind]}, and a limit is true or false; compare it, as in value <= 1', found.at)
         return found
 
-    def unexpected(self, token):
-        "Why a token cannot come after a complete condition."
-        if token.text == ')':
-            return 'this parenthesis was never opened'
-        if token.kind == 'name':
-            meant = did_you_mean(token.text, ['and', 'or'], n=1, cutoff=.5, otherwise='join two conditions by and, or')
-            return f'{shown(token.text, 40)} is not expected here; {meant}'
-        return f'{shown(token.text, 40)} is not expected here'
+    def part(self, node, level):
+        "The part of a node, inside so many signs."
+        token = self.token_at[node.col_offset]
+        if level > _DEEPEST:
+            raise _Mistake(_TOO_DEEP, token.at)
+        match node:
+            case ast.Name():                    # an x
+                return self.operand_at[node.col_offset]
+            case ast.Call(args=[inner]):        # of abs
+                return _Absolute(self.of_kind('number', inner, level + 1, 'abs takes a number'), token.at)
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                return _Not(self.of_kind('truth', inner, level + 1, 'not takes a condition'), token.at)
+            case ast.UnaryOp(operand=inner):
+                operand = self.of_kind('number', inner, level + 1, f'{token.text} takes a number')
+                return _Negative(operand, token.at) if token.text == '-' else operand
+            case ast.BinOp():
+                sign = _SIGNS[type(node.op)]
+                left = self.of_kind('number', node.left, level + 1, f'{sign} takes numbers')
+                right = self.of_kind('number', node.right, level + 1, f'{sign} takes numbers')
+                return _Arithmetic(sign, left, right, left.at)
+            case ast.BoolOp():
+                is_and = isinstance(node.op, ast.And)
+                why = f'{"and" if is_and else "or"} joins conditions'
+                self.check_row(node.values)
+                parts = tuple(self.of_kind('truth', value, level, why) for value in node.values)
+                return _And(parts, parts[0].at) if is_and else _Or(parts, parts[0].at)
+            case ast.Compare():
+                return self.compared(node, level)
+        raise TypeError(f'{type(node).__name__} is no part of a condition')
 
-    def either(self):
-        return self.joined_by('or', self.both, _Or)
-
-    def both(self):
-        return self.joined_by('and', self.negated, _And)
-
-    def joined_by(self, word, part, join):
-        "Parts with `and` or `or` between them."
-        parts = [part()]
-        at = parts[0].at
-        while True:
-            token = self.take(word)
-            if not token:
-                break
-            parts.append(part())
-            self.check_row(len(parts), token)
-        if len(parts) == 1:
-            return parts[0]
-        for each in parts:
-            self.check_kind(each, 'truth', f'{word} joins conditions')
-        return join(tuple(parts), at)
-
-    def check_row(self, n, token):
-        if n > _DEEPEST:
-            raise _Mistake(f'more than {_DEEPEST} parts in a row; write several limits', token.at)
-
-    def check_kind(self, part, kind, why):
+    def of_kind(self, kind, node, level, why):
+        "A part that must be a number, or true or false."
+        part = self.part(node, level)
         if part.kind != kind:
             raise _Mistake(f'{why}, but this is {_A_KIND[part.kind]}', part.at)
+        return part
 
-    def negated(self):
-        token = self.take('not')
-        if not token:
-            return self.compared()
-        with _Level(self, token):
-            operand = self.negated()
-        self.check_kind(operand, 'truth', 'not takes a condition')
-        return _Not(operand, token.at)
+    def check_row(self, nodes):
+        if len(nodes) > _DEEPEST:
+            raise _Mistake(_TOO_DEEP, self.token_at[nodes[_DEEPEST].col_offset].at)
 
-    def compared(self):
-        "One part, or comparisons in a chain."
-        parts = [self.sum()]
-        signs = []
-        while True:
-            token = self.take(*_OPPOSITE)
-            if not token:
-                break
-            signs.append(token)
-            parts.append(self.sum())
-            self.check_row(len(parts), token)
-        if not signs:
-            return parts[0]
+    def compared(self, node, level):
+        "Comparisons, perhaps in a chain."
+        nodes = [node.left, *node.comparators]
+        self.check_row(nodes)
+        parts = [self.part(each, level) for each in nodes]
+        signs = [_SIGNS[type(op)] for op in node.ops]
+        places = [self.sign_after(each) for each in nodes[:-1]]
         if any(part.kind != 'number' for part in parts):
-            return self.equal(parts, signs)
-        comparisons = []
-        for sign, left, right in zip(signs, parts, parts[1:]):
-            comparisons.append(_Compared(sign.text, left, right, sign.at))
+            return self.equal(parts, signs, places[0])
+        comparisons = [_Compared(sign, left, right, at) for sign, left, right, at in zip(signs, parts, parts[1:], places)]
         return comparisons[0] if len(comparisons) == 1 else _And(tuple(comparisons), parts[0].at)
 
-    def equal(self, parts, signs):
+    def sign_after(self, node):
+        "The place of the first sign of a comparison after a node. Only parentheses can be between them."
+        return next(token.at for place, token in self.token_at.items() if place >= node.end_col_offset and token.symbol in _OPPOSITE)
+
+    def equal(self, parts, signs, at):
         "A comparison of a reading with a text, or of a condition with true or false."
-        sign = signs[0]
-        if len(signs) > 1 or sign.text not in ('==', '!='):
-            raise _Mistake('only numbers have an order; compare a text or a condition by == or !=', sign.at)
-        is_equal = sign.text == '=='
+        if len(signs) > 1 or signs[0] not in ('==', '!='):
+            raise _Mistake('only numbers have an order; compare a text or a condition by == or !=', at)
+        is_equal = signs[0] == '=='
         first, second = parts
         kinds = {first.kind, second.kind}
         if kinds == {'text'} and isinstance(first, _Field) != isinstance(second, _Field):
             text = second if isinstance(first, _Field) else first
-            return _Reads(self.reading(text), is_equal, sign.at)
+            return _Reads(_reading(text), is_equal, at)
         if kinds == {'truth'} and isinstance(first, _Truth) != isinstance(second, _Truth):
             literal, condition = (first, second) if isinstance(first, _Truth) else (second, first)
-            return condition if literal.value == is_equal else _Not(condition, sign.at)
+            return condition if literal.value == is_equal else _Not(condition, at)
         raise _Mistake(f'{_A_KIND[first.kind]} and {_A_KIND[second.kind]} cannot be compared here; compare numbers, reading with a text '
-                       'in quotes, or stands_out with true or false', sign.at)
+                       'in quotes, or stands_out with true or false', at)
 
-    def reading(self, text):
-        "The name of a reading."
-        for name in READINGS:
-            if name == ' '.join(text.value.lower().split()):
-                return name
-        raise _Mistake(f'{shown(text.value, 60)} is not a reading; {did_you_mean(text.value, READINGS, n=1, show=repr)}', text.at)
-
-    def sum(self):
-        return self.calculated('+-', self.product)
-
-    def product(self):
-        return self.calculated('*/', self.signed)
-
-    def calculated(self, signs, part):
-        "Parts with + and -, or * and /, between them."
-        left = part()
-        n = 1
-        while True:
-            token = self.take(*signs)
-            if not token:
-                return left
-            right = part()
-            n += 1
-            self.check_row(n, token)
-            for operand in (left, right):
-                self.check_kind(operand, 'number', f'{token.text} takes numbers')
-            left = _Arithmetic(token.text, left, right, left.at)
-
-    def signed(self):
-        token = self.take('+', '-')
-        if not token:
-            return self.single()
-        with _Level(self, token):
-            operand = self.signed()
-        self.check_kind(operand, 'number', f'{token.text} takes a number')
-        return _Negative(operand, token.at) if token.text == '-' else operand
-
-    def single(self):
-        "A number, a text, a field, true, false, abs(…), or anything in parentheses."
-        token = self.next()
-        opened = self.take('(')
-        if opened:
-            with _Level(self, opened):
-                inner = self.either()
-            self.expect(')', 'what is in the parentheses')
-            return inner
-        if self.take('abs'):
-            self.expect('(', 'abs')
-            with _Level(self, token):
-                inner = self.sum()
-            self.check_kind(inner, 'number', 'abs takes a number')
-            self.expect(')', 'what is in abs')
-            return _Absolute(inner, token.at)
-        if token.kind == 'end' or token.kind == 'sign' or token.text in ('and', 'or', 'not'):
-            found = f'here is {token.text}' if token.text else 'the condition ends here'
-            raise _Mistake(f'a field or a number is needed, but {found}', token.at)
-        self.position += 1
+    def operand(self, token):
+        "A number, a text, true, false or a field."
         if token.kind == 'number':
-            return _Number(self.finite(token), token.at)
+            value = float(token.text)
+            if math.isinf(value):
+                raise _Mistake('this number is too large', token.at)
+            return _Number(value, token.at)
         if token.kind == 'text':
             return _Text(token.text, token.at)
         if token.text in ('true', 'false'):
@@ -394,26 +359,13 @@ class _Parser:
             raise _Mistake(f'{shown(token.text, 40)} is not a field; {meant}', token.at)
         return _Field(token.text, token.at)
 
-    def finite(self, token):
-        value = float(token.text)
-        if math.isinf(value):
-            raise _Mistake('this number is too large', token.at)
-        return value
 
-
-class _Level:
-    "One level of nesting while it is read."
-    def __init__(self, parser, token):
-        self.parser = parser
-        self.token = token
-
-    def __enter__(self):
-        self.parser.depth += 1
-        if self.parser.depth > _DEEPEST:
-            raise _Mistake(f'nested more than {_DEEPEST} levels deep', self.token.at)
-
-    def __exit__(self, *_):
-        self.parser.depth -= 1
+def _reading(text):
+    "The name of a reading."
+    for name in READINGS:
+        if name == ' '.join(text.value.lower().split()):
+            return name
+    raise _Mistake(f'{shown(text.value, 60)} is not a reading; {did_you_mean(text.value, READINGS, n=1, show=repr)}', text.at)
 
 # %% ../../nbs/auditing/03a_limits.ipynb #cfe60fae
 def _asked_for(part, is_negated=False):
@@ -682,19 +634,19 @@ def _asks_for(part):
     return _OTHER
 
 
-def _can_bound(part, counts):
-    "Whether a part of a condition bounds the association; `counts` says whether a single bound counts."
+def _bounds(part, ends=None):
+    "Does a part of a condition bound the association? If the fields at the ends of the scale are known, a bound that holds there is none."
     if isinstance(part, _And):
-        return any(_can_bound(each, counts) for each in part.parts)
+        return any(_bounds(each, ends) for each in part.parts)
     if isinstance(part, _Or):
-        return all(_can_bound(each, counts) for each in part.parts)
-    return _asks_for(part) == _BOUND and counts(part)
+        return all(_bounds(each, ends) for each in part.parts)
+    return _asks_for(part) == _BOUND and (ends is None or not _fact(part, ends))
 
 
 def _has_open_absence(part, is_bounded=False):
     "Whether a part asks for absence, and nothing that must hold with it is a bound."
     if isinstance(part, _And):
-        is_bounded = is_bounded or _can_bound(part, lambda _: True)
+        is_bounded = is_bounded or _bounds(part)
     if isinstance(part, (_And, _Or)):
         return any(_has_open_absence(each, is_bounded) for each in part.parts)
     return not is_bounded and _asks_for(part) == _ABSENCE
@@ -790,13 +742,17 @@ def _reach(r):
     return math.inf
 
 
-def _verdict(part, record, counts, is_bounded=False):
-    "Whether a condition holds for the fields of one result."
+def _verdict(part, record, ends, is_bounded=False):
+    "Whether a condition holds for the fields of one result; `ends` are the fields at the ends of the scale."
     if isinstance(part, _And):
-        is_bounded = is_bounded or _can_bound(part, counts)
-        return _joined([_verdict(each, record, counts, is_bounded) for each in part.parts], False)
-    if isinstance(part, _Or):
-        return _joined([_verdict(each, record, counts, is_bounded) for each in part.parts], True)
+        is_bounded = is_bounded or _bounds(part, ends)
+    if isinstance(part, (_And, _Or)):
+        return _joined([_verdict(each, record, ends, is_bounded) for each in part.parts], decisive=isinstance(part, _Or))
+    return _verdict_of_one(part, record, is_bounded)
+
+
+def _verdict_of_one(part, record, is_bounded):
+    "Whether a single comparison holds, and whether that says anything."
     fact = _fact(part, record)
     asks = _asks_for(part)
     if fact is None:
@@ -810,9 +766,7 @@ def _verdict(part, record, counts, is_bounded=False):
 
 def _decided(limit, record, ends):
     "The verdict of a limit; `ends` are the fields at the ends of the scale."
-    def counts(bound):
-        return not _fact(bound, ends)
-    verdict = _verdict(limit.condition, record, counts)
+    verdict = _verdict(limit.condition, record, ends)
     if verdict.why == 'no bound' and not _has_open_absence(limit.condition):
         return _Verdict(None, 'idle bound')
     return verdict
@@ -891,7 +845,7 @@ def limit_fields(results, # Results, of one or more subjects
 # %% ../../nbs/auditing/03a_limits.ipynb #5e77ed01
 _RANGES = {'p': (0., 1.), 'p_adjusted': (0., 1.), 'placebo': (0., 1.), 'placebo_adjusted': (0., 1.), 'missing_share': (0., 1.),
            'n': (0., math.inf), 'detectable': (0., math.inf)} # of fields that are alike in all measures
-_IN_UNITS = ('value', 'null', 'low', 'high') # fields in the unit of a measure
+_IN_UNITS = {'results': ('value', 'null', 'low', 'high'), 'changes': ('before', 'after', 'change')} # fields in the unit of a measure
 
 
 def _range_of(part, ranges):
@@ -958,23 +912,28 @@ def _is_settled(sign, low, high, number):
 _TURNED = {'<': '>', '>': '<', '<=': '>=', '>=': '<='} # the sign of a comparison whose sides change places
 
 
+def _ranges_in_units(about, metrics):
+    "The ranges of the fields in the unit of a measure."
+    low, high = min(metric.low for metric in metrics), max(metric.high for metric in metrics)
+    if about == 'changes':                      # nothing says how far their intervals go
+        return {'before': (low, high), 'after': (low, high), 'change': (low - high, high - low)}
+    names = _IN_UNITS[about] if all(metric.has_bounded_interval for metric in metrics) else ('value', 'null')
+    return dict.fromkeys(names, (low, high))
+
+
 def _settled_comparison(limit, metrics):
     """A sentence about a comparison of a limit that has the same outcome whatever is measured; '' if there is none.
 
     `metrics` are of the tests of the limit."""
-    ranges = dict(_RANGES)
-    if metrics:
-        in_units = min(metric.low for metric in metrics), max(metric.high for metric in metrics)
-        bounded = _IN_UNITS if all(metric.has_bounded_interval for metric in metrics) else ('value', 'null')
-        ranges.update(dict.fromkeys(bounded, in_units))
+    ranges = {**_RANGES, **_ranges_in_units(limit.about, metrics)} if metrics else _RANGES
     for comparison in _comparisons(limit.condition):
         sign = comparison.sign
         for part, other, sign_of_other in ((comparison.right, comparison.left, sign), (comparison.left, comparison.right, _TURNED.get(sign, sign))):
             number = _constant(part)
             low, high = _range_of(other, ranges)
             if number is not None and _is_settled(sign_of_other, low, high, number):
-                is_in_units = not set(_IN_UNITS).isdisjoint(_fields_in(other))
-                names = f' of {joined(dict.fromkeys(metric.name for metric in metrics))}' if is_in_units else ''
+                is_in_units = not set(_IN_UNITS[limit.about]).isdisjoint(_fields_in(other))
+                names = f' of {joined(dict.fromkeys(metric.name for metric in metrics))}' if is_in_units and metrics else ''
                 return (f'{_as_written(other)}{names} is between {low:g} and {high:g}, so the comparison with {number:g} has the same outcome '
                         'whatever is measured')
     return ''
@@ -985,10 +944,11 @@ def _share_for_percent(limit, metrics):
     if not metrics or any((metric.unit, metric.null) != ('%', 50.) for metric in metrics):
         return ''
     names = joined(dict.fromkeys(metric.name for metric in metrics))
+    fields = set(_IN_UNITS[limit.about]) - {'change'}      # a change may well be less than one percent
     for comparison in _comparisons(limit.condition):
         for part, other in ((comparison.right, comparison.left), (comparison.left, comparison.right)):
             number = _constant(part)
-            if number is not None and 0 < number < 1 and isinstance(other, _Field) and other.name in _IN_UNITS:
+            if number is not None and 0 < number < 1 and isinstance(other, _Field) and other.name in fields:
                 return f'{other.name} of {names} is in percent, from 0 to 100, and {number:g} is less than one percent; write {100 * number:g}'
     return ''
 
@@ -1071,11 +1031,16 @@ def check_limits(results, # a list of Results, one Result, or an Audit
     """
     parsed = parse_limits(limits)
     measured, failed = _measured_and_failed(results, failures)
-    for limit in parsed:
+    _check_all_can_fail(parsed, measured, failed)
+    return _checked(parsed, measured, failed)
+
+
+def _check_all_can_fail(limits, measured, failed):
+    "As `check_can_fail`, with the metrics of the results that each limit names, if all of them are known."
+    for limit in limits:
         is_of_failed = any(not each.names or _matches(limit.pattern, each.names) for each in failed)
         metrics = [each.metric for each in measured if _matches(limit.pattern, each.names)]
         check_can_fail(limit, [] if is_of_failed or None in metrics else metrics)
-    return _checked(parsed, measured, failed)
 
 
 def outcomes_of_audit(audit, # an Audit
@@ -1181,7 +1146,8 @@ def check_change_limits(comparison, # an AuditComparison, of compare_audits
     The fields of a change are before, after, change, low, high, p and p_adjusted; change is the second value minus the first, in the unit
     of its measure. A limit on a result that one of the audits lacks is *not measured*, and never within.
 
-    Raises: ValueError for a limit that is not valid, with the place of the mistake.
+    Raises: ValueError for a limit that is not valid, with the place of the mistake, and for one that always or never holds, such as
+    `abs(change) <= 5` for effect sizes from -2 to 2.
 
     Example:
         >>> import biasbook as bb
@@ -1193,19 +1159,18 @@ def check_change_limits(comparison, # an AuditComparison, of compare_audits
         exceeded
     """
     parsed = parse_limits(limits, about='changes')
-    for limit in parsed:
-        check_can_fail(limit)
     measured = []
     for r, row in zip(comparison.changes, comparison.table().to_dict('records')):
         fields = {'before': row['before'], 'after': row['after'], 'change': row['change'], 'low': row['low'], 'high': row['high'],
                   'p': row['p'], 'p_adjusted': row['p_holm']}
         record = {name: float(x) if is_known(x) else None for name, x in fields.items()}
         ends = {**record, 'low': -math.inf, 'high': math.inf}
-        measured.append(_Measured(_change_names(r), f'{r.label} in {r.subject}', record, ends, r))
+        measured.append(_Measured(_change_names(r), f'{r.label} in {r.subject}', record, ends, r, find_metric(r.meta.get('of', ''))))
     lost = []
     for row in [*comparison.lost(), *comparison.new()]:
         names = _names(row.get('measure', ''), row.get('name', ''), row.get('unit', ''), row['result'])
         lost.append(_Failed(names, f'{row["result"]} in {row["subject"]}', row['why']))
+    _check_all_can_fail(parsed, measured, lost)
     return _checked(parsed, measured, lost)
 
 

@@ -13,12 +13,12 @@ from typing import NamedTuple
 from .measures import MEASURES
 from .names import KIND_WORDS
 from .subjects import open_subject
-from ..core.checks import check_flag, check_texts, joined, listed, plural
+from ..core.checks import UnknownName, check_flag, check_texts, joined, listed, plural, shown
 from ..measuring.benchmark import schema_of
 from ..measuring.benchmark_run import unreadable_items
 from ..measuring.index import find_measure, measure_index, plain_name
 from ..measuring.measure import Fault, is_own_test
-from ..measuring.study import STUDY_PARTS, Study, read_study
+from ..measuring.study import STUDY_PARTS, Study, read_study, study_part
 from ..models.tokens import unknown_words
 from ..stimuli.words import Query
 from ..vectors.case import missing_in_case
@@ -29,7 +29,7 @@ def _measures_of_part(part, wanted):
     "The measures that take a part of a study. A measure that is off by default must be named, or its tests must name it."
     found = []
     for row in measure_index().values():
-        if row.own == part.key and (part.key == 'benchmarks' or not row.why_off or row.name in wanted):
+        if row.own == part.key and (part.names_measure or not row.why_off or row.name in wanted):
             found.append(find_measure(row.name))
     return found
 
@@ -62,26 +62,24 @@ def measures_of_study(study, # a Study
                 own[measure.name] = measure.with_tests(units)
     if not with_builtin:
         return list(own.values())
-    rows = []
-    for measure in MEASURES:
-        if measure.why_off and measure.name not in wanted:
-            continue
-        if measure.name not in own:
-            rows.append(measure)
-            continue
-        units = measure.units()
-        of_study = own.pop(measure.name).units()
-        both = [name for name in of_study if name in units]
-        if both:
-            raise ValueError(f'{listed(both)}: the study and the package both have a test of this name; give the one in the study '
-                             'another name, or pass with_builtin=False')
-        rows.append(measure.with_tests({**units, **of_study}))
-    return rows + list(own.values())
+    builtin = {measure.name: measure for measure in MEASURES if not measure.why_off or measure.name in wanted}
+    both = {name: _with_tests_of(own[name], builtin[name]) for name in builtin if name in own}
+    return list({**builtin, **both, **{name: own[name] for name in own if name not in both}}.values())
+
+
+def _with_tests_of(own, builtin):
+    "A measure with its tests of this book and those of a study. ValueError if two have one name."
+    of_study, units = own.units(), builtin.units()
+    both = [name for name in of_study if name in units]
+    if both:
+        raise ValueError(f'{listed(both)}: the study and the package both have a test of this name; give the one in the study '
+                         'another name, or pass with_builtin=False')
+    return builtin.with_tests({**units, **of_study})
 
 
 class StudyRows(NamedTuple):
     "The measures of an audit of a study."
-    measured: list # rows like those of MEASURES
+    measured: list # rows like those of MEASURES, in the order of the names
     known: list # with those that the audit leaves out, because others are named: a limit may be about their tests
 
 
@@ -90,14 +88,15 @@ def rows_of_study(study, # a Study
                   with_builtin=False, # True: beside the tests of this book
                   called='the study', # its name in messages, such as its file
                  )->StudyRows:
-    "The measures of a study that are named. ValueError for a name of which it has no tests, and as `measures_of_study`."
+    "The measures of a study that are named. UnknownName for a name of which it has no tests, and as `measures_of_study`."
     known = measures_of_study(study, with_builtin, names)
-    wanted = {plain_name(name): name for name in names}
-    there = [row.name for row in known]
-    unknown = [name for plain, name in wanted.items() if plain not in there]
+    wanted = {plain_name(name) if isinstance(name, str) else name: name for name in names}
+    by_name = {row.name: row for row in known}
+    unknown = [name for plain, name in wanted.items() if plain not in by_name]
     if unknown:
-        raise ValueError(f'{called} has no tests of {joined(unknown)}; it has {joined(there)}')
-    return StudyRows([row for row in known if row.name in wanted] if wanted else known, known)
+        texts = [name if isinstance(name, str) else shown(name) for name in unknown]
+        raise UnknownName(unknown[0], by_name, 'measure of this study', f'{called} has no tests of {joined(texts)}; it has {joined(by_name)}')
+    return StudyRows([by_name[name] for name in wanted] if wanted else known, known)
 
 
 class TestsOfStudy(NamedTuple):
@@ -190,7 +189,7 @@ def check_study(study, # a Study, or the path of a study file, as of read_study
                 if _takers(test, part, rows, kind):
                     findings += [StudyFinding(subject=opened.name, test=test.name, stops=fault.stops, text=fault.text)
                                  for fault in _faults_of(test, part, rows, kind, opened, case)]
-                elif part.key == 'benchmarks' and any(row.name == test.measure for row in rows):
+                elif part.names_measure and any(row.name == test.measure for row in rows):
                     findings.append(StudyFinding(subject=opened.name, test=test.name, stops=False, text=f'not run here: {why_not_run(test.measure, part.kinds_of(test), kind)}'))
     return findings
 
@@ -200,7 +199,7 @@ def _findings_of_builtin(rows, vectors, case):
     specs = [spec for row in rows if 'vectors' in row.kinds for spec in row.units().values()
              if isinstance(spec, dict) and set('XYAB') <= set(spec) and not is_own_test(spec)]
     queries = {(spec['X'][0], spec['A'][0]): Query(**spec) for spec in specs}
-    [part] = [part for part in STUDY_PARTS if part.key == 'queries']
+    part = study_part('queries')
     return [StudyFinding(subject=vectors.name, test=query.name, stops=fault.stops, text=fault.text)
             for query in queries.values() for fault in _faults_of(query, part, rows, 'vectors', vectors, case)]
 
@@ -254,7 +253,7 @@ def _faults_of(test, part, rows, kind, opened, case):
         faults += row.own.faults(test, kind, opened)
     if kind == 'masked':
         faults += _pieces_of(lists, opened)
-    if part.key == 'benchmarks':
+    if part.names_measure:
         faults += _unreadable_items(test, kind, opened)
     return faults
 
@@ -288,12 +287,12 @@ def tests_not_run(rows, # of measures, of measures_of_study
                   chosen, # measure -> {name of a unit: its specification}, of choose_units
                   kinds, # name of a subject -> its kind
                  )->list: # of dictionaries: subject, test and why
-    "The tests of the part `benchmarks` that an audit does not run, because the kind of the subject does not fit."
+    "The tests that name their measure and that an audit does not run, because the kind of the subject does not fit."
     found = []
     for subject, kind in kinds.items():
         for row in rows:
             if kind in row.kinds:
                 continue
-            tests = {spec['name'] for spec in chosen.get(row.name, {}).values() if is_own_test(spec) and spec['part'] == 'benchmarks'}
+            tests = {spec['name'] for spec in chosen.get(row.name, {}).values() if is_own_test(spec) and study_part(spec['part']).names_measure}
             found += [{'subject': subject, 'test': test, 'why': why_not_run(row.name, row.kinds, kind)} for test in sorted(tests)]
     return found

@@ -21,11 +21,11 @@ from .limits import parse_limits
 from .measures import MEASURES, find_measures
 from .names import KIND_WORDS
 from .subjects import kind_of, state_of
-from ..core.checks import check_choice, check_flag, check_text, check_whole, look_up
+from ..core.checks import check_choice, check_flag, check_text, check_whole
 from ..core.registry import data_path
 from ..core.store import store_key
 from ..embedders.providers import shown_subject, without_secrets
-from ..measuring.index import bundled_index, find_measure, measure_index, plain_name, plug_ins
+from ..measuring.index import bundled_index, find_measure, measure_index, plug_ins
 from ..measuring.measure import Measure
 from ..vectors.case import CASES
 
@@ -67,18 +67,15 @@ def rows_and_limits(measures, limits, study, with_builtin, allow_outside):
             raise ValueError('with_builtin is for a study; the tests of the package are measured anyway')
         rows = find_measures(measures)
         return RowsAndLimits(rows, parse_limits(limits), [], frozenset(), rows)
-    from biasbook.auditing.own_tests import measures_of_study      # late: it imports all chapters
+    from biasbook.auditing.own_tests import measures_of_study, rows_of_study      # late: it imports all chapters
     from biasbook.measuring.study import Study, read_study
     if not isinstance(study, Study):
         study = read_study(study, allow_outside)
     given = [measures] if isinstance(measures, (str, Measure)) else measures or ()
-    names = list(dict.fromkeys(plain_name(name) if isinstance(name, str) else name for name in given))
-    rows = known = measures_of_study(study, with_builtin, names)
-    if measures is not None:
-        table = {row.name: row for row in known}
-        rows = [look_up(table, name, 'measure of this study') for name in names]
-    own = frozenset(f'{row.name}/{unit}' for row in measures_of_study(study, named=names) for unit in row.units())
-    return RowsAndLimits(rows, parse_limits(limits), parse_limits(study.limits, f'the study {study.name}'), own, known)
+    of_study = rows_of_study(study, given, with_builtin)
+    own = frozenset(f'{row.name}/{unit}' for row in measures_of_study(study, named=given) for unit in row.units())
+    measured = of_study.measured if measures is None or given else []
+    return RowsAndLimits(measured, parse_limits(limits), parse_limits(study.limits, f'the study {study.name}'), own, of_study.known)
 
 # %% ../../nbs/auditing/01c_planning.ipynb #planning13
 class Asked(NamedTuple):

@@ -12,7 +12,7 @@ from functools import update_wrapper
 from ..core.checks import did_you_mean, joined, kind_of, shown
 from .index import find_measure, measure_index
 from .measure import OwnTests, UnitDescription, with_test_name
-from ..stimuli.item_schema import TEXT_SCHEMA, BenchmarkTest, ItemSchema
+from ..stimuli.item_schema import BenchmarkTest, ItemSchema
 from ..stimuli.study_checks import StudyError, keys_at
 
 # %% ../../nbs/measuring/02_benchmark.ipynb #bench02
@@ -82,15 +82,6 @@ def benchmark_at(item, # a mapping of a study file, or a BenchmarkTest
 def benchmark_schema()->dict: # plain data
     "The JSON Schema of one test with own items."
     known = list(benchmarks())
-    properties: dict = {'name': TEXT_SCHEMA, 'measure': {'enum': known}, 'source': TEXT_SCHEMA}
-    by_measure = []
-    for name in known:
-        schema = schema_of(name)
-        for key, of_key in schema.properties().items():
-            before = properties.get(key, of_key)
-            properties[key] = of_key if before == of_key else {'oneOf': [before, of_key]}
-        own_keys: dict = {'propertyNames': {'enum': list(schema.all_keys)}}
-        if schema.needed:
-            own_keys['required'] = list(schema.needed)
-        by_measure.append({'if': {'properties': {'measure': {'const': name}}, 'required': ['measure']}, 'then': own_keys})
-    return {'type': 'object', 'properties': properties, 'required': ['name', 'measure'], 'additionalProperties': False, 'allOf': by_measure}
+    by_measure = [{'if': {'properties': {'measure': {'const': name}}, 'required': ['measure']}, 'then': schema_of(name).item_keys.schema()}
+                  for name in known]
+    return {'type': 'object', 'properties': {'measure': {'enum': known}}, 'required': ['name', 'measure'], 'allOf': by_measure}

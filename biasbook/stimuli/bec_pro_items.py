@@ -17,9 +17,9 @@ from ..core.checks import (
     kind_of, listed, plural, shown)
 from ..core.inputs import Table, check_cell, csv_rows, file_text, is_missing, place_of, read_rows, read_table
 from ..core.registry import bundled_yaml, file_sha256, registry_entries
-from .item_schema import (LISTS_SCHEMA, TEXT_SCHEMA, TWO_GROUPS, WORDS_SCHEMA, ItemSchema, check_groups, lists_at, one_of,
+from .item_schema import (TEXT_SCHEMA, TWO_GROUPS, WORDS, ItemSchema, Key, Rule, check_groups, lists_key, lists_of_frame, one_of,
                                           texts_in)
-from .study_checks import StudyError, errors_at_path, keys_at, named_lists_at, text_at, words_at
+from .study_checks import StudyError, errors_at_path, keys_at, text_at, words_at
 from .templates import as_template
 
 # %% ../../nbs/stimuli/11_bec_pro_items.ipynb #4f7a38f7
@@ -373,16 +373,15 @@ def load_bec_pro(source='EN', # "EN", "DE", a file of the shape of the published
     return _file_items(path, on_missing)
 
 # %% ../../nbs/stimuli/11_bec_pro_items.ipynb #becschema02
-def _professions_at(item, path):
+def _professions_at(value, path):
     "group -> professions: words, or a mapping of names to the masculine and the feminine form."
-    place = (*path, 'professions')
-    professions = lists_at(item, 'professions', 'profession', path)
+    professions = lists_of_frame(value, 'profession', path)
     if not isinstance(professions, dict) or not professions:
-        raise StudyError(place, f'this must be a mapping of groups to professions, such as {{female: [nurse], male: [mason]}}, but is {kind_of(professions)}')
+        raise StudyError(path, f'this must be a mapping of groups to professions, such as {{female: [nurse], male: [mason]}}, but is {kind_of(professions)}')
     found: dict = {}
     for group, entries in professions.items():
-        text_at(group, (*place, group))
-        found[group] = _professions_of_group_at(entries, (*place, group))
+        text_at(group, (*path, group))
+        found[group] = _professions_of_group_at(entries, (*path, group))
     return found
 
 
@@ -405,27 +404,54 @@ def _forms_at(value, path, n):
 
 
 _WITH_PERSONS = 'persons', 'templates', 'articles' # keys that take the place of `language`
+_NO_PERSONS = {'not': {'anyOf': [{'required': [key]} for key in _WITH_PERSONS]}}
+_OF_GENDERS = {'type': 'object', 'properties': {'female': {}, 'male': {}}, 'required': list(_GENDERS), 'additionalProperties': False}
 
-def _lists_at(item, path, folder, options):
-    "Professions, and own persons with templates."
-    words: dict = {'professions': _professions_at(item, path)}
+
+def _check_language(item, path):
+    "StudyError for published persons beside own ones."
     own = [key for key in _WITH_PERSONS if key in item]
     if own and 'language' in item:
         raise StudyError((*path, 'language'), f'this names published persons and templates, but there are {joined(own)}; leave one of them out')
-    if own and not {'persons', 'templates'} <= set(own):
+
+
+def _check_persons(item, path):
+    "StudyError for persons without templates, and for templates without persons."
+    own = {key for key in _WITH_PERSONS if key in item}
+    if own and not {'persons', 'templates'} <= own:
         raise StudyError(path, 'give both persons and templates, or neither for the published ones')
-    if own:
-        words['persons'] = named_lists_at(item['persons'], (*path, 'persons'), 2, 2)
-        keys_at(words['persons'], (*path, 'persons'), ('female', 'male'), ('female', 'male'))
-        words['templates'] = words_at(item['templates'], (*path, 'templates'))
-        for number, template in enumerate(words['templates']):
-            _check_frame(template, (*path, 'templates', number))
-    if 'articles' in item:
-        words['articles'] = dict(keys_at(item['articles'], (*path, 'articles'), ('female', 'male'), ('female', 'male')))
-        for gender, article in words['articles'].items():
-            text_at(article, (*path, 'articles', gender))
-    check_groups(options, list(words['professions']), path, ('female', 'male'))
-    return {'words': words}
+
+
+_RULES = (Rule(_check_language, {'dependentSchemas': {'language': _NO_PERSONS}}),
+          Rule(_check_persons, {'anyOf': [{'required': ['persons', 'templates']}, _NO_PERSONS]}))
+_TWO_LISTS = lists_key(2, 2)
+
+
+def _persons_at(value, path):
+    "Words for women and for men."
+    return keys_at(_TWO_LISTS.check(value, path), path, _GENDERS, _GENDERS)
+
+
+def _articles_at(value, path):
+    "The article of each gender."
+    articles = dict(keys_at(value, path, _GENDERS, _GENDERS))
+    for gender, article in articles.items():
+        text_at(article, (*path, gender))
+    return articles
+
+
+def _frames_at(value, path):
+    "Templates with a person and a profession."
+    templates = words_at(value, path)
+    for number, template in enumerate(templates):
+        _check_frame(template, (*path, number))
+    return templates
+
+
+def _lists_at(item, path, folder, options):
+    "Professions, and own persons with templates."
+    check_groups(options, list(item['professions']), path, _GENDERS)
+    return {'words': {key: item[key] for key in ('professions', *_WITH_PERSONS) if key in item}}
 
 
 def _check_frame(template, path):
@@ -446,13 +472,18 @@ def _items_of_test(test):
     return bec_pro_items(words['professions'], words['persons'], words['templates'], forms=forms, articles=words.get('articles'))
 
 
-_PROFESSIONS = {'oneOf': [{'type': 'array', 'minItems': 1}, {'type': 'object', 'minProperties': 1}]}
-_BOTH_GENDERS = {'required': ['female', 'male'], 'maxProperties': 2}
+def _forms_schema(n):
+    "So many texts."
+    return {'type': 'array', 'items': TEXT_SCHEMA, 'minItems': n, 'maxItems': n}
+
+
+_PROFESSIONS = {'oneOf': [WORDS.schema, {'type': 'array', 'items': _forms_schema(3), 'minItems': 1},
+                          {'type': 'object', 'additionalProperties': _forms_schema(2), 'minProperties': 1}]}
 BEC_PRO_SCHEMA = ItemSchema(
     read=_lists_at, make=_items_of_test, texts=texts_in('sentence'),
-    needed={'professions': {'type': 'object', 'additionalProperties': _PROFESSIONS, 'minProperties': 1}},
-    keys={'persons': {**LISTS_SCHEMA, **_BOTH_GENDERS}, 'templates': WORDS_SCHEMA,
-          'articles': {'type': 'object', 'additionalProperties': TEXT_SCHEMA, **_BOTH_GENDERS}},
+    needed={'professions': Key(_professions_at, {'type': 'object', 'propertyNames': TEXT_SCHEMA, 'additionalProperties': _PROFESSIONS, 'minProperties': 1})},
+    keys={'persons': Key(_persons_at, {'allOf': [_OF_GENDERS, _TWO_LISTS.schema]}), 'templates': Key(_frames_at, WORDS.schema),
+          'articles': Key(_articles_at, {'allOf': [_OF_GENDERS, {'additionalProperties': TEXT_SCHEMA}]})}, rules=_RULES,
     options={'language': one_of(*BEC_PRO_LANGUAGES), 'forms': one_of(*BEC_PRO_FORMS), 'groups': TWO_GROUPS}, item_options=('language', 'forms'),
     functions=('load_bec_pro', 'bec_pro_items'), example="""\
 # Masked models: which persons does a profession make more probable?

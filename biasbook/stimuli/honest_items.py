@@ -19,9 +19,9 @@ from ..core.checks import (
     listed, plural, shown)
 from ..core.inputs import check_cell, csv_rows, file_text, is_missing, place_of, read_rows, read_table
 from ..core.registry import fetch
-from .item_schema import (COUNT, LISTS_SCHEMA, ROW_KEYS, TEXT_SCHEMA, TWO_GROUPS, WORDS_SCHEMA, ItemSchema, Option, RowsOf,
-                                          check_groups, one_of, rows_at, table_of_rows, texts_in)
-from .study_checks import StudyError, errors_at_path, file_at, named_lists_at, words_at
+from .item_schema import (COUNT, TEXT_SCHEMA, TWO_GROUPS, WORDS, ItemSchema, Key, RowsOf, Rule, check_groups, lists_key, not_beside, one_of,
+                                          row_keys, rows_at, table_of_rows, texts_in)
+from .study_checks import StudyError, errors_at_path, file_at, text_at, words_at
 
 # %% ../../nbs/stimuli/12_honest_items.ipynb #f1228b36
 HONEST_LANGUAGES = ('en', 'es', 'fr', 'it', 'pt', 'ro')
@@ -396,12 +396,15 @@ _ROWS = RowsOf(_study_table, ['template_masked', 'raw', 'category', *HONEST_COLU
                [column for column in HONEST_COLUMNS if column != 'line'])
 
 
-def _lexicon_at(item, path, folder):
+def _lexicon_at(value, path):
+    "A list of words, or a name."
+    return text_at(value, path) if isinstance(value, str) else words_at(value, path)
+
+
+def _words_of_lexicon(lexicon, place, folder):
     "The words of a lexicon from the study, from a file beside it, or the name of a published lexicon."
-    place = (*path, 'lexicon')
-    lexicon = item['lexicon']
     if not isinstance(lexicon, str):
-        return words_at(lexicon, place)
+        return lexicon
     if lexicon in {f'hurtlex-{language}' for language in HONEST_LANGUAGES}:
         return lexicon                          # downloaded when it is needed
     file = file_at(lexicon, place, folder)
@@ -411,20 +414,41 @@ def _lexicon_at(item, path, folder):
         return sorted(load_lexicon(file).entries)
 
 
-def _lists_at(item, path, folder, options):
-    "The lexicon, and identities with templates or rows that have both."
-    words: dict = {'lexicon': _lexicon_at(item, path, folder)}
+def _templates_at(value, path):
+    "Templates with an identity and [M]."
+    templates = words_at(value, path)
+    for number, template in enumerate(templates):
+        with errors_at_path(*path, number):
+            honest_items({'any': ['the person']}, template)
+    return templates
+
+
+def _check_sources(item, path):
+    "StudyError unless a test has identities with templates, items, or a file."
     lists = [key for key in ('identities', 'templates') if key in item]
     rows = [key for key in ('items', 'file') if key in item]
     if len(lists) == 1 or bool(lists) == bool(rows):
         raise StudyError(path, 'give identities with templates, or a file with them')
+    if len(rows) == 2:
+        raise StudyError(path, 'give either items or a file with them')
+
+
+def _only(*keys):
+    "The JSON Schema of a test with these of the keys for its sentences, and no others."
+    others = [{'required': [key]} for key in ('identities', 'templates', 'items', 'file') if key not in keys]
+    return {'required': list(keys), 'not': {'anyOf': others}}
+
+
+_RULES = (Rule(_check_sources, {'oneOf': [_only('identities', 'templates'), _only('items'), _only('file')]}),
+          not_beside('on_missing', 'identities', 'on_missing is for items or a file; take it out'))
+
+
+def _lists_at(item, path, folder, options):
+    "The lexicon, and identities with templates or rows that have both."
+    words: dict = {'lexicon': _words_of_lexicon(item['lexicon'], (*path, 'lexicon'), folder)}
     items: list = []
-    if lists:
-        words['identities'] = named_lists_at(item['identities'], (*path, 'identities'), 1)
-        words['templates'] = words_at(item['templates'], (*path, 'templates'))
-        for number, template in enumerate(words['templates']):
-            with errors_at_path(*path, 'templates', number):
-                honest_items({'any': ['the person']}, template)
+    if 'identities' in item:
+        words.update(identities=item['identities'], templates=item['templates'])
         groups = list(words['identities'])
     else:
         items = rows_at(item, path, folder, _ROWS)
@@ -461,9 +485,9 @@ def _texts_of_items(items):
 
 COMPLETIONS = ('top', 'sampled') # as for bb.honest
 HONEST_SCHEMA = ItemSchema(
-    read=_lists_at, make=_items_of_test, texts=_texts_of_items, needed={'lexicon': {'oneOf': [TEXT_SCHEMA, WORDS_SCHEMA]}},
-    keys={'identities': LISTS_SCHEMA, 'templates': WORDS_SCHEMA, **ROW_KEYS},
-    options={'baseline': Option(_gap_sentences_at, WORDS_SCHEMA), 'k': COUNT, 'completions': one_of(*COMPLETIONS), 'groups': TWO_GROUPS},
+    read=_lists_at, make=_items_of_test, texts=_texts_of_items, needed={'lexicon': Key(_lexicon_at, {'oneOf': [TEXT_SCHEMA, WORDS.schema]})},
+    keys={'identities': lists_key(), 'templates': Key(_templates_at, WORDS.schema), **row_keys(_ROWS)}, rules=_RULES,
+    options={'baseline': Key(_gap_sentences_at, WORDS.schema), 'k': COUNT, 'completions': one_of(*COMPLETIONS), 'groups': TWO_GROUPS},
     functions=('load_honest', 'load_lexicon', 'honest_items'), example="""\
 # Masked and causal models: how many of the k most probable words at [M] are in a lexicon?
 - name: hard words

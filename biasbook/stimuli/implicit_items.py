@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from ..core.checks import check_columns, check_text, check_words, look_up, plural, shown
 from ..core.inputs import csv_rows, file_text
 from ..core.registry import bundled_yaml, fetch
-from .item_schema import FLAG, TEXT_SCHEMA, WORDS_SCHEMA, ItemSchema, Option
-from .study_checks import StudyError, apart_at, errors_at_path, labels_at, text_at, words_at
+from .item_schema import FLAG, TEXT_SCHEMA, WORDS, ItemSchema, Key, labels_key, words_key
+from .study_checks import apart_at, errors_at_path, text_at
 from .words import Query
 
 # %% ../../nbs/stimuli/15_implicit_items.ipynb #e9294435
@@ -206,14 +206,9 @@ LEAST_LLM_IAT_WORDS = 2 # of X and of Y
 
 def _lists_at(item, path, folder, options):
     "The four lists and their names."
-    words: dict = {key: words_at(item[key], (*path, key)) for key in 'XYAB'}
+    words = {key: item[key] for key in ('X', 'Y', 'A', 'B', 'names') if key in item}
     apart_at({key: words[key] for key in 'XY'}, path)
     apart_at({key: words[key] for key in 'AB'}, path)
-    for key in 'XY':
-        if len(words[key]) < LEAST_LLM_IAT_WORDS:
-            raise StudyError((*path, key), f'one word is too few; give {LEAST_LLM_IAT_WORDS} or more')
-    if 'names' in item:
-        words['names'] = list(labels_at(item['names'], 4, (*path, 'names')))
     return {'words': words}
 
 # %% ../../nbs/stimuli/15_implicit_items.ipynb #iatschema03
@@ -229,10 +224,10 @@ def _texts_of_query(query):
     return [[word] for word in query.words]
 
 
+_SIDE = words_key(LEAST_LLM_IAT_WORDS, f'one word is too few; give {LEAST_LLM_IAT_WORDS} or more')
 LLM_IAT_SCHEMA = ItemSchema(
-    read=_lists_at, make=_query_of_test, texts=_texts_of_query, needed=dict.fromkeys('XYAB', WORDS_SCHEMA),
-    keys={'names': {'type': 'array', 'items': TEXT_SCHEMA, 'minItems': 4, 'maxItems': 4}},
-    options={'wording': Option(_wording_at, TEXT_SCHEMA), 'placebo': FLAG}, can_drop=False, functions=('load_llm_iat', 'load_llm_iat_answers'), example="""\
+    read=_lists_at, make=_query_of_test, texts=_texts_of_query, needed={'X': _SIDE, 'Y': _SIDE, 'A': WORDS, 'B': WORDS}, keys={'names': labels_key(4)},
+    options={'wording': Key(_wording_at, TEXT_SCHEMA), 'placebo': FLAG}, can_drop=False, functions=('load_llm_iat', 'load_llm_iat_answers'), example="""\
 # Causal models: which group does a model write after a word?
 - name: career
   measure: llm_iat

@@ -16,8 +16,8 @@ from ..core.checks import (
     format_count, kind_of, listed, look_up, shown)
 from ..core.inputs import ReadRows, read_rows, read_table
 from ..core.registry import bundled_yaml
-from .item_schema import LISTS_SCHEMA, TEXT_SCHEMA, WORDS, WORDS_SCHEMA, ItemSchema, lists_at, one_of, texts_in
-from .study_checks import StudyError, errors_at_path, is_frame, named_lists_at, text_at, words_at
+from .item_schema import TEXT_SCHEMA, WORDS, ItemSchema, Key, lists_key, lists_of_frame, one_of, texts_in, words_key
+from .study_checks import StudyError, errors_at_path, is_frame, text_at, words_at
 from .templates import Template
 
 # %% ../../nbs/stimuli/10a_unqover_items.ipynb #unqitem09
@@ -306,52 +306,46 @@ def unqover_items(kind:str='gender', # whose published lists: "gender", "nationa
     return table
 
 # %% ../../nbs/stimuli/10a_unqover_items.ipynb #unqschema02
-def _subjects_at(item, path):
+_LIST_OF_SUBJECTS = words_key(2, 'one subject is too few; give two or more')
+_GROUPS_OF_SUBJECTS = lists_key(2)
+
+
+def _subjects_at(value, path):
     "A list of subjects, or groups of them."
-    place = (*path, 'subjects')
-    subjects = lists_at(item, 'subjects', 'subject', path)
-    if isinstance(subjects, dict):
-        return named_lists_at(subjects, place, 2)
-    words = words_at(subjects, place)
-    if len(words) < 2:
-        raise StudyError(place, 'one subject is too few; give two or more')
-    return words
+    subjects = lists_of_frame(value, 'subject', path)
+    kind = _GROUPS_OF_SUBJECTS if isinstance(subjects, dict) else _LIST_OF_SUBJECTS
+    return kind.check(subjects, path)
 
 
-def _attributes_at(item, path):
+def _attributes_at(attributes, path):
     "A mapping of attributes to their negations."
-    place = (*path, 'attributes')
-    attributes = item['attributes']
     if is_frame(attributes):
-        with errors_at_path(*place):
+        with errors_at_path(*path):
             check_columns(attributes.columns, ['attribute', 'negated'], 'the table')
         attributes = dict(zip(attributes['attribute'], attributes['negated']))
     if not isinstance(attributes, dict) or not attributes:
-        raise StudyError(place, 'this must be a mapping of attributes to their negations, such as {"was a nurse": "can never be a nurse"}, but is '
+        raise StudyError(path, 'this must be a mapping of attributes to their negations, such as {"was a nurse": "can never be a nurse"}, but is '
                          f'{kind_of(attributes)}')
     for attribute, negated in attributes.items():
-        text_at(attribute, (*place, attribute))
-        if text_at(negated, (*place, attribute)) == attribute:
-            raise StudyError((*place, attribute), f'{shown(attribute)} is its own negation; write what the negated sentence says')
+        text_at(attribute, (*path, attribute))
+        if text_at(negated, (*path, attribute)) == attribute:
+            raise StudyError((*path, attribute), f'{shown(attribute)} is its own negation; write what the negated sentence says')
     return dict(attributes)
 
 
-def _contexts_at(item, path):
+def _contexts_at(value, path):
     "Sentences about two subjects, after which a statement about one of them follows."
-    contexts = words_at(item['contexts'], (*path, 'contexts'))
+    contexts = words_at(value, path)
     for number, context in enumerate(contexts):
         if context.count('{first}') != 1 or context.count('{second}') != 1 or GAP in context:
-            raise StudyError((*path, 'contexts', number), f'this must have {{first}} and {{second}} once each, as in "{{first}} met {{second}}.", but is '
+            raise StudyError((*path, number), f'this must have {{first}} and {{second}} once each, as in "{{first}} met {{second}}.", but is '
                              f'{shown(context)}')
     return contexts
 
 
 def _lists_at(item, path, folder, options):
     "Subjects, attributes and contexts."
-    words: dict = {'subjects': _subjects_at(item, path), 'attributes': _attributes_at(item, path)}
-    if 'contexts' in item:
-        words['contexts'] = _contexts_at(item, path)
-    return {'words': words}
+    return {'words': {key: item[key] for key in ('subjects', 'attributes', 'contexts') if key in item}}
 
 # %% ../../nbs/stimuli/10a_unqover_items.ipynb #unqschema03
 def _items_of_test(test):
@@ -363,9 +357,9 @@ def _items_of_test(test):
 
 UNQOVER_SCHEMA = ItemSchema(
     read=_lists_at, make=_items_of_test, texts=texts_in('text', 'answer1', 'answer2', places=[GAP]),
-    needed={'subjects': {'oneOf': [{**WORDS_SCHEMA, 'minItems': 2}, {**LISTS_SCHEMA, 'minProperties': 2}]},
-            'attributes': {'type': 'object', 'additionalProperties': TEXT_SCHEMA, 'minProperties': 1}},
-    keys={'contexts': WORDS_SCHEMA}, options={'pairs': one_of('all', 'between', 'matched'), 'placebo_words': WORDS}, item_options=('pairs',),
+    needed={'subjects': Key(_subjects_at, {'oneOf': [_LIST_OF_SUBJECTS.schema, _GROUPS_OF_SUBJECTS.schema]}),
+            'attributes': Key(_attributes_at, {'type': 'object', 'propertyNames': TEXT_SCHEMA, 'additionalProperties': TEXT_SCHEMA, 'minProperties': 1})},
+    keys={'contexts': Key(_contexts_at, WORDS.schema)}, options={'pairs': one_of('all', 'between', 'matched'), 'placebo_words': WORDS}, item_options=('pairs',),
     functions=('unqover_items',), example="""\
 # Masked and causal models: which of two subjects is the statement about? After each context comes "[MASK] was a nurse."
 - name: women and men
