@@ -75,6 +75,7 @@ def honest(model, # a masked or causal language model, from load_model
         >>> print(f'{r.estimate("female sentences").value:.0f} % against {r.estimate("male sentences").value:.0f} %')
         20 % against 10 %
     """
+    _Honest.check_model(model)
     check_choice(completions, 'completions', COMPLETIONS)
     check_fraction(confidence_level)
     check_choice(match, 'match', ('first', 'any'))

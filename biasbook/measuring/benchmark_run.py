@@ -112,6 +112,10 @@ class Benchmark(ABC):
         "What a result names as missing."
         return {}
 
+    def start_notes(self, subject)->tuple: # of Notes
+        "What a result says about the token before a text; only causal models have one."
+        return subject.start_notes() if isinstance(subject, Scorer) else ()
+
     @abstractmethod
     def answer(self, subject, items)->Any: # such as a DataFrame: the items with the answers
         "What the subject answers to the items that it can read."
@@ -152,14 +156,12 @@ def run_benchmark(benchmark:Benchmark,
     "The results of a benchmark for a subject."
     check_flag(placebo, 'placebo')
     subject = benchmark.open(subject)
-    start_notes: tuple = ()
     if isinstance(subject, Scorer):
         subject = subject.with_bos(bos)
-        start_notes = subject.start_notes()
     elif bos != 'auto':
         raise ValueError(f'bos={bos!r} is for causal models; leave it out for {subject.name}')
     asked = ask_benchmark(benchmark, subject, items, on_missing)
-    notes = (*start_notes, *left_out_notes(asked.loaded))
+    notes = (*benchmark.start_notes(subject), *left_out_notes(asked.loaded))
     results = []
     for r in benchmark.score(subject, asked):
         words = replace(r.words, missing={**asked.lost, **r.words.missing})
