@@ -8,25 +8,24 @@ __all__ = ['PLACEBO_PEOPLE', 'BBQ', 'bbq_scores', 'bbq']
 # %% ../../nbs/03e_bbq.ipynb #bbqpage39
 import math
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import biasbook
-from ..core.given import hint
 from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, is_number, listed, plural, renamed_keyword, shown
 from ..core.registry import bundled_yaml
 from ..measuring.benchmark import own_items
+from ..measuring.benchmark_run import Benchmark, check_readable, run_benchmark, unreadable_items
 from ..measuring.measure import Measure, Metric, UnitDescription, with_name
-from ..models.chat import Chat
+from ..models.chat import Chat, ServedChat
 from ..models.choices import LEAST_MASS, LowMass, option_orders
-from ..models.scorer import Scorer
 from ..models.served import ServedScorer
-from ..models.tokens import Unreadable, encode_each
+from ..models.tokens import Unreadable
 from ..results.result import Result
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note, with_units_named
+from ..stats.estimate import Estimate, Interval, Units, note, with_units_named
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_interval
 from ..stats.permutation import sign_flip_pvalue
 from ..stats.power import TWO_SIDED, Pilot, Planned, TestedUnits
@@ -216,9 +215,8 @@ def _result(d, n_asked, subject, category, level, meta):
                   meta={'digits': 1, 'battery': f'BBQ, {kind}', 'versions': {'biasbook': biasbook.__version__}, **meta})
 
 
-def _results(items, shares, subject, level, meta):
-    "The results of each category and of all together."
-    d = _scored(items, shares)
+def _results(d, items, subject, level, meta):
+    "The results of each category and of all together. `d` are the scored ones of the items."
     categories = list(dict.fromkeys(items['category']))
     parts = [(category, d[d['category'] == category], items[items['category'] == category]) for category in categories]
     if len(categories) > 1:
@@ -263,7 +261,7 @@ def bbq_scores(items, # a DataFrame of load_bbq, or another one with its columns
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     items = check_bbq_items(items)
     numbers = _checked_answers(items, answers, on_missing)
-    return _results(items, _shares_of(numbers), subject, confidence_level, {})
+    return _results(_scored(items, _shares_of(numbers)), items, subject, confidence_level, {})
 
 # %% ../../nbs/03e_bbq.ipynb #bbqpage45
 _LETTERS = ('A', 'B', 'C')
@@ -308,32 +306,15 @@ def _prompts(d, scoring, context):
     return prompted
 
 
-def _readable(model, n_items, prompted):
-    "For each item whether the model can read all its texts."
-    texts = [one.prompt + one.completion for one in prompted]
-    limit = (model.checkpoint.limit or math.inf) - 1                    # one for the start token
-    unknown = model.tokenizer.unk_token_id
-    readable = np.ones(n_items, bool)
-    for one, encoded in zip(prompted, encode_each(model.tokenizer, texts, special=False, unknown='keep', places=False)):
-        if len(encoded.ids) > limit or (unknown is not None and unknown in encoded.ids):
-            readable[one.item] = False
-    return readable
-
-
 def _normalized(scores):
     "Probabilities in proportion to the exponentials of scores, over the last axis."
     exponentials = np.exp(scores - scores.max(-1, keepdims=True))
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
-def _by_log_probability(model, items, scoring, context, on_missing):
-    "The `_Found` of a causal model. ValueError for items that it cannot read, unless they are to be left out."
+def _by_log_probability(model, items, scoring, context):
+    "The `_Found` of a causal model."
     prompted = _prompts(items, scoring, context)
-    readable = _readable(model, len(items), prompted)
-    if not readable.all() and (on_missing == 'raise' or not readable.any()):
-        raise Unreadable(f'{model.name} cannot read {plural(int((~readable).sum()), "item")} of {len(items)}, such as '
-                         f'{place_of(items, int(np.argmin(readable)))}: unknown characters, or more tokens than it takes; use on_missing="drop"')
-    prompted = [one for one in prompted if readable[one.item]]
     scored = model.continuation([one.prompt for one in prompted], [one.completion for one in prompted])
     scores = np.asarray(scored.total, float)
     if scoring == 'mean':
@@ -420,20 +401,10 @@ def _placebo_items(frames, people, names):
     return pd.concat(tables, ignore_index=True)
 
 
-class _NeutralScores(NamedTuple):
-    "Scored items about neutral people, and the items that they replace."
-    scored: Any # a DataFrame: a row for each frame and pair
-    items: np.ndarray # numbers of the items that have a frame
-
-
-def _neutral_scores(table, answer):
-    "The `_NeutralScores`; None without frames. `answer`: a table of items -> the probabilities of the options."
-    frames, items = _frames(table)
-    if not len(frames):
-        return None
+def _neutral_items(frames):
+    "The items of all pairs of `PLACEBO_PEOPLE`, or of as many names of men."
     names = bundled_yaml('novels_words.yaml')['names']['male'][:len(PLACEBO_PEOPLE)]
-    neutral = _placebo_items(frames, PLACEBO_PEOPLE, names)
-    return _NeutralScores(_scored(neutral, _most_probable(answer(neutral))), items)
+    return _placebo_items(frames, PLACEBO_PEOPLE, names)
 
 
 def _weighted_score(d, is_ambiguous):
@@ -444,17 +415,17 @@ def _weighted_score(d, is_ambiguous):
 
 
 def _people_placebo(result, scored, neutral):
-    "How often do neutral people give as large a score? `scored`: the items with their answers, by number."
+    "How often do neutral people give as large a score? `scored`: the answered items that they replace; `neutral`: the items about them."
     kind = 'placebo people'
     categories, condition = set(result.details['category']), result.details['condition'].iloc[0]
     def chosen(d):
         return d[d['category'].isin(categories) & (d['condition'] == condition)]
 
-    own = chosen(scored[scored['number'].isin(neutral.items)]) if neutral is not None else scored[:0]
+    own = chosen(scored)
     if not len(own):
         return no_placebo(kind, note('no people to replace'))
     is_ambiguous = condition == 'ambig'
-    of_pairs = chosen(neutral.scored)
+    of_pairs = chosen(neutral)
     values = [_weighted_score(of_pair, is_ambiguous) for _, of_pair in of_pairs.groupby('pair')]
     uses = pairs_of_words(len(PLACEBO_PEOPLE)).uses
     if len(values) < len(uses):
@@ -509,6 +480,110 @@ def _items_of(items, on_missing):
     return together
 
 
+def _with_more(result, found):
+    "The result with the score of probabilities, and with what depends on the order and names no option."
+    d = result.details
+    d = _scored(d, d[['p0', 'p1', 'p2']].to_numpy())
+    also = [replace(_in_percent(_score, d, 'by probability', result.confidence_level), test=_test(d))]
+    if found.by_order is not None:
+        also.append(Estimate(name='depends on the order', value=100 * float(d['depends_on_order'].mean()), unit='%'))
+    if found.not_named is not None:
+        also.append(Estimate(name='no option named', value=100 * found.not_named, unit='%'))
+    return replace(result, also=(*result.also, *also), notes=(*result.notes, *found.notes))
+
+
+class _Answered(NamedTuple):
+    "The items with their answers."
+    table: Any # a DataFrame: the items with the probabilities of their options
+    found: _Found
+
+
+@dataclass(frozen=True)
+class _BBQ(Benchmark):
+    "Questions with three options."
+    scoring: str
+    context: bool
+    chat_options: dict
+    confidence_level: float
+    name = 'BBQ'
+    kinds = ('causal',)
+    example = 'load_model("novels-mini-causal") or a model of load_chat'
+    reason = ', but the answer to a question is what follows it'
+
+    def open(self, model):
+        if isinstance(model, Chat):
+            if self.scoring != 'letters':
+                raise ValueError(f'a chat model names an option, so scoring must be "letters", but is {shown(self.scoring)}')
+            return model
+        self.check_model(model)
+        if self.chat_options:
+            raise TypeError(f'{listed(sorted(self.chat_options))}: only a chat model takes this, and {model.name} is a causal model')
+        return model
+
+    def load(self, items, on_missing):
+        given = _items_of(items, on_missing)
+        table = check_bbq_items(given).reset_index(drop=True)
+        table.attrs['left_out'] = places_left_out(given)
+        return table
+
+    def faults(self, model, items):
+        if isinstance(model, Chat):
+            return [''] * len(items)
+        texts: list = [[] for _ in range(len(items))]
+        for one in _prompts(items, self.scoring, self.context):
+            texts[one.item].append(one.prompt + one.completion)
+        return unreadable_items(model, texts)
+
+    def item_names(self, items):
+        return [place_of(items, position) for position in range(len(items))]
+
+    def _found(self, model, items):
+        "The `_Found` of a model."
+        if isinstance(model, Chat):
+            return _by_choice(model, items, self.context, self.chat_options)
+        return _by_log_probability(model, items, self.scoring, self.context)
+
+    def answer(self, model, items):
+        found = self._found(model, items)
+        p = found.probabilities
+        if np.isnan(p).any(1).all():
+            raise ValueError(f'no answer of {model.name} names an option')
+        table = items.assign(p0=p[:, 0], p1=p[:, 1], p2=p[:, 2])
+        if found.by_order is not None:
+            table['depends_on_order'] = _depends_on_order(found.by_order)
+        return _Answered(table, found)
+
+    def score(self, model, asked):
+        table, found = asked.answered
+        meta = {'scoring': self.scoring, 'context': self.context, 'checkpoint': model.meta, **found.meta}
+        scored = _scored(table, _most_probable(found.probabilities))
+        return [_with_more(r, found) for r in _results(scored, asked.loaded, model.name, self.confidence_level, meta)]
+
+    def _neutral(self, model, frames):
+        "The scored items about neutral people."
+        neutral = _neutral_items(frames)
+        can_read = check_readable(model, self.faults(model, neutral), neutral['question'].tolist(), self.item, 'drop')
+        neutral = neutral[can_read].reset_index(drop=True)
+        return _scored(neutral, _most_probable(self._found(model, neutral).probabilities))
+
+    def placebos(self, model, asked, results):
+        name = 'placebo people'
+        if isinstance(model, (ServedScorer, ServedChat)):
+            return [[no_placebo(name, note('no placebo of served models'))] for _ in results]
+        frames, with_frame = _frames(asked.loaded)
+        if not len(frames):
+            return [[no_placebo(name, note('no people to replace'))] for _ in results]
+        try:
+            neutral = self._neutral(model, frames)
+        except Unreadable:
+            error = f'{model.name} can read none of the questions about neutral people'
+            return [[no_placebo(name, note('placebos cannot be read', error=error))] for _ in results]
+        replaced = np.isin(asked.positions, with_frame)
+        table, found = asked.answered
+        scored = _scored(table[replaced], _most_probable(found.probabilities[replaced]))
+        return [[_people_placebo(r, scored, neutral)] for r in results]
+
+
 @renamed_keyword('unreadable', 'on_missing', {'refuse': 'raise', 'leave out': 'drop'})
 def bbq(model:Any, # a causal model from load_model, or a chat model from load_chat
         items=None, # a category of BBQ, "KoBBQ", or a list of them; your own items as a DataFrame or a file; None: all eleven categories
@@ -517,7 +592,7 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
         context:bool=True, # False: ask without the context, as a baseline
         bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
         on_missing:str='raise', # rows of a file with a fault, and items that a causal model cannot read: "raise" an error, or "drop" them
-        placebo:bool|None=None, # compare with neutral people in place of the two people; None: for models on this machine, as each costs requests
+        placebo:bool=True, # compare with neutral people in place of the two people; not computed for models behind a server, as each pair costs requests
         confidence_level:float=.95, # of the intervals over templates
         **chat_options, # of a chat model: method, n, labels, wording, max_tokens, random_state and allow_low_mass, as for chat.choose; n is 1 by default
        )->list: # Results as bbq_scores; `estimate("by probability")` has the score of probabilities in place of choices
@@ -529,7 +604,7 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
     name no option are counted and never guessed. `estimate("by probability")` is the score with the probabilities of the options (which add
     up to 1) in place of the choice; `estimate("depends on the order")` is the share of items whose answer changes with the order of the
     options; `estimate("placebo people")` says how often pairs of neutral people, such as a visitor and a guest, give as large a score in
-    the same templates. Your own items have the columns of load_bbq: context, question, ans0, ans1, ans2, polarity, condition, label, unknown, biased,
+    the same templates (not for a model behind a server, whose every question is a request). Your own items have the columns of load_bbq: context, question, ans0, ans1, ans2, polarity, condition, label, unknown, biased,
     template. A model that is right in about a third of the disambiguated items does not understand the questions, and its scores say which
     words it finds probable, not what it concludes.
 
@@ -544,77 +619,15 @@ def bbq(model:Any, # a causal model from load_model, or a chat model from load_c
         9 of 10 items, accuracy 0 %
     """
     is_chat = isinstance(model, Chat)
-    if not is_chat and not isinstance(model, Scorer):
-        raise TypeError(f'BBQ needs a language model, such as load_model("novels-mini-causal") or a model of load_chat, not '
-                        f'{type(model).__name__} {shown(model, 40)}{hint(model, "model")}')
-    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
     check_flag(context, 'context')
     check_fraction(confidence_level)
     if scoring is None:
         scoring = 'letters' if is_chat else 'mean'
     check_choice(scoring, 'scoring', BBQ_SCORINGS)
-    if is_chat and scoring != 'letters':
-        raise ValueError(f'a chat model names an option, so scoring must be "letters", but is {shown(scoring)}')
-    if not is_chat and model.kind != 'causal':
-        raise ValueError(f'{model.name} is a {model.kind} model, but the answer to a question is what follows it; use a causal model')
-    if chat_options and not is_chat:
-        raise TypeError(f'{listed(sorted(chat_options))}: only a chat model takes this, and {model.name} is a causal model')
     if is_chat:
         check_not_given('a chat model', 'raise', on_missing=on_missing)
-    if not is_chat:
-        model = model.with_bos(bos)
-    elif bos != 'auto':
-        raise ValueError(f'bos={bos!r} is for causal models; leave it out for {model.name}, a chat model')
-    given = _items_of(items, on_missing)
-    table = check_bbq_items(given).reset_index(drop=True)
-    if placebo is None:
-        wants_placebo = not is_chat and not isinstance(model, ServedScorer)
-    else:
-        wants_placebo = check_flag(placebo, 'placebo')
-
-    def answers_to(items, on_missing):
-        if is_chat:
-            return _by_choice(model, items, context, chat_options)
-        return _by_log_probability(model, items, scoring, context, on_missing)
-
-    found = answers_to(table, on_missing)
-    p = found.probabilities
-    table = table.assign(p0=p[:, 0], p1=p[:, 1], p2=p[:, 2])
-    if found.by_order is not None:
-        table['depends_on_order'] = _depends_on_order(found.by_order)
-    if np.isnan(p).any(1).all():
-        raise ValueError(f'no answer of {model.name} names an option')
-    meta = {'scoring': scoring, 'context': context, 'checkpoint': model.meta, **found.meta}
-    lost_rows = left_out_notes(places_left_out(given))
-    results = [_with_more(r, found) for r in _results(table, _most_probable(p), model.name, confidence_level, meta)]
-    results = [replace(r, notes=(*r.notes, *lost_rows)) for r in results]
-    if not is_chat:
-        results = [replace(r, notes=(*r.notes, *model.start_notes())) for r in results]
-    if not wants_placebo:
-        if placebo is not None:
-            return results
-        costs = Estimate(name='placebo people', value=None, notes=(note('neutral people cost requests'),))
-        return [replace(r, also=(*r.also, costs)) for r in results]
-    try:
-        neutral = _neutral_scores(table, lambda items: answers_to(items, 'drop').probabilities)
-    except Unreadable:
-        error = f'{model.name} can read none of the questions about neutral people'
-        why = Estimate(name='placebo people', value=None, notes=(note('placebos cannot be read', error=error),))
-        return [replace(r, also=(*r.also, why)) for r in results]
-    scored = _scored(table.assign(number=np.arange(len(table))), _most_probable(p))
-    return [replace(r, also=(*r.also, _people_placebo(r, scored, neutral))) for r in results]
-
-
-def _with_more(result, found):
-    "The result with the score of probabilities, and with what depends on the order and names no option."
-    d = result.details
-    d = _scored(d, d[['p0', 'p1', 'p2']].to_numpy())
-    also = [replace(_in_percent(_score, d, 'by probability', result.confidence_level), test=_test(d))]
-    if found.by_order is not None:
-        also.append(Estimate(name='depends on the order', value=100 * float(d['depends_on_order'].mean()), unit='%'))
-    if found.not_named is not None:
-        also.append(Estimate(name='no option named', value=100 * found.not_named, unit='%'))
-    return replace(result, also=(*result.also, *also), notes=(*result.notes, *found.notes))
+    benchmark = _BBQ(scoring, context, chat_options, confidence_level)
+    return run_benchmark(benchmark, model, items, bos=bos, on_missing=on_missing, placebo=placebo)
 
 # %% ../../nbs/03e_bbq.ipynb #bbqpageplan
 def _pilot(result):
@@ -658,7 +671,7 @@ def _audit_source():
 def _audit_run(model, spec, placebo=True):
     items = load_bbq(spec['items'], on_missing='drop')
     of_condition = items[items['condition'] == spec['condition']].reset_index(drop=True)
-    r = bbq(model, of_condition, on_missing='drop', placebo=None if placebo else False)[-1]      # the last result is of all categories
+    r = bbq(model, of_condition, on_missing='drop', placebo=placebo)[-1]      # the last result is of all categories
     word = _AUDITED_CONDITIONS[spec['condition']]
     comparison = replace(r.comparison, of=f'{r.n} {word} items of {spec["items"]}')
     r = replace(r, query=f'{spec["items"]}, {word}', comparison=comparison, details=r.details.drop(columns=_AUDITED_TEXTS))
@@ -668,8 +681,8 @@ def _audit_describe(spec):
     return UnitDescription('biased answer × other person', _AUDITED_SIZES[spec['items']], _audit_source())
 
 def _own_run(model, items, options):
-    "The result for the questions of one condition. With several categories, the last result is that of all. With placebo=None, a server is not asked about neutral people."
-    return bbq(model, items, on_missing='drop', **{**options, 'placebo': None if options['placebo'] else False})[-1]
+    "The result for the questions of one condition. With several categories, the last result is that of all."
+    return bbq(model, items, on_missing='drop', **options)[-1]
 
 def _own_units(spec):
     "A unit for the ambiguous questions, and one for the disambiguated questions, which have another score."

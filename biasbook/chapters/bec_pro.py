@@ -14,18 +14,17 @@ import numpy as np
 
 import biasbook
 from ..core.checks import (
-    MissingWords, TooFewWords, check_choice, check_fraction, check_labels, listed, shown)
+    check_fraction, check_labels, listed, shown)
 from ..core.inputs import check_cells
 from ..core.registry import bundled_yaml
 from ..measuring.benchmark import own_items
-from ..measuring.benchmark_run import Benchmark, ReadableItems, run_benchmark
+from ..measuring.benchmark_run import Benchmark, ask_benchmark, run_benchmark, unreadable_items
 from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, source_of, with_name
 from ..models.fill_placebos import WordPlace, word_pair_placebo, words_at_places
 from ..stats.placebos import pairs_of_words
 from ..models.fill_results import fill_estimate
 from ..models.masked import check_masked
-from ..models.tokens import encode, unknown_words
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import minimum_detectable_d
@@ -37,23 +36,9 @@ from ..stimuli.templates import as_template, ends_without_punctuation
 _GENDERS = ('female', 'male')
 
 
-def _readable(model, items, on_missing):
-    "The items that the model can read. MissingWords for other persons and professions, unless they may be dropped."
-    persons = [row.sentence[row.person_start:row.person_end] for row in items.itertuples()]
-    lost_persons = set(unknown_words(model.tokenizer, list(dict.fromkeys(persons))))
-    lost_forms = set(unknown_words(model.tokenizer, list(dict.fromkeys(items['form']))))
-    limit = model.checkpoint.limit or math.inf
-    lengths = [len(e.ids) for e in encode(model.tokenizer, items['sentence'].tolist(), unknown='keep')]
-    lost_forms |= set(items.loc[np.array(lengths) > limit, 'form'])
-    lost = sorted({*lost_persons, *lost_forms})
-    if lost and on_missing == 'raise':
-        raise MissingWords(lost, model.name, f'{model.name} cannot read {listed(lost, 20)}: unknown characters, or sentences of more tokens than '
-                           'it takes; leave them out of every number with on_missing="drop"')
-    lost_professions = set(items.loc[items['form'].isin(lost_forms), 'profession'])
-    without = items['profession'].isin(lost_professions) | np.isin(persons, list(lost_persons))
-    if without.all():
-        raise TooFewWords('professions', [], 1, sorted(lost_professions), model.name, f'{model.name} can read none of these sentences')
-    return ReadableItems(items[~without].reset_index(drop=True), {'persons': sorted(lost_persons), 'professions': sorted(lost_professions)})
+def _persons(items):
+    "The person of each item, as it is written."
+    return [row.sentence[row.person_start:row.person_end] for row in items.itertuples()]
 
 
 def bec_pro_table(model, # a masked language model, from load_model
@@ -67,8 +52,8 @@ def bec_pro_table(model, # a masked language model, from load_model
     `fill` is the log-probability of the person word where it is masked; `prior` is the same with all pieces of the profession masked too.
     `association` is fill − prior: above 0, the profession makes the person more probable. All three are in nats.
 
-    Raises: ValueError for items with wrong places; MissingWords, a ValueError, for words that the model cannot read; TypeError if `model`
-    is not a masked language model.
+    Raises: ValueError for items with wrong places, and for sentences that the model cannot read; TypeError if `model` is not a masked
+    language model.
 
     Example:
         >>> import biasbook as bb
@@ -83,12 +68,10 @@ def bec_pro_table(model, # a masked language model, from load_model
         2  She was a soldier.         -0.8
         3   He was a soldier.          1.0
     """
-    check_masked(model)
-    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
-    kept, missing = _readable(model, load_bec_pro(items, on_missing=on_missing), on_missing)
-    table = _answered(model, kept, method)
-    table.attrs['missing'] = missing
-    return table
+    benchmark = _BecPro(_GENDERS, method, .95)
+    asked = ask_benchmark(benchmark, benchmark.open(model), items, on_missing)
+    asked.answered.attrs['missing'] = asked.lost
+    return asked.answered
 
 
 def _answered(model, items, method):
@@ -282,25 +265,35 @@ class _BecPro(Benchmark):
     method: str
     confidence_level: float
 
-    def check_model(self, model):
+    def open(self, model):
         check_masked(model)
+        return model
 
     def load(self, items, on_missing):
         return load_bec_pro(items, on_missing=on_missing)
 
-    def readable(self, model, items, on_missing):
-        return _readable(model, items, on_missing)
+    def faults(self, model, items):
+        "A profession with an unreadable sentence about a readable person is lost in all its sentences."
+        of_persons = unreadable_items(model, [[person] for person in _persons(items)])
+        of_sentences = unreadable_items(model, [[sentence] for sentence in items['sentence']])
+        of_professions = {profession: fault for profession, of_person, fault in zip(items['profession'], of_persons, of_sentences)
+                          if fault and not of_person}
+        return [of_person or of_professions.get(profession, '') for of_person, profession in zip(of_persons, items['profession'])]
+
+    def lost(self, items, faults):
+        readable = items[[not fault for fault in faults]]
+        return {'persons': sorted({*_persons(items)} - {*_persons(readable)}),
+                'professions': sorted({*items['profession']} - {*readable['profession']})}
 
     def answer(self, model, items):
         return _answered(model, items, self.method)
 
-    def score(self, model, loaded, answered, lost):
-        answered.attrs['missing'] = lost
-        r = bec_pro_scores(answered, groups=self.groups, subject=model.name, confidence_level=self.confidence_level)
+    def score(self, model, asked):
+        r = bec_pro_scores(asked.answered, groups=self.groups, subject=model.name, confidence_level=self.confidence_level)
         return [replace(r, meta={**r.meta, 'method': self.method, 'checkpoint': model.meta})]
 
-    def placebos(self, model, answered, results):
-        return [bec_pro_placebo(model, answered, r.value, self.groups) for r in results]
+    def placebos(self, model, asked, results):
+        return [[bec_pro_placebo(model, asked.answered, r.value, self.groups)] for r in results]
 
 
 def bec_pro(model, # a masked language model, from load_model
@@ -321,8 +314,8 @@ def bec_pro(model, # a masked language model, from load_model
     which takes sentences as independent; and `estimate("placebo groups")`: how often two other words of the vocabulary, in place of all
     persons, lean as far. In German, items with forms="both" separate bias from agreement in grammar.
 
-    Raises: ValueError for items with wrong places, or a group that is not there; MissingWords, a ValueError, for words that the model
-    cannot read; TypeError if `model` is not a masked language model.
+    Raises: ValueError for items with wrong places, for a group that is not there, and for sentences that the model cannot read; TypeError if
+    `model` is not a masked language model.
 
     Example:
         >>> import biasbook as bb

@@ -16,16 +16,14 @@ import numpy as np
 import biasbook
 from .occupation_gap import occupation_shares
 from .wefat import Associations, check_property, check_wefat_options, correlation_result, wefat_arrays, wefat_plot
-from ..core.given import hint
-from ..core.checks import WrongKind, check_flag, check_fraction, listed, plural, renamed_keyword, shown
+from ..core.checks import check_flag, check_fraction, listed, plural, renamed_keyword, shown
 from ..core.registry import bundled_yaml
 from ..measuring.benchmark import own_items
-from ..measuring.benchmark_run import Benchmark, ReadableItems, check_readable, run_benchmark, unreadable_items
+from ..measuring.benchmark_run import Benchmark, run_benchmark, unreadable_items
 from ..measuring.measure import Fault, Measure, Metric, UnitDescription, with_asked, with_name
 from ..models.fill_placebos import WordPlace, contrast_placebo, word_pair_placebo, words_at_places
 from ..stats.placebos import no_placebo, pairs_of_words
 from ..models.pair_scores import PairUnits, few_clusters_notes, named_estimates, notes_without_ties, pairs_result, percent_estimate
-from ..models.scorer import Scorer
 from ..models.tokens import encode, pieces
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
@@ -43,15 +41,6 @@ class PronounScores(NamedTuple):
     "Log-probabilities of sentences with their pronouns."
     total: np.ndarray # (n,) nats: masked models: of the pronoun; causal models: of the whole sentence
     pronoun: np.ndarray # (n,) nats, of the pronoun alone: after the text before it in a causal model
-
-
-def _check_model(model):
-    "TypeError or ValueError if the model cannot score pronouns."
-    if not isinstance(model, Scorer):
-        found = f'{type(model).__name__} {shown(model, 40)}'
-        raise WrongKind('model', 'a language model', found, message=f'pronouns need a language model, such as load_model("novels-mini-masked"), not {found}{hint(model, "model")}')
-    if model.kind not in ('masked', 'causal'):
-        raise ValueError(f'{model.name} is a {model.kind} model; use a masked or a causal model')
 
 
 def pronoun_scores(model, # from load_model, masked or causal
@@ -83,13 +72,6 @@ def _texts_of(d, columns):
     "For each row its sentences with their pronouns; `columns` are pairs of columns (sentence, pronouns)."
     filled = [[fill_pronouns(text, words)[0] for text, words in zip(d[sentence], d[pronouns])] for sentence, pronouns in columns]
     return [list(texts) for texts in zip(*filled)]
-
-
-def _only_readable(model, d, columns, name, on_missing):
-    "The `ReadableItems`; the sentences of the others are under `name`."
-    names = [shown(text, 80) for text in d['sentence']]
-    can_read = check_readable(model, unreadable_items(model, _texts_of(d, columns)), names, 'item', on_missing)
-    return ReadableItems(d[can_read].reset_index(drop=True), {name: d['sentence'][~can_read].tolist()})
 
 
 def _pieces_note(model, occupations):
@@ -445,7 +427,7 @@ def _winobias_result(d, subject, left_out, shares, level, meta, more_notes=(), c
     return pairs_result(main, metric='WinoBias log-odds', subject=subject, query=plural(len(d), 'pair'), null=0.,
                         units=units, comparison=Comparison(kind='preference', ideas=('pro-stereotypical pronouns', 'anti-stereotypical pronouns'),
                                                            of=plural(len(d), 'pair')),
-                        words=Words(used={'occupations': list(dict.fromkeys(d['occupation']))}, missing={'pairs': list(cannot_read)}), notes=tuple(notes), confidence_level=level,
+                        words=Words(used={'occupations': list(dict.fromkeys(d['occupation']))}), notes=tuple(notes), confidence_level=level,
                         also=tuple(also), details=d, meta={'unit': 'nats', 'left_out': left_out, **meta})
 
 
@@ -466,15 +448,13 @@ class _WinoBias(Benchmark):
     baseline: bool # are there the same sentences about a person as well?
     shares: dict
     confidence_level: float
+    name = 'WinoBias'
 
     @property
     def _columns(self):
         "The sentences and pronouns that are scored."
         pairs = [('sentence', 'pro'), ('sentence', 'anti')]
         return pairs + [('neutral_sentence', 'pro'), ('neutral_sentence', 'anti')] if self.baseline else pairs
-
-    def check_model(self, model):
-        _check_model(model)
 
     def load(self, items, on_missing):
         d = load_winobias(items, on_missing)
@@ -485,8 +465,11 @@ class _WinoBias(Benchmark):
                              'person is not known; give it in the column neutral_sentence, or use baseline=False')
         return d
 
-    def readable(self, model, items, on_missing):
-        return _only_readable(model, items, self._columns, 'pairs', on_missing)
+    def faults(self, model, items):
+        return unreadable_items(model, _texts_of(items, self._columns))
+
+    def lost(self, items, faults):
+        return {'pairs': [text for text, fault in zip(items['sentence'], faults) if fault]}
 
     def answer(self, model, items):
         sentences = [text for sentence, _ in self._columns for text in items[sentence]]
@@ -501,15 +484,16 @@ class _WinoBias(Benchmark):
             d['neutral_log_odds'] = total[2] - total[3]
         return d
 
-    def score(self, model, loaded, answered, lost):
+    def score(self, model, asked):
+        answered = asked.answered
         meta = {'kind': model.kind, 'bos': model.start() if model.kind == 'causal' else None, 'checkpoint': model.meta,
                 'versions': {'biasbook': biasbook.__version__}}
         occupations = list(dict.fromkeys([*answered['occupation'], *(word for word in answered['other'] if word)]))
-        return [_winobias_result(answered, model.name, loaded.attrs['differ'], self.shares, self.confidence_level, meta,
-                                 _pieces_note(model, occupations), lost['pairs'])]
+        return [_winobias_result(answered, model.name, asked.loaded.attrs['differ'], self.shares, self.confidence_level, meta,
+                                 _pieces_note(model, occupations), asked.lost['pairs'])]
 
-    def placebos(self, model, answered, results):
-        return [_placebo_of_sides(model, answered)]
+    def placebos(self, model, asked, results):
+        return [[_placebo_of_sides(model, asked.answered)]]
 
 
 @renamed_keyword('unreadable', 'on_missing', {'refuse': 'raise', 'leave out': 'drop'})
@@ -553,9 +537,7 @@ class _Winogender(Benchmark):
     "Sentences with three pronouns."
     property: dict # occupation -> share of women
     options: dict # of the correlation
-
-    def check_model(self, model):
-        _check_model(model)
+    name = 'Winogender'
 
     def load(self, items, on_missing):
         items = load_winogender(items, on_missing)
@@ -569,8 +551,11 @@ class _Winogender(Benchmark):
             columns += [('neutral_sentence', 'female'), ('neutral_sentence', 'male')]
         return [*columns, ('sentence', 'they')]
 
-    def readable(self, model, items, on_missing):
-        return _only_readable(model, items, self._columns(items), 'sentences', on_missing)
+    def faults(self, model, items):
+        return unreadable_items(model, _texts_of(items, self._columns(items)))
+
+    def lost(self, items, faults):
+        return {'sentences': [text for text, fault in zip(items['sentence'], faults) if fault]}
 
     def answer(self, model, items):
         columns = self._columns(items)
@@ -589,15 +574,16 @@ class _Winogender(Benchmark):
         "The sentences about occupations whose share is known."
         return answered[answered['occupation'].isin(self.property)].reset_index(drop=True)
 
-    def score(self, model, loaded, answered, lost):
+    def score(self, model, asked):
+        answered = asked.answered
         without_share = [word for word in dict.fromkeys(answered['occupation']) if word not in self.property]
-        return [_winogender_result(self._with_share(answered), model, self.property, lost['sentences'], without_share, self.options)]
+        return [_winogender_result(self._with_share(answered), model, self.property, asked.lost['sentences'], without_share, self.options)]
 
-    def placebos(self, model, answered, results):
-        d = self._with_share(answered)
+    def placebos(self, model, asked, results):
+        d = self._with_share(asked.answered)
         of_it = d[d['refers_to'] == 'occupation'].reset_index(drop=True)
         [r] = results
-        return [_placebo_of_shares(model, of_it, r.words.used['occupations'], self.property, r.value)]
+        return [[_placebo_of_shares(model, of_it, r.words.used['occupations'], self.property, r.value)]]
 
 
 @renamed_keyword('unreadable', 'on_missing', {'refuse': 'raise', 'leave out': 'drop'})
@@ -720,7 +706,7 @@ def _winogender_result(d, model, property, cannot_read, without_share, options):
     notes = [*r.notes, note('mean log-odds of she', nats=or_nan(mean.value)), *_pieces_note(model, occupations)]
     if cannot_read:
         notes.append(note('sentences that the model cannot read', n=len(cannot_read), of=len(d) + len(cannot_read)))
-    missing = {'sentences': cannot_read, 'occupations without a share': without_share}
+    missing = {'occupations without a share': without_share}
     return replace(r, metric='Winogender r', details=details, also=tuple(also), notes=tuple(notes),
                    words=Words(used={'occupations': occupations}, missing=missing),
                    meta={**r.meta, 'sentences': d.drop(columns=['neutral_sentence']).to_dict('list')})

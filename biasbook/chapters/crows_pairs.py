@@ -7,19 +7,20 @@ __all__ = ['PAIRS', 'crows_pairs_change', 'crows_pairs', 'crows_by_type']
 
 # %% ../../nbs/03a_crows_pairs.ipynb #1499d098
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import biasbook
-from ..core.checks import check_choice, check_flag, check_fraction, check_labels, plural
+from ..core.checks import check_fraction, check_labels, plural
 from ..models.pair_scores import (
     PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, same_tokens_notes, length_notes, name_units, named_estimates,
     notes_without_ties, pair_scores, pairs_result, percent_estimate, percentage_points, scoring_of)
+from ..measuring.benchmark_run import Benchmark, run_benchmark
 from ..measuring.measure import Fault, Measure, Metric, OwnTests, with_test_name
 from ..models.pair_placebos import changed_pairs, draw_choices, preference_placebo, preferred_shares, why_no_placebo
-from ..stats.estimate import Estimate, Units, left_out_notes, note
+from ..stats.estimate import Estimate, Units, note
 from ..stats.placebos import no_placebo
 from ..stats.preferences import paired_preferences, preference_ratio, sign_test
 from ..results.result import Result
@@ -226,12 +227,10 @@ def _placebo(model, table, scoring, winners):
 # %% ../../nbs/03a_crows_pairs.ipynb #3a0c6982
 _OWN_NAMES = {'writer': 'anon_writer', 'type': 'bias_type', 'direction': 'stereo_antistereo'}
 
-class _Pairs(NamedTuple):
-    "Pairs of sentences as they are scored."
-    table: Any # DataFrame: sent_more, sent_less, and what it has of the other columns
-    clusters: str # the column that says which pairs belong together; '' without such a column
-    columns: list | None # the names of the two columns, if the caller gave them
-    left_out: list # a text for each row that was left out
+def _pairs(table, clusters, left_out=()):
+    "Pairs as they are scored, with the rows left out, and in `clusters` the column that says which pairs belong together, '' without one."
+    table.attrs = {'left_out': list(left_out), 'clusters': clusters}
+    return table
 
 
 def _left_out(data, found):
@@ -240,25 +239,77 @@ def _left_out(data, found):
 
 
 def _read(data, columns, on_missing):
-    "The published pairs, a table with all their columns, or your own table. ValueError names the file and the line."
+    """The published pairs, a table with all their columns, or your own table: sent_more, sent_less, and what it has of the other columns.
+
+    ValueError names the file and the line."""
     if columns is not None:
         columns = check_labels(columns, 2, 'columns')
         if data is None or isinstance(data, (list, tuple)):
             raise ValueError('columns are of a file or a DataFrame of your own; leave them out')
     if data is None:
-        return _Pairs(load_crows_pairs(), 'anon_writer', None, [])
+        return _pairs(load_crows_pairs(), 'anon_writer')
     table = read_pair_table(data, columns=columns, on_missing=on_missing)
     if columns is None and set(CROWS_COLUMNS) <= set(table.headers):
         found = load_crows_pairs(data, on_missing)
-        return _Pairs(found, 'anon_writer', None, _left_out(data, found))
+        return _pairs(found, 'anon_writer', _left_out(data, found))
     found = sentence_pairs(table, columns, on_missing)
     left_out = _left_out(data, found)
     if hasattr(data, 'index') and hasattr(data, 'columns'):
         found = found.set_axis(data.index[found.attrs.get('kept', slice(None))])
     clusters = next((column for column in CLUSTER_COLUMNS if column in found), '')
-    return _Pairs(found.rename(columns=_OWN_NAMES), _OWN_NAMES.get(clusters, clusters), list(columns) if columns else None, left_out)
+    return _pairs(found.rename(columns=_OWN_NAMES), _OWN_NAMES.get(clusters, clusters), left_out)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #b94c99e6
+class _ScoredPairs(NamedTuple):
+    "Pairs with their scores."
+    scored: Any # a DataFrame without the sentences
+    same_tokens: tuple # of Notes
+
+
+@dataclass(frozen=True)
+class _CrowsPairs(Benchmark):
+    "Pairs of sentences. A text with unknown characters is scored as published, and a note counts them."
+    columns: list | None
+    scoring: str
+    is_published: bool
+    confidence_level: float
+    name = 'CrowS-Pairs'
+    example = 'load_model("novels-mini-causal")'
+    reason = ', which answers prompts, but CrowS-Pairs has no prompts'
+    instead = ', or `sas_pairs`, whose pairs have prompts'
+
+    def open(self, model):
+        self.check_model(model)
+        scoring_of(model, self.scoring)
+        return model
+
+    def load(self, items, on_missing):
+        return _read(items, self.columns, on_missing)
+
+    def answer(self, model, items):
+        same_tokens = same_tokens_notes(model, items['sent_more'].tolist(), items['sent_less'].tolist())
+        if same_tokens and same_tokens[0].data['n'] == len(items):
+            raise ValueError(f'{model.name} reads the two sentences of each pair as the same tokens, so there is nothing to compare: '
+                             f'{same_tokens[0].data["named"]}. Its vocabulary may lack capitals, accents or the words that differ')
+        scored = _scored(model, items, scoring_of(model, self.scoring)).rename_axis('pair').reset_index()
+        return _ScoredPairs(scored, same_tokens)
+
+    def score(self, model, asked):
+        d, same_tokens = asked.answered
+        scoring = scoring_of(model, self.scoring)
+        meta = {'kind': model.kind, 'scoring': scoring, 'decimals': 3 if scoring == 'shared' else None,
+                'data': 'pairs/crows_pairs_anonymized.csv' if self.is_published else '',
+                'clusters': asked.loaded.attrs['clusters'], 'columns': list(self.columns) if self.columns else None,
+                'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}}
+        query = plural(len(d), 'pair')
+        r = _result(d, model.name, query, query, meta, self.confidence_level)
+        return [replace(r, notes=(*r.notes, *same_tokens))]
+
+    def placebos(self, model, asked, results):
+        scoring = scoring_of(model, self.scoring)
+        return [[_placebo(model, asked.loaded, scoring, asked.answered.scored['winner'].tolist())]]
+
+
 def crows_pairs(model, # from load_model, masked or causal
                 data=None, # a CSV file or DataFrame with two columns of sentences, or a list of tuples of two; None: the published pairs
                 *,
@@ -297,29 +348,9 @@ def crows_pairs(model, # from load_model, masked or causal
         50 % of 2 pairs
     """
     check_fraction(confidence_level)
-    scoring = scoring_of(model, scoring)
-    if scoring == 'completion':
-        raise ValueError(f'{model.name} is an encoder–decoder, which answers prompts, but CrowS-Pairs has no prompts; '
-                         'use a masked or a causal model, or `sas_pairs`, whose pairs have prompts')
-    model = model.with_bos(bos)
-    placebo = check_flag(placebo, 'placebo')
-    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
-    pairs = _read(data, columns, on_missing)
-    same_tokens = same_tokens_notes(model, pairs.table['sent_more'].tolist(), pairs.table['sent_less'].tolist())
-    if same_tokens and same_tokens[0].data['n'] == len(pairs.table):
-        raise ValueError(f'{model.name} reads the two sentences of each pair as the same tokens, so there is nothing to compare: '
-                         f'{same_tokens[0].data["named"]}. Its vocabulary may lack capitals, accents or the words that differ')
-    d = _scored(model, pairs.table, scoring).rename_axis('pair').reset_index()
-    meta = {'kind': model.kind, 'scoring': scoring, 'decimals': 3 if scoring == 'shared' else None,
-            'data': 'pairs/crows_pairs_anonymized.csv' if data is None else '',
-            'clusters': pairs.clusters, 'columns': pairs.columns,
-            'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}}
-    query = plural(len(d), 'pair')
-    r = _result(d, model.name, query, query, meta, confidence_level)
-    r = replace(r, notes=(*r.notes, *model.start_notes(), *same_tokens, *left_out_notes(pairs.left_out)))
-    if not placebo:
-        return r
-    return replace(r, also=(*r.also, _placebo(model, pairs.table, scoring, d['winner'].tolist())))
+    benchmark = _CrowsPairs(columns, scoring, data is None, confidence_level)
+    [result] = run_benchmark(benchmark, model, data, bos=bos, on_missing=on_missing, placebo=placebo)
+    return result
 
 # %% ../../nbs/03a_crows_pairs.ipynb #f3c0a438
 def crows_by_type(result, # a Result of crows_pairs, whose pairs have a column type

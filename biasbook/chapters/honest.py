@@ -8,33 +8,33 @@ __all__ = ['N_LEXICONS', 'HONEST', 'honest', 'top_words', 'sample_words', 'hones
 # %% ../../nbs/02f_honest.ipynb #abeeefba
 import math
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import biasbook
 from .disco import top_fills
-from ..core.given import hint
 from ..core.checks import (
-    MissingWords, WrongKind, check_choice, check_flag, check_fraction, check_labels, check_not_given, check_seed, check_texts,
+    WrongKind, check_choice, check_flag, check_fraction, check_labels, check_not_given, check_seed, check_texts,
     check_whole, listed, plural, shown)
 from ..core.inputs import check_cells
 from ..core.store import store_key
 from ..measuring.benchmark import own_items
+from ..measuring.benchmark_run import Benchmark, run_benchmark, unreadable_items
 from ..measuring.measure import Fault, Measure, Metric
 from ..models.causal import CausalScorer, row_inputs
 from ..models.checkpoints import import_torch
 from ..models.masked import MaskedScorer
 from ..models.prefix_trees import make_rows
-from ..models.scorer import Scorer, make_batches, unique
+from ..models.scorer import make_batches, unique
 from ..models.served import ServedScorer
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note, with_units_named
-from ..stats.intervals import mean_change, mean_interval
+from ..stats.estimate import Estimate, Interval, Units, note, with_units_named
+from ..stats.intervals import jackknife_variance, mean_change, mean_interval, t_interval
 from ..stats.placebos import Placebo, no_placebo
-from ..stimuli.honest_items import COMPLETIONS, HONEST_SCHEMA, is_in_lexicon, load_honest, load_lexicon
+from ..stimuli.honest_items import COMPLETIONS, HONEST_SCHEMA, Lexicon, is_in_lexicon, load_honest, load_lexicon
 
 # %% ../../nbs/02f_honest.ipynb #9233cf39
 def honest(model, # a masked or causal language model, from load_model
@@ -56,14 +56,16 @@ def honest(model, # a masked or causal language model, from load_model
     """How often does a model complete a sentence with a word of a lexicon, and more often for one group? HONEST (Nozza et al. 2021, doi:10.18653/v1/2021.naacl-main.191).
 
     The share of a template is the part of its k completions that are in the lexicon, in percent. The value is the mean difference of the
-    two groups over matched frames, with a t interval and exact sign flips over frames; `also` has the share of all templates
-    (`estimate("HONEST")`, the published score times 100), of each group, and of the `baseline`; and `estimate("placebo lexicon")`: how
-    often random completions, as frequent as those in the lexicon, differ as much. Masked models complete with words of one
-    token. No lexicon comes with the package.
+    two groups over matched frames, with a t interval and exact sign flips over frames. `also` has the published score times 100,
+    `estimate("HONEST")`, which is the share of all completions together, with a jackknife interval over frames; the mean of the frames'
+    shares, `estimate("mean over frames")`, which is another number if frames have different numbers of templates; this mean for each
+    group and for the `baseline`; and `estimate("placebo lexicon")`: how often random completions, as frequent as those in the lexicon,
+    differ as much. With more than two groups and no `groups`, the value is the published score. Masked models complete with words of
+    one token. No lexicon comes with the package.
 
-    Raises: ValueError for a lexicon without words, sampled completions of a masked model, a group that is not there, and a baseline
-    without [M]; MissingWords, a ValueError, for templates that the model cannot read; TypeError for another kind of model. UserWarning
-    for templates whose words have many pieces, as of another language.
+    Raises: ValueError for a lexicon without words, sampled completions of a masked model, a group that is not there, a baseline without
+    [M], another kind of model, and templates that the model cannot read; TypeError if `model` is not a language model. UserWarning for
+    templates whose words have many pieces, as of another language.
 
     Example:
         >>> import biasbook as bb
@@ -73,48 +75,19 @@ def honest(model, # a masked or causal language model, from load_model
         >>> print(f'{r.estimate("female sentences").value:.0f} % against {r.estimate("male sentences").value:.0f} %')
         20 % against 10 %
     """
-    if not isinstance(model, (MaskedScorer, CausalScorer)):
-        what = f'a {model.kind} model' if isinstance(model, Scorer) else f'{type(model).__name__} {shown(model, 40)}'
-        raise WrongKind('model', 'a masked or causal language model', what, message=f'HONEST needs a masked or causal language model, such as '
-                        f'load_model("novels-mini-masked"), but got {what}; score texts that you have with honest_scores{hint(model, "model")}')
+    _Honest.check_model(model)
     check_choice(completions, 'completions', COMPLETIONS)
-    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
-    is_masked = isinstance(model, MaskedScorer)
-    if is_masked and completions == 'sampled':
-        raise ValueError(f'{model.name} is a masked model, whose fills are its most probable words; use completions="top", or a causal model')
+    check_fraction(confidence_level)
+    check_choice(match, 'match', ('first', 'any'))
     if completions == 'top':
         check_not_given('completions="top"', 1, n_words=n_words)
-    lexicon = load_lexicon(lexicon)
-    items = load_honest(templates, on_missing=on_missing)
-    _two_groups(items, groups)
     neutral = check_texts(list(baseline), 'baseline')
     for text in neutral:
         if text.count('[M]') != 1 or not _prompt(text):
             raise ValueError(f'a sentence of the baseline must have [M] once, after other words, but is {shown(text)}')
-    readable, lost = _readable(model, items, on_missing)
-    if not is_masked:
-        inside = readable.loc[~readable['text'].str.contains(r'\[M\]\W*$'), 'text']
-        if len(inside):
-            raise ValueError(f'{model.name} reads from left to right, so [M] must be at the end of a template, but is inside {shown(inside.iloc[0])}')
-    pieces = _pieces_per_word(model, readable)
-    if pieces > _MOST_PIECES:
-        warnings.warn(f'{model.name} divides the words of these templates into {pieces:.1f} tokens on average: is it a model of their language? '
-                      'Words that it cannot fill in cannot be found', stacklevel=2)
-    texts = [*readable['text'], *neutral]
-    found = _complete(model, texts, k, completions, n_words, random_state)
-    of_items, of_nobody = found[:len(readable)], found[len(readable):]
-    result = honest_scores(readable, of_items, lexicon, groups=groups, match=match, lemma=lemma, baseline=of_nobody, subject=model.name,
-                           placebo=placebo, confidence_level=confidence_level)
-    notes = [*result.notes, *left_out_notes(items)]
-    if is_masked:
-        notes.append(note('fills of one token'))
-    elif completions == 'top':
-        notes.append(note('words completed'))
-    if pieces > _MOST_PIECES:
-        notes.append(note('templates of another language', pieces=pieces))
-    meta = {**result.meta, 'k': k, 'completions': completions, 'checkpoint': model.meta}
-    return replace(result, notes=tuple(notes), random_state=random_state if completions == 'sampled' else None, meta=meta,
-                   words=replace(result.words, missing={'templates': lost}))
+    benchmark = _Honest(load_lexicon(lexicon), k, completions, groups, neutral, match, n_words, lemma, confidence_level, random_state)
+    [result] = run_benchmark(benchmark, model, templates, on_missing=on_missing, placebo=placebo)
+    return result
 
 # %% ../../nbs/02f_honest.ipynb #3fe728b9
 _AT_A_TIME = 256 # most sequences in one forward pass; each needs a row of the size of the vocabulary
@@ -314,6 +287,22 @@ def _share(name, values, level, over):
     return Estimate(name=name, value=mean, unit='%', interval=interval, notes=notes)
 
 
+
+def _pooled(details, level):
+    "The published score: the share of all completions together, with its jackknife interval over frames."
+    hits, n = details.groupby('frame', sort=False)[['in_lexicon', 'n']].sum().to_numpy(float).T
+    value = 100 * float(hits.sum() / n.sum())
+    if len(n) == 1:
+        return Estimate(name='HONEST', value=value, unit='%', notes=(note('one template for an interval'),))
+    without_each = 100 * (hits.sum() - hits) / (n.sum() - n)
+    if np.ptp(without_each) <= 1e-9 * value:
+        return Estimate(name='HONEST', value=value, unit='%', notes=(note('templates alike'),))
+    low, high = t_interval(value, math.sqrt(jackknife_variance(without_each)), len(n) - 1, level)
+    interval = Interval.between(max(low, 0.), min(high, 100.), method='jackknife', over='frames', df=len(n) - 1,
+                                units=Units(counts=(len(n),), name='frames'), confidence_level=level)
+    return Estimate(name='HONEST', value=value, unit='%', interval=interval)
+
+
 def _difference(first, second, level):
     "The mean difference of two groups over matched frames, with interval and sign flips."
     d = first - second
@@ -401,6 +390,86 @@ def _lexicon_placebo(items, completions, hits, groups, frames, value):
     return Placebo(kind='placebo lexicon', values=values, observed=value, uses=uses, value_unit='%', random_state=0).estimate()
 
 # %% ../../nbs/02f_honest.ipynb #72af99c7
+class _Scored(NamedTuple):
+    "Completions, and which of them are in the lexicon."
+    items: Any # a DataFrame: the templates
+    completions: list # for each template its texts
+    hits: list # for each template true or false for each of its texts
+    lexicon: Lexicon
+    match: str
+
+
+def _scored(items, completions, lexicon, match, lemma):
+    "The `_Scored` of completions."
+    completions = _checked_completions(items, completions)
+    hits = [[is_in_lexicon(text, lexicon, match, lemma) for text in some] for some in completions]
+    return _Scored(items, completions, hits, lexicon, match)
+
+
+def _percent(texts, lexicon, match, lemma):
+    "The percentage of texts in the lexicon."
+    return 100 * float(np.mean([is_in_lexicon(text, lexicon, match, lemma) for text in texts]))
+
+
+def _by_frame(details):
+    "The mean share of each group in each frame."
+    return details.groupby(['frame', 'group'], sort=False)['share'].mean().unstack('group')
+
+
+def _result(scored, groups, of_nobody, subject, level):
+    "The result of scored completions; `of_nobody` are the percentages of the neutral sentences."
+    items, lexicon = scored.items, scored.lexicon
+    compared = _two_groups(items, groups)
+    details = items.assign(completions=[' | '.join(some) for some in scored.completions], n=[len(some) for some in scored.completions],
+                           in_lexicon=[sum(some) for some in scored.hits], share=[100 * float(np.mean(some)) for some in scored.hits])
+    by_frame = _by_frame(details)
+    pooled = _pooled(details, level)
+    also = [pooled, _share('mean over frames', details.groupby('frame', sort=False)['share'].mean().to_numpy(), level, 'frames')]
+    for group in by_frame.columns:
+        also.append(_share(f'{group} sentences', by_frame[group].dropna().to_numpy(), level, 'frames'))
+    notes = []
+    if of_nobody:
+        also.append(_share('baseline', np.array(of_nobody), level, 'neutral sentences'))
+        percent = float(np.mean(of_nobody))
+        if len(of_nobody) == 1:
+            notes.append(note('lexicon in a sentence about nobody', percent=percent))
+        else:
+            notes.append(note('lexicon in sentences about nobody', percent=percent, n=len(of_nobody)))
+    else:
+        notes.append(note('no lexicon baseline'))
+    has_expressions = any(' ' in text.strip() for some in scored.completions for text in some)
+    if scored.match == 'first' and lexicon.n_expressions and not has_expressions:
+        notes.append(note('expressions cannot match', n=lexicon.n_expressions, total=len(lexicon.entries)))
+    identities = {f'{group} identities': list(dict.fromkeys(details.loc[details['group'] == group, 'identity'])) for group in by_frame.columns}
+    shared: dict = {'subject': subject, 'confidence_level': level, 'also': tuple(also), 'details': details, 'words': Words(used=identities),
+                    'meta': {'value_unit': '%', 'digits': 1, 'lexicon': repr(lexicon), 'match': scored.match,
+                             'versions': {'biasbook': biasbook.__version__}}}
+    if compared is None:
+        return Result(metric='HONEST', query='all templates', value=pooled.value, interval=pooled.interval,
+                      units=Units(counts=(len(by_frame),), name='frames'), notes=(*pooled.notes, note('given identities'), *notes), **shared)
+    first, second = compared
+    matched = by_frame[[first, second]].dropna()
+    if not len(matched):
+        raise ValueError(f'{shown(first)} and {shown(second)} have no frame in common, so they cannot be compared')
+    if len(matched) < len(by_frame):
+        notes.append(note('frames without a match', n=len(by_frame) - len(matched), total=len(by_frame)))
+    main = _difference(matched[first].to_numpy(), matched[second].to_numpy(), level)
+    return Result(metric='HONEST difference', query=f'{first}/{second}', value=main.value, interval=main.interval, test=main.test,
+                  units=Units(counts=(len(matched),), name='frames', asked=len(by_frame)),
+                  comparison=Comparison(kind='difference', groups=(f'{first} sentences', f'{second} sentences'),
+                                        ideas=('words of the lexicon', 'other words'), of='sentences'),
+                  notes=(*main.notes, note('given identities'), *notes), **shared)
+
+
+def _placebos(scored, groups, result):
+    "The placebo of a difference; none for a share."
+    compared = _two_groups(scored.items, groups)
+    if compared is None:
+        return []
+    frames = _by_frame(result.details)[list(compared)].dropna().index
+    return [_lexicon_placebo(scored.items, scored.completions, scored.hits, compared, frames, result.value)]
+
+
 def honest_scores(items, # a DataFrame of load_honest or honest_items
                   completions, # for each template a list of texts
                   lexicon, # a Lexicon, a list of words, a file, or "hurtlex-en" …, as for load_lexicon
@@ -417,7 +486,8 @@ def honest_scores(items, # a DataFrame of load_honest or honest_items
 
     For completions from anywhere, such as a chat model. Shares are in percent. Templates that share a frame are matched: the value is the
     mean over frames of the first group's share minus the second's, with a t interval and exact sign flips over frames.
-    `estimate("placebo lexicon")` says how often random completions, as frequent as those in the lexicon, differ as much.
+    `estimate("HONEST")` is the published score, the share of all completions together, and `estimate("mean over frames")` counts each
+    frame once. `estimate("placebo lexicon")` says how often random completions, as frequent as those in the lexicon, differ as much.
 
     Raises: ValueError for another number of completions than templates, an empty list, a group that is not there, or groups without a
     frame in common; TypeError for something else than lists of texts.
@@ -436,61 +506,15 @@ def honest_scores(items, # a DataFrame of load_honest or honest_items
     if not hasattr(items, 'columns'):
         raise WrongKind('items', 'a table, as load_honest and honest_items return it', shown(items, 60))
     check_cells(items, {'text': 'text', 'frame': 'label', 'identity': 'text', 'group': 'text'}, 'the table of templates')
-    items = items.reset_index(drop=True)
-    completions = _checked_completions(items, completions)
-    lexicon = load_lexicon(lexicon)
-    compared = _two_groups(items, groups)
-    hits = [[is_in_lexicon(text, lexicon, match, lemma) for text in some] for some in completions]
-    details = items.assign(completions=[' | '.join(some) for some in completions], n=[len(some) for some in completions],
-                           in_lexicon=[sum(some) for some in hits], share=[100 * float(np.mean(some)) for some in hits])
-    by_frame = details.groupby(['frame', 'group'], sort=False)['share'].mean().unstack('group')
-    also = [_share('HONEST', details.groupby('frame', sort=False)['share'].mean().to_numpy(), confidence_level, 'frames')]
-    for group in by_frame.columns:
-        also.append(_share(f'{group} sentences', by_frame[group].dropna().to_numpy(), confidence_level, 'frames'))
-    notes = []
-    if baseline is not None and len(baseline):
-        of_nobody = [100 * float(np.mean([is_in_lexicon(text, lexicon, match, lemma) for text in some])) for some in baseline]
-        also.append(_share('baseline', np.array(of_nobody), confidence_level, 'neutral sentences'))
-        percent = float(np.mean(of_nobody))
-        if len(of_nobody) == 1:
-            notes.append(note('lexicon in a sentence about nobody', percent=percent))
-        else:
-            notes.append(note('lexicon in sentences about nobody', percent=percent, n=len(of_nobody)))
-    else:
-        notes.append(note('no lexicon baseline'))
-    if match == 'first' and lexicon.n_expressions and not any(' ' in text.strip() for some in completions for text in some):
-        notes.append(note('expressions cannot match', n=lexicon.n_expressions, total=len(lexicon.entries)))
-    shared: dict = {'subject': subject, 'confidence_level': confidence_level, 'also': tuple(also), 'details': details,
-                    'words': Words(used={f'{group} identities': list(dict.fromkeys(details.loc[details['group'] == group, 'identity']))
-                                         for group in by_frame.columns}),
-                    'meta': {'value_unit': '%', 'digits': 1, 'lexicon': repr(lexicon), 'match': match, 'versions': {'biasbook': biasbook.__version__}}}
-    if compared is None:
-        main = also[0]
-        return Result(metric='HONEST', query='all templates', value=main.value, interval=main.interval, units=Units(counts=(len(by_frame),), name='frames'),
-                      notes=(*main.notes, note('given identities'), *notes), **shared)
-    first, second = compared
-    matched = by_frame[[first, second]].dropna()
-    if not len(matched):
-        raise ValueError(f'{shown(first)} and {shown(second)} have no frame in common, so they cannot be compared')
-    if len(matched) < len(by_frame):
-        notes.append(note('frames without a match', n=len(by_frame) - len(matched), total=len(by_frame)))
-    main = _difference(matched[first].to_numpy(), matched[second].to_numpy(), confidence_level)
-    if placebo:
-        shared['also'] = (*also, _lexicon_placebo(items, completions, hits, (first, second), matched.index, main.value))
-    return Result(metric='HONEST difference', query=f'{first}/{second}', value=main.value, interval=main.interval, test=main.test,
-                  units=Units(counts=(len(matched),), name='frames', asked=len(by_frame)),
-                  comparison=Comparison(kind='difference', groups=(f'{first} sentences', f'{second} sentences'),
-                                        ideas=('words of the lexicon', 'other words'), of='sentences'),
-                  notes=(*main.notes, note('given identities'), *notes), **shared)
+    scored = _scored(items.reset_index(drop=True), completions, load_lexicon(lexicon), match, lemma)
+    of_nobody = [_percent(some, scored.lexicon, match, lemma) for some in baseline] if baseline is not None else []
+    result = _result(scored, groups, of_nobody, subject, confidence_level)
+    if not placebo:
+        return result
+    return replace(result, also=(*result.also, *_placebos(scored, groups, result)))
 
 # %% ../../nbs/02f_honest.ipynb #b3091713
 _MOST_PIECES = 1.65 # tokens of a word of the templates, on average, in a model of their language
-
-
-class _Readable(NamedTuple):
-    "The templates that a model can read, and what it cannot."
-    items: Any
-    lost: list # texts
 
 
 def _gap_text(text, mask):
@@ -508,21 +532,6 @@ def _model_texts(model, texts):
     if isinstance(model, MaskedScorer):
         return [text.replace('[M]', model.tokenizer.mask_token) for text in texts]
     return [_prompt(text) for text in texts]
-
-
-def _readable(model, items, on_missing):
-    "The templates without unknown characters and not too long. MissingWords unless the others may be dropped."
-    limit = (model.checkpoint.limit or math.inf) - 2
-    unknown = model.tokenizer.unk_token_id
-    if unknown in (model.tokenizer.eos_token_id, model.tokenizer.bos_token_id):
-        unknown = None
-    ids = [model.tokenizer(text)['input_ids'] for text in _model_texts(model, items['text'])]
-    readable = np.array([len(row) <= limit and unknown not in row for row in ids])
-    lost = items.loc[~readable, 'text'].tolist()
-    if lost and (on_missing == 'raise' or len(lost) == len(items)):
-        raise MissingWords(lost[:20], model.name, f'{model.name} cannot read {plural(len(lost), "template")} of {len(items)}, such as {shown(lost[0])}: '
-                           'unknown words, or too many tokens; leave them out with on_missing="drop"')
-    return _Readable(items[readable].reset_index(drop=True), lost)
 
 
 def _pieces_per_word(model, items):
@@ -546,15 +555,92 @@ def _complete(model, texts, k, completions, n_words, random_state):
         return top_words(model, prompts, k)
     return sample_words(model, prompts, k, n_words=n_words, random_state=random_state)
 
-# %% ../../nbs/02f_honest.ipynb #honaudit02
+
 _NO_VOCABULARY = ('honest needs the probabilities of all words of the vocabulary, and a server does not give them; open the model on this machine, '
                   'as in hf:NAME')
 
 
+class _Completed(NamedTuple):
+    "What a model completes."
+    scored: _Scored
+    of_nobody: list # the percentage of each neutral sentence
+    pieces: float # tokens of a word of the templates
+
+
+@dataclass(frozen=True)
+class _Honest(Benchmark):
+    "Sentences that a model completes."
+    lexicon: Lexicon
+    k: int
+    completions: str
+    groups: tuple | None
+    neutral: list # sentences
+    match: str
+    n_words: int
+    lemma: Any
+    confidence_level: float
+    random_state: int
+    name = 'HONEST'
+    example = 'load_model("novels-mini-masked"), or completions for honest_scores'
+    instead = ', or score texts that you have with honest_scores'
+    item = 'template'
+
+    def open(self, model):
+        self.check_model(model)
+        if isinstance(model, ServedScorer) or not isinstance(model, (MaskedScorer, CausalScorer)):
+            raise ValueError(_NO_VOCABULARY)
+        if model.kind == 'masked' and self.completions == 'sampled':
+            raise ValueError(f'{model.name} is a masked model, whose fills are its most probable words; use completions="top", or a causal model')
+        return model
+
+    def load(self, items, on_missing):
+        items = load_honest(items, on_missing=on_missing)
+        _two_groups(items, self.groups)
+        return items
+
+    def faults(self, model, items):
+        room = 0 if model.kind == 'masked' else _MOST_TOKENS * self.n_words
+        return unreadable_items(model, [[text] for text in _model_texts(model, items['text'])], room)
+
+    def item_names(self, items):
+        return [shown(text) for text in items['text']]
+
+    def lost(self, items, faults):
+        return {'templates': [text for text, fault in zip(items['text'], faults) if fault]}
+
+    def answer(self, model, items):
+        if model.kind == 'causal':
+            inside = items.loc[~items['text'].str.contains(r'\[M\]\W*$'), 'text']
+            if len(inside):
+                raise ValueError(f'{model.name} reads from left to right, so [M] must be at the end of a template, but is inside {shown(inside.iloc[0])}')
+        pieces = _pieces_per_word(model, items)
+        if pieces > _MOST_PIECES:
+            warnings.warn(f'{model.name} divides the words of these templates into {pieces:.1f} tokens on average: is it a model of their language? '
+                          'Words that it cannot fill in cannot be found', stacklevel=5)          # the line that calls honest
+        found = _complete(model, [*items['text'], *self.neutral], self.k, self.completions, self.n_words, self.random_state)
+        scored = _scored(items, found[:len(items)], self.lexicon, self.match, self.lemma)
+        of_nobody = [_percent(texts, self.lexicon, self.match, self.lemma) for texts in found[len(items):]]
+        return _Completed(scored, of_nobody, pieces)
+
+    def score(self, model, asked):
+        scored, of_nobody, pieces = asked.answered
+        result = _result(scored, self.groups, of_nobody, model.name, self.confidence_level)
+        notes = list(result.notes)
+        if model.kind == 'masked':
+            notes.append(note('fills of one token'))
+        elif self.completions == 'top':
+            notes.append(note('words completed'))
+        if pieces > _MOST_PIECES:
+            notes.append(note('templates of another language', pieces=pieces))
+        meta = {**result.meta, 'k': self.k, 'completions': self.completions, 'checkpoint': model.meta}
+        return [replace(result, notes=tuple(notes), random_state=self.random_state if self.completions == 'sampled' else None, meta=meta)]
+
+    def placebos(self, model, asked, results):
+        return [_placebos(asked.answered.scored, self.groups, r) for r in results]
+
+# %% ../../nbs/02f_honest.ipynb #honaudit02
 def _own_run(model, items, options):
-    "Templates and a lexicon of a study. ValueError for a model behind a server."
-    if isinstance(model, ServedScorer):
-        raise ValueError(_NO_VOCABULARY)
+    "Templates and a lexicon of a study."
     return honest(model, items.lexicon, items.templates, on_missing='drop', **options)
 
 

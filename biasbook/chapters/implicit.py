@@ -8,7 +8,7 @@ __all__ = ['LOGPROB_WORDING', 'LOGPROB_COMPLETION', 'LLM_IAT', 'IatCounts', 'iat
 
 # %% ../../nbs/03h_implicit.ipynb #fce732f1
 import math
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,9 +19,9 @@ from ..core.checks import (
     check_columns, check_flag, check_fraction, check_list, check_not_given, check_number, check_seed, check_whole, check_words, shown)
 from ..core.inputs import check_cells, is_missing
 from ..measuring.benchmark import own_items
+from ..measuring.benchmark_run import Benchmark, run_benchmark
 from ..measuring.measure import Measure, Metric, describe_query
 from ..models.chat import Chat
-from ..models.scorer import Scorer
 from ..models.tokens import Unreadable
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
@@ -352,6 +352,51 @@ def _placebo_of_logprobs(model, query, nouns, wording, completion, value):
     return Placebo(kind='placebo words', values=values, observed=value, uses=numbers.uses, value_unit='nats').estimate()
 
 
+class _LogOdds(NamedTuple):
+    "What a model answers."
+    query: Query
+    log_odds: np.ndarray # (words, pairs, 2), as iat_log_odds
+
+
+@dataclass(frozen=True)
+class _LogprobIat(Benchmark):
+    "Words that a causal model assigns to groups. Each word of a query counts, so none is left out."
+    wording: str
+    completion: str
+    placebo_words: list
+    confidence_level: float
+    name = 'llm_iat_logprobs'
+    kinds = ('causal',)
+    example = 'load_model("novels-mini-causal")'
+    reason = ', but the group is what follows a prompt'
+
+    def load(self, items, on_missing):
+        return _as_iat_query(items)
+
+    def answer(self, model, items):
+        return _LogOdds(items, iat_log_odds(model, items.X + items.Y, _group_pairs(items), self.wording, self.completion))
+
+    def score(self, model, asked):
+        query, log_odds = asked.answered
+        of_words = log_odds.mean((1, 2))
+        n = len(query.X)
+        x, y = of_words[:n], of_words[n:]
+        d, _, raw = contrast_estimates(x[:, None], y[:, None], confidence_level=self.confidence_level)
+        order_effect = (log_odds[..., 0] - log_odds[..., 1]).mean(1) / 2
+        also = [replace(d, name='Cohen d'), _mean_over_words('advantage of the group named first', order_effect, self.confidence_level)]
+        meta = {'name': query.name, 'battery': 'LLM IAT by log-probability', 'source': query.source, 'wording': self.wording,
+                'completion': self.completion, 'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}}
+        return [Result(metric='LLM IAT difference', subject=model.name, query=query.label, value=raw.value, interval=raw.interval, test=raw.test,
+                       units=Units(counts=(len(x), len(y)), name='words'),
+                       comparison=Comparison(kind='difference', groups=query.names[:2], ideas=query.names[2:]),
+                       words=Words(used=dict(zip(query.names, (query.X, query.Y, query.A, query.B)))), confidence_level=self.confidence_level,
+                       also=tuple(also), notes=(note('log-odds in nats'),), details=_log_odds_table(query, of_words, log_odds), meta=meta)]
+
+    def placebos(self, model, asked, results):
+        query = asked.answered.query
+        return [[_placebo_of_logprobs(model, query, self.placebo_words, self.wording, self.completion, r.value)] for r in results]
+
+
 def llm_iat_logprobs(model, # a causal model from load_model
                      query='career', # a Query, the name of a test such as "career", or "weat1" … "weat10"
                      *,
@@ -377,36 +422,16 @@ def llm_iat_logprobs(model, # a causal model from load_model
         >>> print(f'{r.value:.2f} nats, p = {r.pvalue:.2f}, {r.n} words')
         0.06 nats, p = 0.34, 8 words
     """
-    if not isinstance(model, Scorer):
-        raise TypeError(f'llm_iat_logprobs needs a language model, such as load_model("novels-mini-causal"), not {type(model).__name__} {shown(model, 40)}{hint(model, "model")}')
-    if model.kind != 'causal':
-        raise ValueError(f'{model.name} is a {model.kind} model, but the group is what follows a prompt; use a causal model')
-    placebo = check_flag(placebo, 'placebo')
+    check_flag(placebo, 'placebo')
     if not placebo:
         check_not_given('placebo=False', placebo_words=placebo_words)
-    model = model.with_bos(bos)
     check_fraction(confidence_level)
-    query = _as_iat_query(query)
     wording = iat_wording(wording)
     if '{word}' not in completion or '{group}' not in completion:
         raise ValueError(f'completion must have {{word}} and {{group}}, but is {shown(completion)}')
-    log_odds = iat_log_odds(model, query.X + query.Y, _group_pairs(query), wording, completion)
-    of_words = log_odds.mean((1, 2))
-    n = len(query.X)
-    x, y = of_words[:n], of_words[n:]
-    d, _, raw = contrast_estimates(x[:, None], y[:, None], confidence_level=confidence_level)
-    order_effect = (log_odds[..., 0] - log_odds[..., 1]).mean(1) / 2
-    also = [replace(d, name='Cohen d'), _mean_over_words('advantage of the group named first', order_effect, confidence_level)]
-    if placebo:
-        nouns = PLACEBO_WORDS if placebo_words is None else check_words(placebo_words, 'placebo_words')
-        also.append(_placebo_of_logprobs(model, query, nouns, wording, completion, raw.value))
-    return Result(metric='LLM IAT difference', subject=model.name, query=query.label, value=raw.value, interval=raw.interval, test=raw.test,
-                  units=Units(counts=(len(x), len(y)), name='words'),
-                  comparison=Comparison(kind='difference', groups=query.names[:2], ideas=query.names[2:]),
-                  words=Words(used=dict(zip(query.names, (query.X, query.Y, query.A, query.B)))), confidence_level=confidence_level, also=tuple(also),
-                  notes=(note('log-odds in nats'), *model.start_notes()), details=_log_odds_table(query, of_words, log_odds),
-                  meta={'name': query.name, 'battery': 'LLM IAT by log-probability', 'source': query.source, 'wording': wording,
-                        'completion': completion, 'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}})
+    nouns = list(PLACEBO_WORDS) if placebo_words is None else check_words(placebo_words, 'placebo_words')
+    [result] = run_benchmark(_LogprobIat(wording, completion, nouns, confidence_level), model, query, bos=bos, placebo=placebo)
+    return result
 
 
 def _mean_over_words(name, values, level):

@@ -6,7 +6,8 @@
 __all__ = ['RETRIEVAL', 'document_texts', 'query_cosines', 'first_version', 'first_documents', 'retrieval', 'retrieval_topics']
 
 # %% ../../nbs/04d_retrieval.ipynb #2df7e6f0
-from dataclasses import replace
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,11 +16,12 @@ from ..core.checks import check_choice, check_flag, check_fraction, check_labels
 from ..core.registry import bundled_yaml
 from ..embedders.load import as_embedder
 from ..measuring.benchmark import own_items
+from ..measuring.benchmark_run import Benchmark, run_benchmark
 from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, with_name
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, Interval, Units, left_out_notes, note
+from ..stats.estimate import Estimate, Interval, Units, note
 from ..stats.intervals import critical_value, mean_interval, wilson_interval
 from ..stats.multiplicity import holm
 from ..stats.permutation import sign_flip_pvalue
@@ -166,11 +168,51 @@ def _checked_retrieval_items(items, groups):
     return items.reset_index(drop=True)
 
 
-def _with_placebos(items, groups, words, is_relevant):
-    "The items and their placebo versions, of documents of the wanted relevance only."
-    import pandas as pd
-    chosen = items[items['relevant'] == int(is_relevant)]
-    return pd.concat([items, placebo_versions(chosen, words, groups)], ignore_index=True)
+class _Cosines(NamedTuple):
+    "The cosines of queries and documents."
+    items: Any # a DataFrame: the items, and their placebo versions
+    cosines: Any # a DataFrame, as query_cosines
+
+
+@dataclass(frozen=True)
+class _Retrieval(Benchmark):
+    "Queries, and documents in several versions."
+    groups: tuple
+    neutral: str | None
+    relevant: bool
+    text: str
+    placebo_words: list # that are embedded together with the items; none without placebo
+    confidence_level: float
+
+    def open(self, embedder):
+        return as_embedder(embedder)
+
+    def load(self, items, on_missing):
+        return _checked_retrieval_items(items, self.groups)
+
+    def with_placebos(self, items):
+        "The items and their placebo versions, of documents of the wanted relevance only."
+        import pandas as pd
+        if not self.placebo_words:
+            return items
+        chosen = items[items['relevant'] == int(self.relevant)]
+        return pd.concat([items, placebo_versions(chosen, self.placebo_words, self.groups)], ignore_index=True)
+
+    def answer(self, embedder, items):
+        items = self.with_placebos(items)
+        return _Cosines(items, query_cosines(embedder, items, self.text))
+
+    def score(self, embedder, asked):
+        meta = {'digits': 4, 'battery': 'retrieval', 'text': self.text, 'source': asked.loaded.attrs.get('source', ''), 'embedder': embedder.meta,
+                'versions': {'biasbook': biasbook.__version__}}
+        items, cosines = asked.answered
+        return [_retrieval_result(embedder.name, items, cosines, self.groups, self.neutral, self.relevant, self.confidence_level, meta)]
+
+    def placebos(self, embedder, asked, results):
+        items, cosines = asked.answered
+        table = _by_version(items, _own_cosines(items, cosines), self.relevant)
+        order = list(dict.fromkeys(items['query_id']))
+        return [_placebo_estimates(table, self.placebo_words, order, r.value) for r in results]
 
 
 def retrieval(embedder, # an Embedder, or a name that load_embedder takes
@@ -207,25 +249,21 @@ def retrieval(embedder, # an Embedder, or a name that load_embedder takes
     embedder = as_embedder(embedder)
     groups = tuple(check_labels(groups, 2, 'groups'))
     check_fraction(confidence_level)
-    items = _checked_retrieval_items(items, groups)
-    is_relevant = check_flag(relevant, 'relevant')
+    check_flag(relevant, 'relevant')
+    words = []
     if check_flag(placebo, 'placebo'):
         words = list(PLACEBO_WORDS) if placebo_words is None else check_words(placebo_words, 'placebo_words')
-        everything = _with_placebos(items, groups, words, is_relevant)
     else:
         check_not_given('placebo=False', placebo_words=placebo_words)
-        words = []
-        everything = items
+    benchmark = _Retrieval(groups, neutral, relevant, text, words, confidence_level)
     if check_flag(dry_run, 'dry_run'):
-        return embedder.embed(list(dict.fromkeys(items['query'])) + document_texts(everything, text), dry_run=True)
-    cosines = query_cosines(embedder, everything, text)
-    meta = {'digits': 4, 'battery': 'retrieval', 'text': text, 'source': items.attrs.get('source', ''), 'embedder': embedder.meta,
-            'versions': {'biasbook': biasbook.__version__}}
-    r = _retrieval_result(embedder.name, everything, cosines, groups, neutral, is_relevant, words, confidence_level, meta)
-    return replace(r, notes=(*r.notes, *left_out_notes(items)))
+        everything = benchmark.with_placebos(benchmark.load(items, 'raise'))
+        return embedder.embed(list(dict.fromkeys(everything['query'])) + document_texts(everything, text), dry_run=True)
+    [result] = run_benchmark(benchmark, embedder, items, placebo=placebo)
+    return result
 
 # %% ../../nbs/04d_retrieval.ipynb #8e3cad6d
-def _retrieval_result(subject, items, cosines, groups, neutral, is_relevant, placebo_words, level, meta):
+def _retrieval_result(subject, items, cosines, groups, neutral, is_relevant, level, meta):
     "The Result of the cosines of queries and documents."
     own = _own_cosines(items, cosines)
     order = list(dict.fromkeys(items['query_id']))
@@ -259,8 +297,6 @@ def _retrieval_result(subject, items, cosines, groups, neutral, is_relevant, pla
     also.append(_share('no version first', [first == '' for first in firsts], level))
     changes = first_documents(items, cosines, groups)
     also.append(_share('first document changes', changes['changes'].to_numpy(), level))
-    if len(placebo_words):
-        also += _placebo_estimates(table, placebo_words, order, main.value)
     facts = items.drop_duplicates('query_id').set_index('query_id')[['topic', 'query', 'stereotype']]
     expected = _toward_stereotype(facts['stereotype'].loc[pairs.index].tolist(), differences, groups)
     if len(expected):

@@ -7,14 +7,15 @@ __all__ = ['SAS_PAIRS', 'sas_pairs', 'sas_by_type', 'ratios_plot']
 
 # %% ../../nbs/03_sas_pairs.ipynb #0cdabb2b
 import math
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import biasbook
 from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, check_words, plural
 from ..stats.power import Planned
+from ..measuring.benchmark_run import Benchmark, run_benchmark
 from ..measuring.measure import Measure, Metric, UnitDescription, also_missing, source_of, with_asked
 from ..stimuli.pairs import bundled_pairs, like_identity, pair_sentences
 from ..models.pair_scores import (
@@ -23,7 +24,7 @@ from ..models.pair_scores import (
 from ..models.pair_placebos import (
     SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, occupations_as_subjects, preference_placebo, preferred_shares,
     subject_features, why_no_placebo, words_needed)
-from ..stats.estimate import Estimate, Note, Units, left_out_notes, note
+from ..stats.estimate import Estimate, Note, Units, note
 from ..stats.placebos import no_placebo
 from ..stats.preferences import preference_ratio
 from ..results.result import Result
@@ -281,6 +282,62 @@ def _placebos(model, d, ratio, score, prefix, placebo_words):
         found.append(preference_placebo('placebo corrected ratio', shares, choices, observed))
     return tuple(found)
 
+# %% ../../nbs/03_sas_pairs.ipynb #sasbenchmark
+class _ScoredPairs(NamedTuple):
+    "Pairs with their scores."
+    table: Any # a DataFrame
+    score: Any # a function that scores other pairs with a prefix in the same way
+
+
+@dataclass(frozen=True)
+class _SasPairs(Benchmark):
+    "Identities with two terms of opposite meaning."
+    prefix: str | None
+    scoring: str
+    compat: str | None
+    baseline: list
+    clusters: str
+    placebo_words: list | None
+    confidence_level: float
+
+    def open(self, model):
+        scoring_of(model, self.scoring)             # TypeError if this is no model
+        return model
+
+    def load(self, items, on_missing):
+        return items                                # pair_sentences reads them, once for each prefix
+
+    def answer(self, model, items):
+        scoring = _check_scoring(model, self.scoring, self.compat)
+
+        def score(some_pairs, its_prefix):
+            return _scores(model, _sentences(some_pairs, its_prefix, model.kind, self.compat), scoring, self.compat)
+
+        d = score(items, self.prefix)
+        d['baseline'] = _baselines(d, self.baseline, score)
+        d['corrected'] = d['margin'] - d['baseline']
+        d['preference'] = _preferences(d['margin'], self.compat)
+        return _ScoredPairs(d, score)
+
+    def score(self, model, asked):
+        d = asked.answered.table
+        start = model.start() if model.kind == 'causal' and not self.compat else None
+        meta = {'kind': model.kind, 'scoring': _check_scoring(model, self.scoring, self.compat), 'prefix': self.prefix, 'bos': start,
+                'compat': self.compat, 'baseline': self.baseline, 'clusters': _kind_of_clusters(d, self.clusters, self.compat),
+                'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}}
+        query = plural(len(d), 'pair')
+        if self.prefix:
+            query += f' with {self.prefix}'
+        r = _result(d[_KEPT], model.name, query, query, meta, self.confidence_level)
+        return [replace(r, notes=(*r.notes, *same_tokens_notes(model, d['stereo'].tolist(), d['anti'].tolist())))]
+
+    def start_notes(self, model):
+        return () if self.compat else model.start_notes()       # published scores do without a start token
+
+    def placebos(self, model, asked, results):
+        d, score = asked.answered
+        return [_placebos(model, d, r.value / 100, score, self.prefix, self.placebo_words) for r in results]
+
 # %% ../../nbs/03_sas_pairs.ipynb #07872ad8
 def sas_pairs(model, # from load_model, of any kind
               pairs=None, # terms, as of load_pairs, or a path; None: the bundled pairs; for whole sentences see crows_pairs
@@ -320,38 +377,17 @@ def sas_pairs(model, # from load_model, of any kind
         50 % of 4 pairs
     """
     check_fraction(confidence_level)
-    scoring_of(model, scoring)                  # TypeError if this is no model
-    model = model.with_bos(bos)
-    scoring = _check_scoring(model, scoring, compat)
+    check_choice(compat, 'compat', (None, 'afristereo'))
     check_choice(clusters, 'clusters', ('auto', 'identities', 'two-way'))
-    placebo = check_flag(placebo, 'placebo')
+    check_flag(placebo, 'placebo')
     if not placebo:
         check_not_given('placebo=False', placebo_words=placebo_words)
     if compat:
         check_not_given(f'compat={compat!r}', placebo_words=placebo_words)
     baseline = check_words(baseline, 'baseline') if baseline else []
-
-    def score(some_pairs, its_prefix):
-        "The pairs with their sentences and scores."
-        return _scores(model, _sentences(some_pairs, its_prefix, model.kind, compat), scoring, compat)
-
-    d = score(pairs, prefix)
-    d['baseline'] = _baselines(d, baseline, score)
-    d['corrected'] = d['margin'] - d['baseline']
-    d['preference'] = _preferences(d['margin'], compat)
-    start = model.start() if model.kind == 'causal' and not compat else None
-    meta = {'kind': model.kind, 'scoring': scoring, 'prefix': prefix, 'bos': start, 'compat': compat,
-            'baseline': baseline, 'clusters': _kind_of_clusters(d, clusters, compat), 'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}}
-    query = plural(len(d), 'pair')
-    if prefix:
-        query += f' with {prefix}'
-    r = _result(d[_KEPT], model.name, query, query, meta, confidence_level)
-    if not compat:
-        r = replace(r, notes=(*r.notes, *model.start_notes()))
-    r = replace(r, notes=(*r.notes, *same_tokens_notes(model, d['stereo'].tolist(), d['anti'].tolist()), *left_out_notes(pairs)))
-    if not placebo or compat:
-        return r
-    return replace(r, also=(*r.also, *_placebos(model, d, r.value / 100, score, prefix, placebo_words)))
+    benchmark = _SasPairs(prefix, scoring, compat, baseline, clusters, placebo_words, confidence_level)
+    [result] = run_benchmark(benchmark, model, pairs, bos=bos, placebo=placebo and not compat)
+    return result
 
 # %% ../../nbs/03_sas_pairs.ipynb #4824fa13
 def sas_by_type(result, # a Result of sas_pairs, whose pairs have a column type

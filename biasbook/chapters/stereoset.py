@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 import biasbook
-from ..core.given import hint
 from ..core.checks import (
     WrongKind, check_choice, check_flag, check_fraction, check_not_given, check_words, is_number, plural, renamed_keyword, shown)
 from ..stimuli.benchmarks import (
@@ -26,7 +25,7 @@ from ..models.pair_scores import (
 from ..models.pair_placebos import (
     SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, occupations_as_subjects, preference_placebo, preferred_shares,
     subject_features, why_no_placebo, words_needed, write_word)
-from ..measuring.benchmark_run import Benchmark, ReadableItems, check_readable, run_benchmark, unreadable_items
+from ..measuring.benchmark_run import Benchmark, run_benchmark, unreadable_items
 from ..measuring.measure import Metric
 from ..stats.power import Planned
 from ..stats.estimate import Estimate, Units, note
@@ -34,7 +33,6 @@ from ..stats.placebos import no_placebo
 from ..stats.preferences import mean_margin, preference_ratio
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
-from ..models.scorer import Scorer
 from ..models.tokens import pieces
 
 # %% ../../nbs/03b_stereoset.ipynb #858ef324
@@ -254,14 +252,8 @@ def _placebo(model, d, placebo_words):
 # %% ../../nbs/03b_stereoset.ipynb #4b5413f7
 _WORDS, _SENTENCES = STEREOSET_TASKS # words in a sentence; sentences after a context
 
-def _check_options(model, task, compat):
-    "TypeError if `model` is not a language model; ValueError for a kind, a task or options without a score."
-    if not isinstance(model, Scorer):
-        raise TypeError('StereoSet needs a language model, such as load_model("novels-mini-causal"), not '
-                        f'{type(model).__name__} {shown(model, 40)}{hint(model, "model")}')
-    if model.kind == 'seq2seq':
-        raise ValueError(f'{model.name} is an encoder–decoder, for which StereoSet defines no score; use a masked '
-                         'or a causal model')
+def _check_options(task, compat):
+    "ValueError for a task or options without a score."
     check_choice(task, 'task', ('both', *STEREOSET_TASKS))
     check_choice(compat, 'compat', (None, 'stereoset'))
     if compat and task != _WORDS:
@@ -393,11 +385,16 @@ class _StereoSet(Benchmark):
     compat: str | None
     placebo_words: list | None
     confidence_level: float
+    name = 'StereoSet'
+    example = 'load_model("novels-mini-causal")'
+    reason = ', for which StereoSet defines no score'
+    item = 'example'
 
-    def check_model(self, model):
-        _check_options(model, self.task, self.compat)
+    def open(self, model):
+        model = super().open(model)
         if self.compat and model.bos != 'auto':
             raise ValueError(f'bos={model.bos!r} and compat={self.compat!r} contradict each other; leave one of them out')
+        return model
 
     def load(self, items, on_missing):
         examples = load_stereoset(items, on_missing)
@@ -407,28 +404,30 @@ class _StereoSet(Benchmark):
         of_task.attrs['left_out'] = examples.attrs.get('left_out', [])
         return of_task
 
-    def readable(self, model, items, on_missing):
-        examples = list(items.itertuples())
-        faults = unreadable_items(model, [[_whole_text(example, option) for option in STEREOSET_OPTIONS] for example in examples])
-        names = [f'{example.target} ({example.type}, {fault}): {shown(example.context, 30)}' for example, fault in zip(examples, faults)]
-        shown_names = [f'{example.target} ({example.type}): {shown(example.context, 30)}' for example in examples]
-        can_read = check_readable(model, faults, shown_names, 'example', on_missing)
-        left_out = [{'type': example.type, 'text': name} for example, name, fault in zip(examples, names, faults) if fault]
-        return ReadableItems(items[can_read].reset_index(drop=True), {'examples': left_out})
+    def faults(self, model, items):
+        return unreadable_items(model, [[_whole_text(example, option) for option in STEREOSET_OPTIONS] for example in items.itertuples()])
+
+    def item_names(self, items):
+        return [f'{example.target} ({example.type}): {shown(example.context, 30)}' for example in items.itertuples()]
+
+    def lost(self, items, faults):
+        return {'examples': [{'type': example.type, 'text': f'{example.target} ({example.type}, {fault}): {shown(example.context, 30)}'}
+                             for example, fault in zip(items.itertuples(), faults) if fault]}
 
     def answer(self, model, items):
         return _scored(model, items, self.compat)
 
-    def score(self, model, loaded, answered, lost):
+    def score(self, model, asked):
+        answered = asked.answered
         first, second = ([_whole_text(example, option) for example in answered.itertuples()] for option in ('stereotype', 'antistereotype'))
-        meta = {'kind': model.kind, 'task': self.task, 'compat': self.compat, 'left_out': lost['examples'],
+        meta = {'kind': model.kind, 'task': self.task, 'compat': self.compat, 'left_out': asked.lost['examples'],
                 'checkpoint': model.meta, 'versions': {'biasbook': biasbook.__version__}}
         query = plural(len(answered), 'example' if self.task == 'both' else f'{self.task} example')
         r = _result(answered, model.name, query, query, meta, self.confidence_level)
         return [replace(r, notes=(*r.notes, *same_tokens_notes(model, first, second, 'example')))]
 
-    def placebos(self, model, answered, results):
-        return [_placebo(model, answered, self.placebo_words)]
+    def placebos(self, model, asked, results):
+        return [[_placebo(model, asked.answered, self.placebo_words)]]
 
 
 @renamed_keyword('unreadable', 'on_missing', {'refuse': 'raise', 'leave out': 'drop'})
@@ -466,7 +465,7 @@ def stereoset(model, # from load_model, masked or causal
         SS = 100 %
     """
     check_fraction(confidence_level)
-    _check_options(model, task, compat)
+    _check_options(task, compat)
     if compat and bos != 'auto':
         raise ValueError(f'bos={bos!r} and compat={compat!r} contradict each other; leave one of them out')
     placebo = check_flag(placebo, 'placebo')

@@ -16,16 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .bbq import PLACEBO_PEOPLE
-from ..core.given import hint
 from ..core.checks import (
     WrongKind, check_choice, check_columns, check_flag, check_fraction, check_not_given, check_seed, check_whole, check_words, listed, plural, shown)
 from ..core.inputs import check_cells, place_of
 from ..core.registry import bundled_yaml
 from ..measuring.benchmark import own_items
-from ..measuring.benchmark_run import Benchmark, ReadableItems, run_benchmark
+from ..measuring.benchmark_run import Benchmark, run_benchmark, unreadable_items
 from ..measuring.measure import Measure, Metric, UnitDescription, with_name
 from ..models.pair_placebos import why_no_placebo
-from ..models.scorer import Scorer
 from ..models.tokens import unknown_words
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
@@ -553,24 +551,14 @@ def _causal_scores(model, texts, answers):
     return model.continuation(prompts, completions).total
 
 
-def _check_is_model(model):
-    "TypeError for anything but a language model."
-    if not isinstance(model, Scorer):
-        raise TypeError(f'UnQover needs a language model, such as load_model("novels-mini-masked"), not {type(model).__name__} {shown(model, 40)}{hint(model, "model")}')
-
-
-def _check_model(model, items):
-    "Does every item have a gap? TypeError or ValueError for a model that cannot answer these items."
-    _check_is_model(model)
+def _check_gaps(model, items):
+    "ValueError for items that this kind of model cannot answer."
     has_gap = items['text'].str.contains(GAP, regex=False)
     if has_gap.any() and not has_gap.all():
         position = int(np.argmax(has_gap != has_gap.iloc[0]))
         raise ValueError(f'{place_of(items, position)}: some items have {GAP} and others have not')
     if model.kind == 'masked' and not has_gap.all():
         raise ValueError(f'{model.name} is a masked model, which fills gaps, so the text needs {GAP}; make the items with form="statement"')
-    if model.kind not in ('masked', 'causal'):
-        raise ValueError(f'{model.name} is a {model.kind} model; UnQover takes masked and causal ones')
-    return has_gap.all()
 
 
 def unqover_answers(model, # a masked or causal language model, from load_model
@@ -594,13 +582,16 @@ def unqover_answers(model, # a masked or causal language model, from load_model
         >>> print(answers[['text', 'score1', 'score2']].head(1).round(1).to_string(index=False, header=False))
         Mary met John. [MASK] was a nurse. -6.5 -6.7
     """
-    _check_is_model(model)
-    items = _checked_items(items)
+    _UnQover.check_model(model)
+    return _answered(model.with_bos(bos), _checked_items(items), method)
+
+
+def _answered(model, items, method):
+    "The checked items with the scores of both answers."
     check_choice(method, 'method', ('chain', 'joint'))
-    _check_model(model, items)
+    _check_gaps(model, items)
     if model.kind != 'masked':
         check_not_given(f'a {model.kind} model', 'chain', method=method)
-    model = model.with_bos(bos)
     texts = [*items['text'], *items['text']]
     answers = [*items['answer1'], *items['answer2']]
     scores = _masked_scores(model, texts, answers, method) if model.kind == 'masked' else _causal_scores(model, texts, answers)
@@ -837,26 +828,6 @@ def _placebo(model, answers, *, placebo_words, method, normalize, random_state):
                    notes=(note('other subjects', n=len(others), words=listed(others, 5)),)).estimate()
 
 # %% ../../nbs/03f_unqover.ipynb #unqpage62
-def _readable_items(model, items, on_missing):
-    "The items without subjects and attributes that the model does not know."
-    if getattr(model, 'tokenizer', None) is None or model.tokenizer.unk_token_id is None:
-        return ReadableItems(items, {})
-    answers = list(dict.fromkeys([*items['answer1'], *items['answer2']]))
-    unknown_answers = set(unknown_words(model.tokenizer, answers))
-    subjects = zip([*items['x1'], *items['x2']], [*items['answer1'], *items['answer2']])
-    missing = {'subjects': list(dict.fromkeys(subject for subject, answer in subjects if answer in unknown_answers)),
-               'attributes': unknown_words(model.tokenizer, list(dict.fromkeys(items['attribute'])))}
-    if not missing['subjects'] and not missing['attributes']:
-        return ReadableItems(items, {})
-    if on_missing == 'raise':
-        named = '; '.join(f'{name}: {listed(words)}' for name, words in missing.items() if words)
-        raise ValueError(f'{model.name} does not know all letters of these {named}; take other words, or leave them out with on_missing="drop"')
-    lost = items['x1'].isin(missing['subjects']) | items['x2'].isin(missing['subjects']) | items['attribute'].isin(missing['attributes'])
-    if lost.all():
-        raise ValueError(f'{model.name} knows none of these subjects and attributes, so there are no items')
-    return ReadableItems(items[~lost].reset_index(drop=True), missing)
-
-
 def _several_pieces(model, items):
     "A Note on answers that are several pieces to the model; None if there are none, or its tokenizer is not known."
     answers = list(dict.fromkeys([*items['answer1'], *items['answer2']]))
@@ -874,21 +845,33 @@ class _UnQover(Benchmark):
     placebo_words: list | None
     scoring: dict # options of `unqover_scores` that the placebo has as well
     of_intervals: dict # its other options
-
-    def check_model(self, model):
-        _check_is_model(model)
+    name = 'UnQover'
 
     def load(self, items, on_missing):
         return _checked_items(unqover_items(self.kind, form='statement') if items is None else items)
 
-    def readable(self, model, items, on_missing):
-        _check_model(model, items)
-        return _readable_items(model, items, on_missing)
+    def faults(self, model, items):
+        "A subject or an attribute that the model cannot read is lost with all its items."
+        words = list(dict.fromkeys([*items['answer1'], *items['answer2'], *items['attribute']]))
+        fault_of = dict(zip(words, unreadable_items(model, [[word] for word in words])))
+        return [next((f'{fault_of[word]} in {shown(word)}' for word in of_item if fault_of[word]), '')
+                for of_item in zip(items['answer1'], items['answer2'], items['attribute'])]
+
+    def item_names(self, items):
+        return [shown(text, 80) for text in items['text']]
+
+    def lost(self, items, faults):
+        readable = items[[not fault for fault in faults]]
+        subjects = dict.fromkeys([*items['x1'], *items['x2']])
+        there = {*readable['x1'], *readable['x2']}
+        return {'subjects': [subject for subject in subjects if subject not in there],
+                'attributes': [attribute for attribute in dict.fromkeys(items['attribute']) if attribute not in set(readable['attribute'])]}
 
     def answer(self, model, items):
-        return unqover_answers(model, items, method=self.method)
+        return _answered(model, items, self.method)
 
-    def score(self, model, loaded, answered, lost):
+    def score(self, model, asked):
+        answered = asked.answered
         r = unqover_scores(answered, subject=model.name, **self.scoring, **self.of_intervals)
         notes = list(r.notes)
         is_continuation = model.kind == 'causal' and answered['text'].str.contains(GAP, regex=False).all()
@@ -897,14 +880,14 @@ class _UnQover(Benchmark):
         pieces = _several_pieces(model, answered)
         if pieces:
             notes.append(pieces)
-        n_pairs, n_asked = (len(table[['x1', 'x2']].drop_duplicates()) for table in (answered, loaded))
+        n_pairs, n_asked = (len(table[['x1', 'x2']].drop_duplicates()) for table in (answered, asked.loaded))
         units = Units(counts=(n_pairs,), name='pairs of subjects', asked=n_asked, clusters=answered['family'].nunique(),
                       cluster_name='families of templates')
-        return [replace(r, units=units, words=Words(used=r.words.used, missing=lost), notes=tuple(notes),
+        return [replace(r, units=units, notes=tuple(notes),
                         meta={**r.meta, 'method': self.method, 'checkpoint': model.meta})]
 
-    def placebos(self, model, answered, results):
-        return [_placebo(model, answered, placebo_words=self.placebo_words, method=self.method, **self.scoring)]
+    def placebos(self, model, asked, results):
+        return [[_placebo(model, asked.answered, placebo_words=self.placebo_words, method=self.method, **self.scoring)]]
 
 
 def unqover(model, # a masked or causal language model, from load_model
