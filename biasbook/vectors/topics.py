@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['DRAWS', 'MOST_DRAWS', 'MOST_LISTS', 'LEAST_LISTS', 'LEAST_PAIRS', 'LEAST_WORDS', 'BAND_RATIO', 'BAND_WIDTHS',
-           'BAND_STEP', 'WIDEST_BAND', 'MOST_POOLS', 'FEW_WORDS', 'OPEN_RANGE', 'TOLERANCES', 'LEAST_CORRELATION',
-           'LEAST_TAIL', 'TopicPool', 'TopicList', 'topic_lists', 'unrelated', 'unrelated_pairs',
-           'frequency_order_note', 'alphabetical_tail', 'FrequencyBand', 'frequency_band', 'given_list', 'TopicDraw',
-           'MatchedDraws', 'matched_draws', 'draws_error', 'draws_for_p', 'save_topic_lists']
+           'BAND_STEP', 'WIDEST_BAND', 'MOST_POOLS', 'FEW_WORDS', 'OPEN_RANGE', 'TOLERANCES', 'LEAST_IN_OCTAVE',
+           'LEAST_OF_OCTAVES', 'MOST_OF_FIRST', 'MOST_OF_PLACES', 'LEAST_TAIL', 'TopicPool', 'TopicList', 'topic_lists',
+           'unrelated', 'unrelated_pairs', 'frequency_order_note', 'alphabetical_tail', 'FrequencyBand',
+           'frequency_band', 'given_list', 'TopicDraw', 'MatchedDraws', 'matched_draws', 'draws_error', 'draws_for_p',
+           'save_topic_lists']
 
 # %% ../../nbs/vectors/02_topics.ipynb #4c41057b
 import json
@@ -365,19 +366,36 @@ def _ranks(values):
     return (n_smaller + 1 + n_smaller_or_equal) / 2
 
 
-LEAST_CORRELATION = .05 # of the place of a word in the file with its length, if the file is in order of frequency
+def _spearman(first, second):
+    "The rank correlation; 0 where all values are equal."
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return 0.
+    return float(np.corrcoef(_ranks(first), _ranks(second))[0, 1])
 
-def frequency_order_note(words, # the words of some vectors, in the order of the file
+
+LEAST_IN_OCTAVE = 30 # words in an octave of places, so that their mean length is known
+LEAST_OF_OCTAVES = .9 # rank correlation of the octaves with the mean length of their words, if the file is in order of frequency
+MOST_OF_FIRST = .8 # mean length of the first 200 words, divided by that of words 1 000 to 20 000
+MOST_OF_PLACES = .8 # rank correlation of the place of a word with its length; only an order by length has more
+
+def frequency_order_note(words, # the words of some vectors, in the order of the file; 1 200 or more
                         )->Note | None: # None if the words seem to be in order of frequency
     "Why the order of these words does not tell how frequent they are."
     if _is_alphabetical(words[:1000]):
         return note('words in alphabetical order')
-    lengths = _ranks(np.array([len(word) for word in words]))
-    places = np.arange(len(words))
-    r = float(np.corrcoef(places, lengths)[0, 1]) if np.ptp(lengths) else 0.
-    standard_error = 1 / math.sqrt(len(words) - 1)             # of the correlation in a random order
-    if r < max(LEAST_CORRELATION, 4 * standard_error):
-        return note('longer words do not come later', r=r)
+    lengths = np.array([len(word) for word in words])
+    places = np.arange(1, len(words) + 1)
+    r = _spearman(places, lengths)
+    if r >= MOST_OF_PLACES:
+        return note('words in order of length', r=r)
+    octave_of = np.floor(np.log2(places)).astype(int)
+    in_octave = np.bincount(octave_of)
+    mean_lengths = np.bincount(octave_of, weights=lengths) / in_octave
+    is_large = in_octave >= LEAST_IN_OCTAVE
+    octaves = _spearman(np.flatnonzero(is_large), mean_lengths[is_large])
+    first = float(lengths[:200].mean() / lengths[1000:20_000].mean())
+    if octaves < LEAST_OF_OCTAVES or first > MOST_OF_FIRST:
+        return note('words not in order of frequency', first=first, octaves=octaves)
     return None
 
 
@@ -486,7 +504,8 @@ def _lexicon(vectors):
         n_ordered = len(words) - alphabetical_tail(words)
         why_unordered = None
         if len(rows) >= LEAST_WORDS:
-            why_unordered = frequency_order_note(words)
+            has_long_tail = n_ordered < LEAST_WORDS
+            why_unordered = frequency_order_note(words if has_long_tail else words[:n_ordered])
         _lexicons[vectors] = _Lexicon(rows, TopicPool(vectors), why_unordered, n_ordered, drawn=_shipped_lists(vectors))
     return _lexicons[vectors]
 
