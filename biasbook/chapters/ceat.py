@@ -876,7 +876,7 @@ def ceat(model, # a masked or causal model from load_model, an Embedder, or the 
         >>> import biasbook as bb
         >>> r = bb.ceat('novels-mini-masked', 'weat1', on_missing='drop', placebo=False)
         >>> print(f'd = {r.value:.2f} [{r.low:.2f}, {r.high:.2f}], p = {r.pvalue:.2f}, {r.n} of {r.n_asked} target words')
-        d = 0.19 [-0.59, 0.91], p = 0.48, 41 of 50 target words
+        d = 0.18 [-0.55, 0.85], p = 0.48, 41 of 50 target words
     """
     placebo = check_flag(placebo, 'placebo')
     model = _as_model(model)

@@ -401,12 +401,14 @@ def unrelated(first, # TopicLists
     first_within = np.array([topic.coherence for topic in first]) - background
     second_within = np.array([topic.coherence for topic in second]) - background
     is_far = between <= .25 * (first_within[:, None] + second_within)       # half of the mean of the two
-    lists_of_word: dict = {}
+    of_first, of_second = (set().union(*(topic.words for topic in lists)) for lists in (first, second))
+    shared = of_first & of_second
+    lists_of_word: dict = {word: [] for word in shared}
     for j, topic in enumerate(second):
-        for word in topic.words:
-            lists_of_word.setdefault(word, []).append(j)
+        for word in shared.intersection(topic.words):
+            lists_of_word[word].append(j)
     for i, topic in enumerate(first):
-        for word in lists_of_word.keys() & topic.words:
+        for word in shared.intersection(topic.words):
             is_far[i, lists_of_word[word]] = False
     return is_far
 
