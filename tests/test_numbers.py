@@ -141,7 +141,7 @@ def test_placebos_and_the_order_of_rows(news):
     def notes_on_the_order(estimates):
         return {n.code for e in estimates for n in e.notes} - {'few topics'}
 
-    assert notes_on_the_order(one) == {'longer words do not come later'}
+    assert notes_on_the_order(one) == {'words not in order of frequency'}
     assert not notes_on_the_order(by_frequency)
 
 

@@ -509,7 +509,11 @@ def ripa_arrays(targets, # one array or two, the vectors of the words, or of the
                 confidence_level=.95, # of the intervals
                 names=None, # of the sets, target sets first
                )->Result: # value: above 0, X lies toward the first words of the pairs, more than Y does; details: one row a word and a pair
-    "The relational inner product association (Ethayarajh et al. 2019, doi:10.18653/v1/P19-1166). ValueError: unusable vectors."
+    """The relational inner product association (Ethayarajh et al. 2019, doi:10.18653/v1/P19-1166).
+
+    All vectors are scaled to length 1 first; the paper, and `compat`, take them as they are.
+
+    Raises: ValueError for unusable vectors."""
     sets = _checked_sets(targets, attributes, names, compat, (1, 1 if compat else 2), (2, 2))
     first, second = sets.attributes
     directions = _pair_directions(first, second, 'attributes')
@@ -1219,8 +1223,9 @@ def ripa(vectors, # anything that bb.weat takes
         )->Result: # value: mean RIPA of X less that of Y, or that of the only set; details has one row for each word, and for each pair
     """Relational inner product association (Ethayarajh et al. 2019, doi:10.18653/v1/P19-1166).
 
-    Each pair gives a direction: its first word minus its second, scaled to length 1. The RIPA of a word is its inner product with a
-    direction, averaged over all pairs. Above 0, a word lies toward the first words of the pairs. With two target sets the value is the
+    All vectors are scaled to length 1 first, which the paper does not do: there, words with long vectors count for more.
+    `compat="wefe"` takes the vectors as they are, as the paper does. Each pair gives a direction: its first word minus its second,
+    scaled to length 1. The RIPA of a word is its inner product with a direction (so here a cosine), averaged over all pairs. Above 0, a word lies toward the first words of the pairs. With two target sets the value is the
     difference of their means, and the p-value is of a permutation test that splits the target words anew. With one target set the value
     is its mean, and the p-value is of a sign-flip test over pairs. `spread over pairs` is the standard deviation of the value over pairs.
     There are two placebos: unrelated topics in place of the target words, and random pairs of frequent words in place of the pairs.

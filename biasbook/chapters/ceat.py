@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['WORD', 'POOLINGS', 'FEW_CONTEXTS', 'FIRST_DRAWS', 'MOST_DRAWS', 'LEAST_PER_WORD', 'MOST_CANDIDATES', 'RANDOM_WORDS',
            'CEAT', 'Context', 'find_contexts', 'layer_number', 'context_vectors', 'draw_contexts', 'RandomEffects',
-           'random_effects', 'prediction_interval', 'weat_d_variance', 'ceat_arrays', 'WordBand', 'word_band',
-           'count_words', 'candidate_words', 'RandomLists', 'draw_lists', 'ceat']
+           'random_effects', 'prediction_interval', 'weat_d_variance', 'equal_variances', 'ceat_arrays', 'WordBand',
+           'word_band', 'count_words', 'candidate_words', 'RandomLists', 'draw_lists', 'ceat']
 
 # %% ../../nbs/06b_ceat.ipynb #5a7416e0
 import hashlib
@@ -210,24 +210,34 @@ def weat_d_variance(d, # effect sizes: a number, or an array
     variance_of_cohen_d = N / (n * m) + squared_cohen_d / (2 * N)
     return (N - ddof) / (N - 2) * u ** 3 * variance_of_cohen_d
 
+
+def equal_variances(d, # effect sizes of the samples: (samples,)
+                    n, # words in X
+                    m, # words in Y
+                    ddof=1, # of the standard deviation in d
+                   )->np.ndarray: # as d
+    "The sampling variance of d at the mean of the samples, once for each of them."
+    d = np.asarray(d, float)
+    return np.full(len(d), weat_d_variance(d.mean(), n, m, ddof))
+
 # %% ../../nbs/06b_ceat.ipynb #6928522d
 class _Effects(NamedTuple):
-    "The d of samples, and their variances within, one row a sample."
+    "The d of samples, one row a sample."
     d: np.ndarray
-    variance: np.ndarray
+    of_associations: np.ndarray # the variance of the associations in each sample
+    n: int # words in X
+    m: int # words in Y
 
 
-def _effects(s_x, s_y, ddof, compat):
-    "d of each row of associations, with its variance: the sampling variance of d, or as published that of the associations."
+def _effects(s_x, s_y, ddof):
+    "d of each row of associations."
     s = np.concatenate([s_x, s_y], axis=1)
     spread = s.std(axis=1, ddof=ddof)
     if (spread <= 1e-12 * np.abs(s).max(axis=1)).any():
         raise ValueError('in one of the samples all associations are equal, so that its effect size is undefined; '
                          'give vectors that differ, or more of them')
     d = (s_x.mean(1) - s_y.mean(1)) / spread
-    if compat == 'guo2021':
-        return _Effects(d, spread ** 2)
-    return _Effects(d, weat_d_variance(d, s_x.shape[1], s_y.shape[1], ddof))
+    return _Effects(d, spread ** 2, s_x.shape[1], s_y.shape[1])
 
 
 def _without_attribute(cosines):
@@ -235,21 +245,21 @@ def _without_attribute(cosines):
     return (cosines.sum(2, keepdims=True) - cosines) / (cosines.shape[2] - 1)
 
 
-def _chunk_effects(x, y, a, b, ddof, compat):
+def _chunk_effects(x, y, a, b, ddof):
     "The effects of some samples, and without each word of X, Y, A and B. The arrays are (samples, words, dimensions)."
     xa, xb, ya, yb = (targets @ attributes.transpose(0, 2, 1) for targets in (x, y) for attributes in (a, b))
     s_x, s_y = xa.mean(2) - xb.mean(2), ya.mean(2) - yb.mean(2)
-    whole = _effects(s_x, s_y, ddof, compat)
+    whole = _effects(s_x, s_y, ddof)
     without: dict = {letter: [] for letter in 'XYAB'}
     if min(s_x.shape[1], s_y.shape[1]) > 2:
-        without['X'] = [_effects(np.delete(s_x, i, 1), s_y, ddof, compat) for i in range(s_x.shape[1])]
-        without['Y'] = [_effects(s_x, np.delete(s_y, i, 1), ddof, compat) for i in range(s_y.shape[1])]
+        without['X'] = [_effects(np.delete(s_x, i, 1), s_y, ddof) for i in range(s_x.shape[1])]
+        without['Y'] = [_effects(s_x, np.delete(s_y, i, 1), ddof) for i in range(s_y.shape[1])]
     if min(a.shape[1], b.shape[1]) > 1:
         xa_less, xb_less, ya_less, yb_less = map(_without_attribute, (xa, xb, ya, yb))
         for i in range(a.shape[1]):
-            without['A'].append(_effects(xa_less[:, :, i] - xb.mean(2), ya_less[:, :, i] - yb.mean(2), ddof, compat))
+            without['A'].append(_effects(xa_less[:, :, i] - xb.mean(2), ya_less[:, :, i] - yb.mean(2), ddof))
         for i in range(b.shape[1]):
-            without['B'].append(_effects(xa.mean(2) - xb_less[:, :, i], ya.mean(2) - yb_less[:, :, i], ddof, compat))
+            without['B'].append(_effects(xa.mean(2) - xb_less[:, :, i], ya.mean(2) - yb_less[:, :, i], ddof))
     return whole, without
 
 
@@ -283,18 +293,23 @@ def _sample(sets, n_samples, ddof, compat, seed):
     for start in range(0, n_samples, at_a_time):
         part = slice(start, start + at_a_time)
         x, y, a, b = (_stacked(sets[letter], drawn[letter], part) for letter in 'XYAB')
-        chunks.append(_chunk_effects(x, y, a, b, ddof, compat))
-    combined = _combined([whole for whole, _ in chunks])
+        chunks.append(_chunk_effects(x, y, a, b, ddof))
+    combined = _combined([whole for whole, _ in chunks], ddof, compat)
     without = {}
     for letter, words in sets.items():
         n_left_out = len(chunks[0][1][letter])
-        without[letter] = np.array([float(_combined([of_chunk[letter][i] for _, of_chunk in chunks]).mean) for i in range(n_left_out)])
+        without[letter] = np.empty(n_left_out)
+        for i in range(n_left_out):
+            without[letter][i] = _combined([of_chunk[letter][i] for _, of_chunk in chunks], ddof, compat).mean
     return _Samples(combined, np.concatenate([whole.d for whole, _ in chunks]), without)
 
 
-def _combined(effects):
+def _combined(effects, ddof, compat):
     "The random-effects mean of the samples of several chunks."
-    return random_effects(np.concatenate([e.d for e in effects]), np.concatenate([e.variance for e in effects]))
+    d = np.concatenate([e.d for e in effects])
+    if compat == 'guo2021':
+        return random_effects(d, np.concatenate([e.of_associations for e in effects]))
+    return random_effects(d, equal_variances(d, effects[0].n, effects[0].m, ddof))
 
 # %% ../../nbs/06b_ceat.ipynb #95111dc0
 def _word_intervals(value, sets, without, ddof, confidence_level):
@@ -688,42 +703,44 @@ def _cosines(candidates, targets, part):
     return cosines
 
 
-def _combined_of_draws(d, variances):
-    "The combined effect size of each draw, from arrays (samples, draws); NaN where d is undefined in a sample."
-    combined = np.full(d.shape[1], np.nan)
-    is_defined = np.isfinite(d).all(0)
-    if is_defined.any():
-        combined[is_defined] = random_effects(d[:, is_defined], variances[:, is_defined]).mean
-    return combined
+def _combined_or_nan(effects, ddof, compat):
+    "The combined effect size of the samples of a draw; NaN where d is undefined in a sample."
+    if not all(np.isfinite(of_chunk.d).all() for of_chunk in effects):
+        return np.nan
+    return _combined(effects, ddof, compat).mean
 
 
-def _effects_if_defined(s_x, s_y, ddof, compat):
+def _effects_if_defined(s_x, s_y, ddof):
     "As `_effects`, with NaN in place of an error."
     try:
-        return _effects(s_x, s_y, ddof, compat)
+        return _effects(s_x, s_y, ddof)
     except ValueError:                              # all associations of a sample are equal
-        return _Effects(np.full(len(s_x), np.nan), np.full(len(s_x), np.nan))
+        undefined = np.full(len(s_x), np.nan)
+        return _Effects(undefined, undefined, s_x.shape[1], s_y.shape[1])
 
 
 def _values_of_targets(draws, candidates, axis, ddof, compat):
     "The combined effect size of each draw of random words in place of X and Y."
     associations = _associations(candidates, axis)
-    effects = [_effects_if_defined(associations[:, draw.first], associations[:, draw.second], ddof, compat) for draw in draws]
-    return _combined_of_draws(np.stack([e.d for e in effects], axis=1), np.stack([e.variance for e in effects], axis=1))
+    values = []
+    for draw in draws:
+        effects = _effects_if_defined(associations[:, draw.first], associations[:, draw.second], ddof)
+        values.append(_combined_or_nan([effects], ddof, compat))
+    return np.array(values)
 
 
 def _values_of_attributes(draws, candidates, targets, n_x, ddof, compat):
     "The combined effect size of each draw of random words in place of A and B; the first `n_x` targets are X."
     n_samples = len(targets.numbers[0])
-    d, variances = np.empty((n_samples, len(draws))), np.empty((n_samples, len(draws)))
+    effects: list = [[] for _ in draws]
     at_a_time = max(1, 2**25 // (len(candidates.words) * len(targets.words)))       # samples whose cosines take some 128 MB
     for start in range(0, n_samples, at_a_time):
         part = slice(start, start + at_a_time)
         cosines = _cosines(candidates, targets, part)
         for k, draw in enumerate(draws):
             s = (_sum(cosines, draw.first) / len(draw.first) - _sum(cosines, draw.second) / len(draw.second)).T
-            d[part, k], variances[part, k] = _effects_if_defined(s[:, :n_x], s[:, n_x:], ddof, compat)
-    return _combined_of_draws(d, variances)
+            effects[k].append(_effects_if_defined(s[:, :n_x], s[:, n_x:], ddof))
+    return np.array([_combined_or_nan(of_draw, ddof, compat) for of_draw in effects])
 
 
 def _sum(cosines, numbers):
@@ -856,7 +873,7 @@ def ceat(model, # a masked or causal model from load_model, an Embedder, or the 
         >>> import biasbook as bb
         >>> r = bb.ceat('novels-mini-masked', 'weat1', on_missing='drop', placebo=False)
         >>> print(f'd = {r.value:.2f} [{r.low:.2f}, {r.high:.2f}], p = {r.pvalue:.2f}, {r.n} of {r.n_asked} target words')
-        d = 0.19 [-0.59, 0.91], p = 0.48, 41 of 50 target words
+        d = 0.18 [-0.55, 0.85], p = 0.48, 41 of 50 target words
     """
     placebo = check_flag(placebo, 'placebo')
     model = _as_model(model)

@@ -88,7 +88,13 @@ class _Mixture(NamedTuple):
         return (low + high) / 2
 
 
-def _mixture(y, v, typical):
+def _variance_of_mean(w, v, tau2, correlation):
+    "The variance of the mean with the weights `w`, where the errors of the tests have these correlations."
+    errors = w * np.sqrt(v)
+    return (tau2 * (w ** 2).sum(-1) + np.einsum('...i,ij,...j->...', errors, correlation, errors)) / w.sum(-1) ** 2
+
+
+def _mixture(y, v, typical, correlation):
     "The distributions of the true effects of k tests, and of a further one, for each τ by its restricted likelihood."
     share = (np.arange(300) + .5) / 300
     grid = typical * share / (1 - share)                    # from 0 to beyond any τ that the data allow; half of it below `typical`
@@ -96,8 +102,8 @@ def _mixture(y, v, typical):
     weights = np.exp(log_weight - log_weight.max())
     tau2 = grid[:, None] ** 2
     w = 1 / (v + tau2)
-    variance_of_mean = 1 / w.sum(1, keepdims=True)
-    mean = (w * y).sum(1, keepdims=True) * variance_of_mean
+    variance_of_mean = _variance_of_mean(w, v, tau2[:, 0], correlation)[:, None]
+    mean = (w * y).sum(1, keepdims=True) / w.sum(1, keepdims=True)
     kept = tau2 / (tau2 + v)
     means = np.hstack([mean + kept * (y - mean), mean])
     variances = np.hstack([kept * v + (1 - kept) ** 2 * variance_of_mean, tau2 + variance_of_mean])
@@ -129,10 +135,13 @@ def _q_profile(y, v, confidence_level):
 def pool_tests(y, # (k,) estimates, one a test, on a scale without bounds; 2 or more
                v, # (k,) their variances, above 0
                confidence_level=.95, # of the intervals
+               correlation=None, # (k, k) of the errors of the tests; None: they are independent
               )->PooledTests: # on the scale of y
     """Combine many tests by a random-effects model with REML; Viechtbauer (2005, doi:10.3102/10769986030003261).
 
-    The mean has the interval of Hartung and Knapp (2001, doi:10.1002/sim.1009), never narrower than the plain one.
+    The mean has the interval of Hartung and Knapp (2001, doi:10.1002/sim.1009), never narrower than the plain one. Correlations of the
+    errors make the intervals of the mean and of a further test wider; the weights do not change (Hedges, Tipton and Johnson 2010,
+    doi:10.1002/jrsm.5).
 
     Raises: ValueError for fewer than two tests, lists of different lengths, NaN, and a variance that is not above 0."""
     from scipy.stats import chi2, t
@@ -148,13 +157,16 @@ def pool_tests(y, # (k,) estimates, one a test, on a scale without bounds; 2 or 
         raise ValueError(f'variance {v.min():g} is not above 0; a test without an interval cannot be pooled')
     tau2 = _reml(y, v)
     mean, w = _weighted_mean(y, v, tau2)
+    correlation = np.eye(k) if correlation is None else np.asarray(correlation, float)
+    if correlation.shape != (k, k):
+        raise ValueError(f'correlation has the shape {correlation.shape}; for {k} tests it must be ({k}, {k})')
     spread = float((w * (y - mean) ** 2).sum() / (k - 1))
-    se = math.sqrt(max(1., spread) / w.sum())
+    se = math.sqrt(max(1., spread) * _variance_of_mean(w, v, tau2, correlation))
     low, high = t_interval(mean, se, k - 1, confidence_level)
     tau_ends = [math.sqrt(end) for end in _q_profile(y, v, confidence_level)]
     ends = np.full((2, k + 1), math.nan)
     if k >= 3:
-        mixture = _mixture(y, v, math.sqrt(y.var(ddof=1) + v.mean()))
+        mixture = _mixture(y, v, math.sqrt(y.var(ddof=1) + v.mean()), correlation)
         ends = np.array([mixture.quantile(.5 - confidence_level / 2), mixture.quantile(.5 + confidence_level / 2)])
     mean_of_equal, w_of_equal = _weighted_mean(y, v, 0.)
     q = float((w_of_equal * (y - mean_of_equal) ** 2).sum())
@@ -169,13 +181,13 @@ class _Scale(NamedTuple):
     "How values of a metric are pooled."
     name: str
     to_scale: Callable # (value, bound) -> a number without bounds
-    back: Callable # a number -> a value
+    back: Callable # (number without bounds, bound) -> a value
 
 
-_IDENTITY = _Scale('the values', lambda x, bound: x, lambda x: x)
-_CORRELATION = _Scale('atanh(r)', lambda x, bound: math.atanh(x), np.tanh)
-_SHARE = _Scale('atanh(2 share − 1)', lambda x, bound: math.atanh(2 * x / bound - 1), lambda x: (1 + np.tanh(x)) / 2)
-_EFFECT = _Scale('atanh(d / bound)', lambda x, bound: math.atanh(x / bound), lambda x: 2 * np.tanh(x))
+_IDENTITY = _Scale('the values', lambda x, bound: x, lambda x, bound: x)
+_CORRELATION = _Scale('atanh(r)', lambda x, bound: math.atanh(x), lambda x, bound: np.tanh(x))
+_SHARE = _Scale('atanh(2 share − 1)', lambda x, bound: math.atanh(2 * x / bound - 1), lambda x, bound: bound * (1 + np.tanh(x)) / 2)
+_EFFECT = _Scale('atanh(d / bound)', lambda x, bound: math.atanh(x / bound), lambda x, bound: bound * np.tanh(x))
 _SCALES = { # method of an interval -> scale
     'jackknife of atanh(d / bound)': _EFFECT, 'jackknife of atanh(r)': _CORRELATION, 'Fisher z': _CORRELATION,
     'Wilson': _SHARE, 'jackknife of atanh(2 share - 1)': _SHARE}
@@ -189,7 +201,7 @@ def _scale_of(result):
         return scale, effect_size_bound(n, m, result.meta.get('ddof', 1))
     if scale is _SHARE:
         whole = 100. if result.high > 1 or result.value > 1 or result.null > 1 else 1.
-        return scale._replace(back=lambda x: whole * _SHARE.back(x)), whole
+        return scale, whole
     return scale, 1.
 
 # %% ../../nbs/stats/07_multilevel.ipynb #294302d0
@@ -222,13 +234,35 @@ def _null_on_scale(result, scale, bound):
         return None
 
 
+def _shared_errors(contrasts):
+    "The correlations of the errors of tests; each contrast has the weights of its target words, and is empty where they are not known."
+    words = sorted({word for contrast in contrasts for word in contrast})
+    weights = np.array([[contrast.get(word, 0.) for word in words] for contrast in contrasts])
+    lengths = np.linalg.norm(weights, axis=1, keepdims=True)
+    unit = weights / np.where(lengths > 0, lengths, 1)
+    correlation = unit @ unit.T
+    np.fill_diagonal(correlation, 1.)
+    return correlation
+
+
+def _contrast(result, scale):
+    "The weights of the target words of a result in its d; empty for other metrics."
+    if scale is not _EFFECT or result.words is None or not {'X', 'Y'} <= result.words.used.keys():
+        return {}
+    weights: dict = {}
+    for letter, sign in (('X', 1), ('Y', -1)):
+        for word in result.words.used[letter]:
+            weights[word] = weights.get(word, 0.) + sign / len(result.words.used[letter])
+    return weights
+
+
 def battery_summary(results, # a list of `Result`, of one subject and one metric, such as those of bb.weat_battery
                     confidence_level=.95, # of the intervals
                    )->BatterySummary: # mean, spread, further, equal, scale, tests and left_out
     """Summarise many tests of one subject: their mean, how much they differ, and each of them partially pooled.
 
     A random-effects model with restricted maximum likelihood; Viechtbauer (2005, doi:10.3102/10769986030003261). The standard error of
-    each test is read from its interval. Give the tests a common direction first: the stereotype should have the same sign in each.
+    each test is read from its interval. Tests of d that share target words have correlated errors, which widens the interval of the mean. Give the tests a common direction first: the stereotype should have the same sign in each.
     A test without an interval, or with a value at its bound, is in `left_out` with the reason. If the null is at the bound, as the correlation of 1
     in ECT, the mean has no p-value.
 
@@ -239,7 +273,7 @@ def battery_summary(results, # a list of `Result`, of one subject and one metric
         >>> tests = [bb.weat('googlenews-mini', name, placebo=False) for name in ('weat6', 'weat7', 'weat8')]
         >>> summary = bb.battery_summary(tests)
         >>> print(f'{summary.mean.value:.2f} ({summary.mean.low:.2f} to {summary.mean.high:.2f})')
-        1.64 (-1.56 to 2.00)
+        1.59 (-1.55 to 1.93)
     """
     import pandas as pd
     results = check_list(results, 'results', 'Results', '[bb.weat(…), bb.weat(…)]')
@@ -250,6 +284,7 @@ def battery_summary(results, # a list of `Result`, of one subject and one metric
         if len(values) > 1:
             raise ValueError(f'the results are of several {what}: {listed(sorted(values))}; summarise each of them by itself')
     rows, left_out, scale = [], {}, _IDENTITY
+    contrasts: list = []
     for r in results:
         name = r.meta.get('name') or r.label
         if r.interval is None:
@@ -261,23 +296,28 @@ def battery_summary(results, # a list of `Result`, of one subject and one metric
             left_out[name] = 'its value or an end of its interval is at its bound'
             continue
         rows.append({'test': name, 'value': r.value, 'low': r.low, 'high': r.high, 'y': scale.to_scale(r.value, bound), 'se': se,
-                     'null': _null_on_scale(r, scale, bound)})
+                     'null': _null_on_scale(r, scale, bound), 'bound': bound})
+        contrasts.append(_contrast(r, scale))
     if len(rows) < 2:
         raise ValueError(f'{len(rows)} of {len(results)} results have an interval, and two are needed')
     table = pd.DataFrame(rows)
     null_on_scale = rows[0]['null']
     null = 0. if null_on_scale is None else null_on_scale
-    found = pool_tests(table['y'] - null, table['se'] ** 2, confidence_level)
+    found = pool_tests(table['y'] - null, table['se'] ** 2, confidence_level, _shared_errors(contrasts))
     units = Units(counts=(len(table),), name='tests')
     about = {'method': 'random effects', 'over': 'tests', 'confidence_level': confidence_level, 'units': units}
-    back = scale.back
+
+    def back(x, bound=table['bound'].mean()):
+        return scale.back(x + null, bound)
+
     test = None if null_on_scale is None else HypothesisTest(name='t', pvalue=found.pvalue, df=len(table) - 1, units=units)
-    mean = Estimate(name='mean of tests', value=float(back(found.mean + null)), test=test,
-                    interval=Interval.between(back(found.low + null), back(found.high + null), df=len(table) - 1, **about))
+    mean = Estimate(name='mean of tests', value=float(back(found.mean)), test=test,
+                    interval=Interval.between(back(found.low), back(found.high), df=len(table) - 1, **about))
     spread = Estimate(name='τ', value=found.tau, interval=Interval.between(found.tau_low, found.tau_high, **about))
-    ends = [back(end + null) for end in (found.prediction_low, found.prediction_high)]
+    ends = [back(end) for end in (found.prediction_low, found.prediction_high)]
     further = Estimate(name='a further test', value=mean.value, interval=Interval.between(*ends, **{**about, 'method': 'prediction'}))
-    table = table[['test', 'value', 'low', 'high']].assign(pooled=back(found.pooled + null), pooled_low=back(found.pooled_low + null),
-                                                           pooled_high=back(found.pooled_high + null))
+    pooled = {'pooled': found.pooled, 'pooled_low': found.pooled_low, 'pooled_high': found.pooled_high}
+    pooled = {name: back(numbers, table['bound']) for name, numbers in pooled.items()}
+    table = table[['test', 'value', 'low', 'high']].assign(**pooled)
     equal = HypothesisTest(name='χ² of heterogeneity', pvalue=found.q_pvalue, df=len(table) - 1, units=units)
     return BatterySummary(mean, spread, further, equal, scale.name, table, left_out)

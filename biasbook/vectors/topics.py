@@ -4,17 +4,17 @@
 
 # %% auto #0
 __all__ = ['DRAWS', 'MOST_DRAWS', 'MOST_LISTS', 'LEAST_LISTS', 'LEAST_PAIRS', 'LEAST_WORDS', 'BAND_RATIO', 'BAND_WIDTHS',
-           'BAND_STEP', 'WIDEST_BAND', 'MOST_POOLS', 'FEW_WORDS', 'OPEN_RANGE', 'TOLERANCES', 'LEAST_CORRELATION',
-           'LEAST_TAIL', 'TopicPool', 'TopicList', 'topic_lists', 'unrelated', 'unrelated_pairs',
-           'frequency_order_note', 'alphabetical_tail', 'FrequencyBand', 'frequency_band', 'given_list', 'TopicDraw',
-           'MatchedDraws', 'matched_draws', 'TopicPlacebos', 'topic_placebos', 'save_topic_lists']
+           'BAND_STEP', 'WIDEST_BAND', 'MOST_POOLS', 'FEW_WORDS', 'OPEN_RANGE', 'TOLERANCES', 'LEAST_IN_OCTAVE',
+           'LEAST_OF_OCTAVES', 'MOST_OF_FIRST', 'MOST_OF_PLACES', 'LEAST_TAIL', 'TopicPool', 'TopicList', 'topic_lists',
+           'unrelated', 'unrelated_pairs', 'frequency_order_note', 'alphabetical_tail', 'FrequencyBand',
+           'frequency_band', 'given_list', 'TopicDraw', 'MatchedDraws', 'matched_draws', 'TopicPlacebos',
+           'topic_placebos', 'save_topic_lists']
 
 # %% ../../nbs/vectors/02_topics.ipynb #4c41057b
 import json
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -129,33 +129,45 @@ class TopicPool:
         return f'{len(self)} words of {self.name}, mean cosine {self.background:.2f}'
 
 # %% ../../nbs/vectors/02_topics.ipynb #c94de252
-class _Thinned(NamedTuple):
-    "Every k-th word of an order."
-    rows: np.ndarray # the numbers of the words
-    coherence: float
+def _coherences(unit, lists):
+    "The mean cosine of the words of each list; `lists` has the numbers of its words, one row a list."
+    size = lists.shape[1]
+    totals = unit[lists].sum(axis=1, dtype=np.float64)
+    return (np.einsum('nd,nd->n', totals, totals) - size) / (size * (size - 1))
 
 
-def _thin(unit, order, size, wanted):
-    """`size` words of `order`, every k-th, with the k whose coherence is nearest to the wanted one.
+class _Orders(NamedTuple):
+    "The free words around several centres, nearest first, one order after the other."
+    numbers: np.ndarray
+    start: np.ndarray # where each order starts
+    length: np.ndarray # how many words it has
 
-    Words that lie farther apart cohere less, so k is found by bisection."""
-    low = 1
-    high = max(1, (len(order) - 1) // (size - 1))
-    best = None
-    best_error = np.inf
-    while low <= high:
-        k = (low + high) // 2
-        rows = order[:(size - 1) * k + 1:k]
-        thinned = _Thinned(rows, coherence_of_unit_rows(unit[rows]))
-        error = abs(thinned.coherence - wanted)
-        if error < best_error:
-            best = thinned
-            best_error = error
-        if thinned.coherence > wanted:
-            low = k + 1
-        else:
-            high = k - 1
-    return best
+    def every(self, k, which, size):
+        "The first `size` words of the orders `which`, every k-th of them: one row an order."
+        return self.numbers[self.start[which, None] + k[:, None] * np.arange(size)]
+
+
+def _thin(unit, orders, which, size, wanted):
+    """For each of the orders `which`, the k for which `size` words, every k-th, have the coherence nearest to the wanted one, and its error.
+
+    Words that lie farther apart cohere less, so k is found by bisection, in all orders at once."""
+    low = np.ones(len(which), int)
+    high = np.maximum(1, (orders.length[which] - 1) // (size - 1))
+    best_k = np.ones(len(which), int)
+    best_error = np.full(len(which), np.inf)
+    open_ = np.arange(len(which))
+    while len(open_):
+        k = (low[open_] + high[open_]) // 2
+        coherence = _coherences(unit, orders.every(k, which[open_], size))
+        error = np.abs(coherence - wanted)
+        is_better = error < best_error[open_]
+        best_k[open_[is_better]] = k[is_better]
+        best_error[open_[is_better]] = error[is_better]
+        is_too_tight = coherence > wanted
+        low[open_[is_too_tight]] = k[is_too_tight] + 1
+        high[open_[~is_too_tight]] = k[~is_too_tight] - 1
+        open_ = open_[low[open_] <= high[open_]]
+    return best_k, best_error
 
 # %% ../../nbs/vectors/02_topics.ipynb #625fef56
 class TopicList(NamedTuple):
@@ -179,22 +191,24 @@ def _lists_of(pool, numbers):
 
 # %% ../../nbs/vectors/02_topics.ipynb #a6306c0b
 _PLACE_BITS = 20 # of a sorting key: enough for a million words
+_CENTRES_AT_ONCE = 32 # whose orders are computed together
+_BYTES_OF_ORDERS = 80_000_000 # that a pool keeps
 
-def _order(pool, centres, block, most=1000):
-    "For each of at most `block` centres, the numbers of all words, nearest first. The pool keeps them."
-    rows = np.resize(centres, block)                      # always `block` rows, so that each product has the same shape
+def _add_orders(pool, centres):
+    "For each of at most 32 centres, the numbers of all words, nearest first. The pool keeps them."
+    rows = np.resize(centres, _CENTRES_AT_ONCE)           # always as many rows, so that each product has the same shape
     with one_thread:
         cos = pool.unit_float64[rows] @ pool.unit_float64.T
-    cos[np.arange(block), rows] = 2                       # each centre comes first
+    cos[np.arange(len(rows)), rows] = 2                   # each centre comes first
     # The last digits of a cosine depend on the place of its row in the block, so the order is decided by 11 digits, and
     # for equal cosines by the number of the word. Both are in one whole number, because these are sorted fastest.
     distance = np.round((2 - cos) * 1e11).astype(np.int64)
     keys = (distance << _PLACE_BITS) | np.arange(len(pool))
     keys.sort(axis=1)
-    orders = keys & (2 ** _PLACE_BITS - 1)
-    if len(pool.orders) > most:
-        pool.orders.clear()                               # 20 MB for 10 000 words
-    found = dict(zip(centres, orders[:len(centres)].astype(np.min_scalar_type(len(pool)))))
+    orders = (keys & (2 ** _PLACE_BITS - 1))[:len(centres)].astype(np.min_scalar_type(len(pool)))
+    if len(pool.orders) * orders[0].nbytes > _BYTES_OF_ORDERS:
+        pool.orders.clear()
+    found = dict(zip(centres, orders))
     pool.orders.update(found)
     return found
 
@@ -208,45 +222,19 @@ def _tightest(pool, size, block=200):
     if size not in pool.tightest:
         centres = np.arange(len(pool))[:, None]
         members = np.concatenate([centres, pool.neighbors[:, :size - 1]], axis=1)
-        squares = []                                      # |sum of the members|², which is size + the sum of all their cosines
-        for start in range(0, len(pool), block):
-            totals = pool.unit[members[start:start + block]].sum(1, dtype=float)
-            squares.append(np.einsum('nd,nd->n', totals, totals))
-        pool.tightest[size] = (np.concatenate(squares) - size) / (size * (size - 1))
+        parts = [_coherences(pool.unit, members[start:start + block]) for start in range(0, len(pool), block)]
+        pool.tightest[size] = np.concatenate(parts)
     return pool.tightest[size]
 
 
-def _is_promising(pool, centre, free, size, least, tightest):
-    "Is this word free, and do its nearest free words cohere enough? `tightest` is `_tightest` of this size."
-    if not free[centre]:
-        return False
-    neighbors = pool.neighbors[centre]
-    all_are_free = free[neighbors[:size - 1]].all()
-    if tightest is not None and all_are_free:
-        return tightest[centre] >= least
-    nearest_free = neighbors[free[neighbors]][:size - 1]
-    if len(nearest_free) < size - 1:                      # the pool keeps too few of them; `_around` looks at all words
-        return True
-    return coherence_of_unit_rows(pool.unit[[centre, *nearest_free]]) >= least
-
-
-def _promising(pool, centres, free, size, least, block=32):
-    """For each centre whose nearest free words cohere enough: the numbers of all words, nearest first.
-
-    The caller marks words in `free` as taken while it goes through the centres, so each centre is checked anew. The
-    numbers are computed for `block` centres at a time."""
-    tightest = _tightest(pool, size)
-    def is_promising(centre):
-        return _is_promising(pool, centre, free, size, least, tightest)
-    for at, centre in enumerate(centres):
-        if not is_promising(centre):
-            continue
-        order = pool.orders.get(centre)                   # another thread may clear them
-        if order is None:
-            later = (c for c in centres[at + 1:] if c not in pool.orders and is_promising(c))
-            needed = [centre, *islice(later, block - 1)]
-            order = _order(pool, needed, block)[centre]
-        yield order
+def _nearness(pool, size):
+    "For each word, the mean cosine with its nearest size - 1 words; empty for a pool without neighbours."
+    if size not in pool.nearness:
+        found = np.empty(0)
+        if pool.neighbor_cosines.size:
+            found = pool.neighbor_cosines[:, :size - 1].mean(1)
+        pool.nearness[size] = found
+    return pool.nearness[size]
 
 # %% ../../nbs/vectors/02_topics.ipynb #7ccdf19f
 def topic_lists(pool, # a TopicPool
@@ -260,44 +248,149 @@ def topic_lists(pool, # a TopicPool
     "Disjoint lists of neighbouring words at a given coherence. ValueError for lists of fewer than 2 words."
     if size < 2:
         raise ValueError(f'a topic list needs at least 2 words, not {size}: one word has no coherence')
-    return _lists_of(pool, _numbers_of_lists(pool, size, wanted, exclude, tolerance, most, random_state))
+    [numbers] = _numbers_of_lists(pool, size, wanted, exclude, tolerance, most, [random_state])
+    return _lists_of(pool, numbers)
 
 
-def _numbers_of_lists(pool, size, wanted, exclude, tolerance, most, random_state):
-    "The numbers of the words of `topic_lists`, one row a list."
-    free = np.ones(len(pool), bool)
-    for word in exclude:
-        free[pool.spellings.get(word.casefold(), [])] = False
-    nearness = _nearness(pool, size)
-    centres = np.random.default_rng(random_state).permutation(len(nearness))
-    likely = centres[nearness[centres] >= wanted - tolerance].tolist()
-    lists: list[np.ndarray] = []
-    for order in _promising(pool, likely, free, size, wanted - tolerance):
-        if len(lists) == most or np.count_nonzero(free) < size:
-            break
-        taken = _around(pool.unit, order[free[order]], size, wanted, tolerance)
-        if taken is not None:
-            free[taken] = False
-            lists.append(taken)
-    return np.array(lists, int).reshape(-1, size)
-
-
-def _nearness(pool, size):
-    "For each word, the mean cosine with its nearest size - 1 words; empty for a pool without neighbours."
-    if size not in pool.nearness:
-        found = np.empty(0)
-        if pool.neighbor_cosines.size:
-            found = pool.neighbor_cosines[:, :size - 1].mean(1)
-        pool.nearness[size] = found
-    return pool.nearness[size]
+def _numbers_of_lists(pool, size, wanted, exclude, tolerance, most, seeds):
+    "The numbers of the words of `topic_lists` for each of several seeds, one row a list."
+    searches = _Searches(pool, size, wanted, exclude, tolerance, most, seeds)
+    searches.run()
+    return [np.array(lists, int).reshape(-1, size) for lists in searches.found]
 
 # %% ../../nbs/vectors/02_topics.ipynb #9dec97ad
-def _around(unit, order, size, wanted, tolerance):
-    "The numbers of the words of a list around the first word of `order`; None if no list comes within the tolerance."
-    if coherence_of_unit_rows(unit[order[:size]]) < wanted - tolerance:
-        return None                                       # even its nearest neighbours are too loose
-    thinned = _thin(unit, order, size, wanted)
-    return thinned.rows if abs(thinned.coherence - wanted) <= tolerance else None
+_AHEAD = 8 # words that are looked at together as the next centres of a search
+
+
+class _Searches:
+    """Searches for topic lists in one pool, one for each seed. They do not depend on each other, but go forward together, because
+    numpy handles many lists at once much faster than one after the other."""
+    def __init__(self, pool, size, wanted, exclude, tolerance, most, seeds):
+        self.pool = pool
+        self.size = size
+        self.wanted = wanted
+        self.tolerance = tolerance
+        self.most = most
+        self.least = wanted - tolerance                   # coherence
+        self.found: list = [[] for _ in seeds]            # for each search: its lists so far
+        free = np.ones(len(pool), bool)
+        for word in exclude:
+            free[pool.spellings.get(word.casefold(), [])] = False
+        self.free = np.tile(free, (len(seeds), 1))        # (searches, words) which words no list has
+        self.tightest = _tightest(pool, size)
+        nearness = _nearness(pool, size)
+        is_likely = nearness >= self.least
+        queues = []
+        for seed in seeds:
+            order = np.random.default_rng(seed).permutation(len(nearness))
+            queues.append(order[is_likely[order]])
+        self.queues = np.array(queues, int).reshape(len(seeds), -1) # (searches, centres) the centres in the order in which they are tried
+        self.place = np.zeros(len(seeds), int)            # in the queue
+
+    def run(self):
+        "Go on until each search has enough lists, or no centre or too few words are left."
+        going = np.arange(len(self.found))
+        n_free = np.count_nonzero(self.free, axis=1)
+        while len(going):
+            going, centres = self.next_centres(going)
+            has_enough = np.array([len(self.found[search]) == self.most for search in going], bool)
+            goes_on = ~has_enough & (n_free[going] >= self.size)
+            going, centres = going[goes_on], centres[goes_on]
+            if len(going):
+                searches, lists = self.lists_around(going, centres)
+                self.free[searches[:, None], lists] = False
+                n_free[searches] -= self.size
+                for search, of_search in zip(searches, lists):
+                    self.found[search].append(of_search)
+
+    def next_centres(self, going):
+        "The searches that have a further centre whose nearest free words cohere enough, and these centres."
+        centres = np.full(len(going), -1)
+        open_ = np.arange(len(going))
+        n_centres = self.queues.shape[1]
+        if not n_centres:
+            return going[:0], centres[:0]
+        while len(open_):
+            searches = going[open_]
+            places = self.place[searches, None] + np.arange(_AHEAD)
+            ahead = self.queues[searches[:, None], np.minimum(places, n_centres - 1)]
+            promising = self.are_promising(searches, ahead, places < n_centres)
+            is_found = promising.any(1)
+            first = promising.argmax(1)
+            self.place[searches] += np.where(is_found, first + 1, _AHEAD)
+            centres[open_[is_found]] = ahead[is_found, first[is_found]]
+            open_ = open_[~is_found & (self.place[searches] < n_centres)]
+        has_centre = centres >= 0
+        return going[has_centre], centres[has_centre]
+
+    def are_promising(self, searches, centres, is_candidate):
+        "Which candidates are free, and their nearest free words cohere enough? Known up to the first in each row of `centres`."
+        row = searches[:, None]
+        is_open = is_candidate & self.free[row, centres]
+        promising = np.zeros(centres.shape, bool)
+        if self.tightest is not None:
+            near = self.pool.neighbors[centres][:, :, :self.size - 1]
+            all_are_free = self.free[row[:, :, None], near].all(2)
+            promising = is_open & all_are_free & (self.tightest[centres] >= self.least)
+            first = np.where(promising.any(1), promising.argmax(1), _AHEAD)
+            is_open &= ~all_are_free & (np.arange(_AHEAD) < first[:, None])
+        i, j = np.nonzero(is_open)
+        promising[i, j] = self.nearest_free_cohere(searches[i], centres[i, j])
+        return promising
+
+    def nearest_free_cohere(self, searches, centres):
+        "Do the nearest free words of each centre cohere enough? True if the pool keeps too few of them: then all words are looked at."
+        near = self.pool.neighbors[centres]
+        is_free = self.free[searches[:, None], near]
+        n_free = is_free.cumsum(1)
+        are_enough = n_free[:, -1] >= self.size - 1
+        is_nearest = is_free & (n_free < self.size)
+        nearest = near[are_enough][is_nearest[are_enough]].reshape(-1, self.size - 1)
+        cohere = ~are_enough
+        cohere[are_enough] = _coherences(self.pool.unit, np.concatenate([centres[are_enough, None], nearest], axis=1)) >= self.least
+        return cohere
+
+    def lists_around(self, going, centres):
+        "The searches that have a list around their centre within the tolerance, and the numbers of its words, one row a search."
+        orders = self.free_orders(going, centres)
+        which = np.arange(len(going))
+        tightest = _coherences(self.pool.unit, orders.every(np.ones(len(which), int), which, self.size))
+        which = which[tightest >= self.least]             # else even its nearest neighbours are too loose
+        k, error = _thin(self.pool.unit, orders, which, self.size, self.wanted)
+        is_near = error <= self.tolerance
+        lists = orders.every(k[is_near], which[is_near], self.size)
+        return going[which[is_near]], lists.astype(int)
+
+    def free_orders(self, going, centres):
+        "The free words around each centre, nearest first."
+        orders = {centre: self.pool.orders.get(centre) for centre in centres.tolist()}     # another thread may clear those of the pool
+        missing = [centre for centre, order in orders.items() if order is None]
+        for start in range(0, len(missing), _CENTRES_AT_ONCE):
+            orders.update(_add_orders(self.pool, self.with_later_centres(going, missing[start:start + _CENTRES_AT_ONCE])))
+        of_free = []
+        for search, centre in zip(going, centres.tolist()):
+            order = orders[centre]
+            is_free = self.free[search].take(order, mode='clip')     # without a check of bounds, which takes time
+            of_free.append(order.compress(is_free))
+        length = np.array([len(order) for order in of_free])
+        return _Orders(np.concatenate(of_free), length.cumsum() - length, length)
+
+    def with_later_centres(self, going, centres):
+        "As many centres as are computed at once: these, and some of those that come next in the queues."
+        filled = list(centres)
+        for step in range(2 * _AHEAD):
+            for search in going:
+                place = self.place[search] + step
+                if len(filled) == _CENTRES_AT_ONCE:
+                    return filled
+                if place >= self.queues.shape[1]:
+                    continue
+                centre = int(self.queues[search, place])
+                is_known = centre in self.pool.orders or centre in filled
+                coheres = self.tightest is None or self.tightest[centre] >= self.least
+                if self.free[search, centre] and coheres and not is_known:
+                    filled.append(centre)
+        return filled
 
 # %% ../../nbs/vectors/02_topics.ipynb #7722afd7
 def unrelated(first, # TopicLists
@@ -309,12 +402,14 @@ def unrelated(first, # TopicLists
     first_within = np.array([topic.coherence for topic in first]) - background
     second_within = np.array([topic.coherence for topic in second]) - background
     is_far = between <= .25 * (first_within[:, None] + second_within)       # half of the mean of the two
-    lists_of_word: dict = {}
+    of_first, of_second = (set().union(*(topic.words for topic in lists)) for lists in (first, second))
+    shared = of_first & of_second
+    lists_of_word: dict = {word: [] for word in shared}
     for j, topic in enumerate(second):
-        for word in topic.words:
-            lists_of_word.setdefault(word, []).append(j)
+        for word in shared.intersection(topic.words):
+            lists_of_word[word].append(j)
     for i, topic in enumerate(first):
-        for word in lists_of_word.keys() & topic.words:
+        for word in shared.intersection(topic.words):
             is_far[i, lists_of_word[word]] = False
     return is_far
 
@@ -335,6 +430,8 @@ def unrelated_pairs(first, # TopicLists
         numbers.append(number_of.setdefault(tuple(topic.words), len(number_of)))
     of_first, of_second = np.array(numbers[:len(first)], int), np.array(numbers[len(first):], int)
     i, j = np.nonzero(unrelated(first, second, background))
+    if len(number_of) == len(numbers):                      # no list is twice
+        return list(zip(i.tolist(), j.tolist()))
     smaller = np.minimum(of_first[i], of_second[j])
     larger = np.maximum(of_first[i], of_second[j])
     _, earliest = np.unique(smaller * len(number_of) + larger, return_index=True)
@@ -366,19 +463,36 @@ def _ranks(values):
     return (n_smaller + 1 + n_smaller_or_equal) / 2
 
 
-LEAST_CORRELATION = .05 # of the place of a word in the file with its length, if the file is in order of frequency
+def _spearman(first, second):
+    "The rank correlation; 0 where all values are equal."
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return 0.
+    return float(np.corrcoef(_ranks(first), _ranks(second))[0, 1])
 
-def frequency_order_note(words, # the words of some vectors, in the order of the file
+
+LEAST_IN_OCTAVE = 30 # words in an octave of places, so that their mean length is known
+LEAST_OF_OCTAVES = .9 # rank correlation of the octaves with the mean length of their words, if the file is in order of frequency
+MOST_OF_FIRST = .8 # mean length of the first 200 words, divided by that of words 1 000 to 20 000
+MOST_OF_PLACES = .8 # rank correlation of the place of a word with its length; only an order by length has more
+
+def frequency_order_note(words, # the words of some vectors, in the order of the file; 1 200 or more
                         )->Note | None: # None if the words seem to be in order of frequency
     "Why the order of these words does not tell how frequent they are."
     if _is_alphabetical(words[:1000]):
         return note('words in alphabetical order')
-    lengths = _ranks(np.array([len(word) for word in words]))
-    places = np.arange(len(words))
-    r = float(np.corrcoef(places, lengths)[0, 1]) if np.ptp(lengths) else 0.
-    standard_error = 1 / math.sqrt(len(words) - 1)             # of the correlation in a random order
-    if r < max(LEAST_CORRELATION, 4 * standard_error):
-        return note('longer words do not come later', r=r)
+    lengths = np.array([len(word) for word in words])
+    places = np.arange(1, len(words) + 1)
+    r = _spearman(places, lengths)
+    if r >= MOST_OF_PLACES:
+        return note('words in order of length', r=r)
+    octave_of = np.floor(np.log2(places)).astype(int)
+    in_octave = np.bincount(octave_of)
+    mean_lengths = np.bincount(octave_of, weights=lengths) / in_octave
+    is_large = in_octave >= LEAST_IN_OCTAVE
+    octaves = _spearman(np.flatnonzero(is_large), mean_lengths[is_large])
+    first = float(lengths[:200].mean() / lengths[1000:20_000].mean())
+    if octaves < LEAST_OF_OCTAVES or first > MOST_OF_FIRST:
+        return note('words not in order of frequency', first=first, octaves=octaves)
     return None
 
 
@@ -487,7 +601,8 @@ def _lexicon(vectors):
         n_ordered = len(words) - alphabetical_tail(words)
         why_unordered = None
         if len(rows) >= LEAST_WORDS:
-            why_unordered = frequency_order_note(words)
+            has_long_tail = n_ordered < LEAST_WORDS
+            why_unordered = frequency_order_note(words if has_long_tail else words[:n_ordered])
         _lexicons[vectors] = _Lexicon(rows, TopicPool(vectors), why_unordered, n_ordered, drawn=_shipped_lists(vectors))
     return _lexicons[vectors]
 
@@ -559,6 +674,7 @@ def _attempts(vectors, own, match_frequency):
     return in_bands + in_all_words
 
 
+DRAWS_AT_ONCE = 50 # are searched together
 MOST_DRAWN = 4000 # requests whose lists are kept in memory: up to 10 MB
 MOST_DRAWS_KEPT = 40 # draws that are kept with the vectors of their lists: about 1 MB each for lists of eight words
 
@@ -575,21 +691,35 @@ class _Search:
         self.bands = [_band_for(vectors, self.lexicon, given.words, attempt.band_width) for given in own]
         self.are_apart = unrelated(own, fixed, self.lexicon.background).all()
 
+    def prepare(self, seeds):
+        "Search the lists of several draws at once, which takes less time than one after the other."
+        for side in (0, 1):
+            self.numbers(seeds, side)
+
+    def numbers(self, seeds, side):
+        "For each seed, the numbers of the words of topic lists like one of the query's two lists."
+        given = self.own[side]
+        drawn = self.lexicon.drawn
+        requests = {seed: _Request(tuple(given.words), self.exclude, self.attempt, seed, side) for seed in seeds}
+        numbers = {seed: drawn.get(request) for seed, request in requests.items()}
+        missing = [seed for seed, of_seed in numbers.items() if of_seed is None]
+        if missing:
+            pool = _pool_for(self.vectors, self.lexicon, self.bands[side])
+            found = _numbers_of_lists(pool, len(given.words), given.coherence, self.exclude, self.attempt.tolerance,
+                                      MOST_LISTS, [(seed, side) for seed in missing])
+            if len(drawn) + len(missing) > MOST_DRAWN:
+                drawn.clear()
+            for seed, of_seed in zip(missing, found):
+                numbers[seed] = of_seed.astype(np.int32)
+                drawn[requests[seed]] = numbers[seed]
+        return list(numbers.values())
+
     def lists(self, seed, side):
         """Topic lists like one of the query's two lists.
 
         If the query's own lists are unrelated to the lists that stay (`fixed`), so are these."""
-        pool = _pool_for(self.vectors, self.lexicon, self.bands[side])
-        given = self.own[side]
-        request = _Request(tuple(given.words), self.exclude, self.attempt, seed, side)
-        numbers = self.lexicon.drawn.get(request)
-        if numbers is None:
-            numbers = _numbers_of_lists(pool, len(given.words), given.coherence, self.exclude, self.attempt.tolerance,
-                                        MOST_LISTS, (seed, side))
-            if len(self.lexicon.drawn) >= MOST_DRAWN:
-                self.lexicon.drawn.clear()
-            self.lexicon.drawn[request] = numbers.astype(np.int32)
-        lists = _lists_of(pool, numbers)
+        [numbers] = self.numbers([seed], side)
+        lists = _lists_of(_pool_for(self.vectors, self.lexicon, self.bands[side]), numbers)
         if lists and self.are_apart:
             keep = np.flatnonzero(unrelated(lists, self.fixed, self.lexicon.background).all(1))
             lists = [lists[i] for i in keep]
@@ -690,6 +820,7 @@ def matched_draws(vectors, # WordVectors
     for attempt in _attempts(vectors, own, match_frequency):
         draws = []
         search = _Search(vectors, own, fixed, exclude, attempt)
+        search.prepare(seeds)
         for seed in seeds:
             draw = search.draw(seed)
             if isinstance(draw, Note):                      # too few lists: go on with the next attempt
@@ -757,11 +888,15 @@ def topic_placebos(vectors, # WordVectors
     search = _Search(vectors, own, fixed, exclude, _Attempt(found.band_width, found.tolerance))
     n_failed = 0
     seed = DRAWS
+    n_prepared = DRAWS
     while len(draws) < MOST_DRAWS and n_failed <= len(draws):
         if seed % DRAWS == 0:
             placebo = _placebo_of_draws(values, kind=kind, observed=observed, **options)
             if placebo.is_precise_enough:
                 break
+        if seed == n_prepared:                              # as many as there are: at the most half of them are not needed
+            n_prepared += min(seed, DRAWS_AT_ONCE)
+            search.prepare(range(seed, n_prepared))
         draw = search.draw(seed)
         seed += 1
         if isinstance(draw, Note):                          # this seed leaves too few lists
