@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['plain_data', 'Words', 'Result', 'quantity_text', 'words_figure', 'placebo_figure', 'figure_of', 'library_versions',
-           'as_results', 'results_table', 'paper_table', 'results_plot']
+           'strong_placebos', 'PStar', 'p_star', 'as_results', 'results_table', 'paper_table', 'results_plot']
 
 # %% ../../nbs/results/00_result.ipynb #4151e2de
 import json
@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.checks import ALTERNATIVES, WrongKind, check_choice, check_fraction, check_text, check_whole, is_number, shown
 from ..core.declared import declarations
@@ -482,6 +482,35 @@ def library_versions()->dict: # version by name: biasbook, numpy, scipy
     from biasbook import __version__
     return {'biasbook': __version__, 'numpy': numpy.__version__, 'scipy': scipy.__version__}
 
+# %% ../../nbs/results/00_result.ipynb #pstar0002
+def strong_placebos(r, # a Result
+                   )->list: # of Estimates, also of those that could not be computed
+    "The comparisons with placebos that let a result stand out. Random words, which have no common topic, are too weak."
+    return [e for e in placebos_of(r.also) if not PLACEBO_KINDS[e.name].is_weak]
+
+
+class PStar(NamedTuple):
+    "The largest of the p-value of a result and its placebo p-values."
+    value: float
+    low: float # the least that it can be, with other draws
+    high: float
+    floor: float # the smallest that it could be with these placebos: if none of those that are counted reached the value
+
+
+def p_star(r, # a Result
+          )->PStar | None: # None without a test, or without a strong placebo
+    """p* = max(p, every strong placebo p), an intersection–union test (Berger 1982, doi:10.1080/00401706.1982.10487790).
+
+    A placebo that could not be computed counts as p* = 1."""
+    placebos = strong_placebos(r)
+    if r.test is None or math.isnan(r.test.pvalue) or not placebos:
+        return None
+    if any(e.test is None for e in placebos):
+        return PStar(1., 1., 1., 1.)
+    tests = [r.test, *(e.test for e in placebos)]
+    floors = [r.test.pvalue, *(e.test.smallest_pvalue or 0. for e in placebos)]
+    return PStar(max(test.pvalue for test in tests), max(test.low for test in tests), max(test.high for test in tests), max(floors))
+
 # %% ../../nbs/results/00_result.ipynb #22c4aa73
 def _families(rows, column):
     "The rows that have a number in this column, in a list for each subject and battery."
@@ -526,7 +555,8 @@ def results_table(results, # Results, of any measures and subjects, or one
 
     `p_holm` is Holm's adjustment, `p_bh` is Benjamini and Hochberg's (1995, doi:10.1111/j.2517-6161.1995.tb02031.x), and `family`
     names the tests that were adjusted together; a placebo p-value is adjusted over the placebo p-values of the same family. `p_error` is the Monte Carlo error of a drawn p-value, and
-    `p_is_bound` says that p is only an upper bound. A query that was tried and left out is not part of the adjustment.
+    `p_is_bound` says that p is only an upper bound. `p_star` is the largest of p and its placebo p-values, and lies between `p_star_low` and
+    `p_star_high`. A query that was tried and left out is not part of the adjustment.
 
     Raises: TypeError for anything but a Result.
 
@@ -549,14 +579,14 @@ def results_table(results, # Results, of any measures and subjects, or one
     return frame.astype({c: float for c in numbers})
 
 _COLUMNS_IF_EMPTY = ['subject', 'metric', 'name', 'query', 'value', 'p', 'p_holm'] # of a table without results
-_NUMBER_COLUMNS = ('value', 'null', 'low', 'high', 'p', 'p_error', 'p_holm', 'p_bh', 'n', 'n_asked')
+_NUMBER_COLUMNS = ('value', 'null', 'low', 'high', 'p', 'p_error', 'p_holm', 'p_bh', 'p_star', 'p_star_low', 'p_star_high', 'n', 'n_asked')
 
 
 def _row(r):
     "The cells of one result, by the name of the column."
     row = {'subject': r.subject, 'metric': r.metric, 'name': r.meta.get('name') or '', 'query': r.query,
            'value': r.value, 'null': r.null, 'low': r.low, 'high': r.high, **_p_cells(r.test),
-           'p_holm': None, 'p_bh': None, 'alternative': r.alternative, 'method': test_text(r.test),
+           'p_holm': None, 'p_bh': None, **_p_star_cells(r), 'alternative': r.alternative, 'method': test_text(r.test),
            'n': r.n, 'n_asked': r.n_asked, 'n_missing': len(r.missing), 'units': units_text(r.units),
            'interval': interval_text(r.interval), 'battery': r.meta.get('battery') or '', 'family': '', 'family_size': 0,
            'direction': r.direction, 'missing': ', '.join(r.missing)}
@@ -571,6 +601,14 @@ def _row(r):
             row[f'{e.name}: low'] = e.low
             row[f'{e.name}: high'] = e.high
     return row
+
+
+def _p_star_cells(r):
+    "The largest of p and the placebo p-values, with its bounds."
+    star = p_star(r)
+    if star is None:
+        return dict.fromkeys(('p_star', 'p_star_low', 'p_star_high'))
+    return {'p_star': star.value, 'p_star_low': star.low, 'p_star_high': star.high}
 
 
 def _p_cells(test):

@@ -47,6 +47,7 @@ class HypothesisTest(_OnlyWhatIsKnown):
     n_resamples: int | None = None # relabellings that were counted or drawn; None for other tests
     relative_error: float | None = None # of a p-value that an approximation gives
     error: float | None = None # Monte Carlo (standard) error of a p-value that was drawn
+    bounds: tuple | None = None # between which the p-value of all possible draws lies, after any number of draws
     smallest_pvalue: float | None = None # that this test can give with these units
     df: float | None = None # degrees of freedom
     units: Units | None = None # what is relabelled or counted
@@ -68,6 +69,24 @@ class HypothesisTest(_OnlyWhatIsKnown):
         if self.is_drawn and self.n_resamples is not None:
             return 0 < self.pvalue < 1.5 / (self.n_resamples + 1) # the next larger p-value is twice the smallest; a share can be 0
         return self.pvalue <= sys.float_info.min
+
+    @property
+    def low(self):
+        "The least that the p-value of all possible draws can be; the p-value itself if it was not drawn."
+        return self._ends()[0]
+
+    @property
+    def high(self):
+        "The most that the p-value of all possible draws can be; the p-value itself if it was not drawn."
+        return self._ends()[1]
+
+    def _ends(self):
+        if self.bounds is not None:
+            return self.bounds
+        if self.error is None or math.isnan(self.error):
+            return self.pvalue, self.pvalue
+        reach = 2 * self.error                      # in 95 % of cases, for draws whose bounds were not kept
+        return max(0., self.pvalue - reach), min(1., self.pvalue + reach)
 
 # %% ../../nbs/stats/01_estimate.ipynb #7cd65f7c
 def format_p(p, # a p-value, or None

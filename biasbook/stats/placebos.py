@@ -20,6 +20,7 @@ from ..core.checks import check_choice
 from ..core.registry import bundled_yaml
 from .estimate import Estimate, HypothesisTest, Units
 from .permutation import LARGEST_ERROR, is_as_extreme, is_precise_enough, monte_carlo_error
+from .sequential import share_bounds
 
 # %% ../../nbs/stats/09_placebos.ipynb #eca57de0
 TOPIC_KINDS = ('people', 'things', 'qualities')
@@ -299,7 +300,8 @@ class Placebo:
     anew there, so values within a millionth of it count as equal.
 
     The error of p depends on what the placebos have in common: topics or words (`uses`), the draw that they come from (`draw`), or
-    nothing, if they were drawn with a seed. Without any of these p has no error.
+    nothing, if they were drawn with a seed. Without any of these p has no error. Random placebos also give two bounds for p, which hold
+    however often you look (`share_bounds`); values of one draw depend on each other, so a draw counts once.
 
     Raises: UnknownName for a kind that is not in PLACEBO_KINDS.
 
@@ -361,6 +363,17 @@ class Placebo:
             return monte_carlo_error(int(self.reached.sum()), len(self.reached))
         return None
 
+    def _bounds(self):
+        "Between which p lies for all possible draws; None if all placebos are counted."
+        if self.own_is_counted or (self.draw is None and self.random_state is None):
+            return None
+        shares = self.reached.astype(float)
+        if self.draw is not None:
+            _, number = np.unique(self.draw, return_inverse=True)
+            shares = np.bincount(number, shares) / np.bincount(number)
+        low, high = share_bounds(shares)
+        return min(low, self._pvalue()), max(high, self._pvalue())
+
     @property
     def is_precise_enough(self)->bool:
         """Is the error of p small enough to stop drawing? It may be `LARGEST_ERROR`, or a tenth of p where that is larger; with few draws of
@@ -388,7 +401,7 @@ class Placebo:
         "p, with its error and what it rests on."
         n_draws = None if self.draw is None else len(np.unique(self.draw))
         return HypothesisTest(name=PLACEBO_KINDS[self.kind].test, pvalue=self._pvalue(), alternative=self.alternative,
-                              n_resamples=len(self.reached), error=self._error(), smallest_pvalue=self._smallest_pvalue(),
+                              n_resamples=len(self.reached), error=self._error(), bounds=self._bounds(), smallest_pvalue=self._smallest_pvalue(),
                               units=self._units(), n_draws=n_draws, random_state=self.random_state)
 
     def _point(self):
