@@ -153,6 +153,25 @@ for one in said:
         assert any(f'measure {name} of' in text and says in text for text in warned), (name, says, warned)
 
 
+def test_a_fault_in_its_code_names_the_measure(package, tmp_path):
+    "A check goes on with the other tests; an audit, which cannot know the tests, ends with an error."
+    source = (package / 'riddle_bias.py').read_text(encoding='utf-8')
+    code = """
+import biasbook as bb
+riddles = {'name': 'crafts', 'measure': 'riddles', 'items': [{'riddle': 'Who sews?', 'first': 'women', 'second': 'men'}]}
+jobs = {'name': 'jobs', 'X': ['nurse', 'teacher', 'nanny', 'maid'], 'Y': ['pilot', 'judge', 'smith', 'miner'], 'A': ['she'], 'B': ['he']}
+study = bb.Study([jobs], benchmarks=[riddles])
+try:
+    print(*bb.check_study(study, 'novels-mini-causal'), sep='\\n')
+except ValueError as error:
+    print('ValueError', error)
+"""
+    for broken, says in (('faults=lambda *of: 1 / 0', 'riddles fails as it checks this test: ZeroDivisionError'),
+                         ('units=lambda spec: spec[0]', 'ValueError riddles fails as it reads the test')):
+        (package / 'riddle_bias.py').write_text(source.replace('own_items(RIDDLE_SCHEMA, run_riddles)', f'own_items(RIDDLE_SCHEMA, run_riddles, {broken})'), encoding='utf-8')
+        assert says in run(code, tmp_path, package)
+
+
 def test_changed_code_is_measured_again(package, tmp_path):
     "A result in the store is used only if the code that computed it is the same, also that of a benchmark with own items."
     code = """

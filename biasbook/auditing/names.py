@@ -16,8 +16,6 @@ KIND_WORDS = {'vectors': 'word vectors', 'masked': 'a masked language model', 'c
               'seq2seq': 'an encoder–decoder', 'embedder': 'an embedder of sentences'}
 
 
-_OF_CHAT_MODELS = 'bbq', 'llm_iat' # measures that also ask chat models, outside of an audit
-
 def why_impossible(subject:str, # as a user wrote it
                    kind:str|None, # its kind; None if it is not known
                    measures, # names of measures
@@ -31,7 +29,7 @@ def why_impossible(subject:str, # as a user wrote it
     wanted = dict.fromkeys(KIND_WORDS[k] for name in names for k in index[name].kinds)
     fitting = [name for name, row in index.items() if kind in row.kinds and row.units]
     chat_advice = ''
-    asked = [name for name in names if name in _OF_CHAT_MODELS]
+    asked = [name for name in names if index[name].asks_chat]
     if asked and subject.partition(':')[0] in ('openai', 'openai-compatible'):
         chat_advice = f'. Ask a chat model in Python: bb.{asked[0]}(bb.load_chat("{subject}"))'
     return (f'{subject} is {KIND_WORDS[kind]}, but {joined(names)} {"need" if len(names) > 1 else "needs"} '

@@ -16,7 +16,7 @@ from .subjects import open_subject
 from ..core.checks import UnknownName, check_flag, check_texts, joined, listed, plural, shown
 from ..measuring.benchmark import schema_of
 from ..measuring.benchmark_run import unreadable_items
-from ..measuring.index import find_measure, measure_index, plain_name
+from ..measuring.index import find_measure, measure_index, plain_name, plug_ins
 from ..measuring.measure import Fault, is_own_test
 from ..measuring.study import STUDY_PARTS, Study, read_study, study_part
 from ..models.tokens import unknown_words
@@ -43,7 +43,12 @@ def _units_of(study, part, measure):
         spec = asdict(test)
         spec['battery'] = spec.get('battery') or study.name
         spec['source'] = spec.get('source') or study.source
-        of_test = measure.own.units(spec)
+        try:
+            of_test = measure.own.units(spec)
+        except Exception as error:
+            if measure.name not in plug_ins():
+                raise
+            raise ValueError(f'{measure.name} fails as it reads the test {shown(test.name)}: {type(error).__name__}: {error}') from error
         units.update({name: {**of_unit, 'part': part.key} for name, of_unit in of_test.items()})
     return units
 
@@ -244,13 +249,23 @@ def _fault_of_list(of_list, kind, opened, case):
     return Fault(text, too_few)
 
 
+def _faults_of_measure(measure, test, kind, opened):
+    "What a measure says of a test. Code of another package may fail; then the measure is named, and the other tests are checked all the same."
+    try:
+        return measure.own.faults(test, kind, opened)
+    except Exception as error:
+        if measure.name not in plug_ins():
+            raise
+        return [Fault(f'{measure.name} fails as it checks this test: {type(error).__name__}: {error}', True)]
+
+
 def _faults_of(test, part, rows, kind, opened, case):
     "The `Fault`s of one test and one subject, which one of these measures takes."
     lists = part.lists(test, kind)
     faults = [_fault_of_list(of_list, kind, opened, case) for of_list in lists]
     faults = [fault for fault in faults if fault is not None]
     for row in _takers(test, part, rows, kind):
-        faults += row.own.faults(test, kind, opened)
+        faults += _faults_of_measure(row, test, kind, opened)
     if kind == 'masked':
         faults += _pieces_of(lists, opened)
     if part.names_measure:

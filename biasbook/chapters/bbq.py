@@ -694,7 +694,7 @@ def _own_units(spec):
     return units
 
 # %% ../../nbs/03e_bbq.ipynb #a4667428
-BBQ = Measure(name='bbq', functions=('bbq_scores',), about='stereotypes as answers to questions', kinds=('causal',), page='03e_bbq', papers=('parrish2022',),
+BBQ = Measure(name='bbq', asks_chat=True, functions=('bbq_scores',), about='stereotypes as answers to questions', kinds=('causal',), page='03e_bbq', papers=('parrish2022',),
               units=_audit_units, run=_audit_run, describe=_audit_describe, options=('placebo',),
               own=own_items(BBQ_SCHEMA, _own_run, units=_own_units, caveat='A score says which of three answers is more probable, not what the model '
                             'concludes. Read it together with the accuracy.'),

@@ -461,7 +461,7 @@ def _own_run(model, query, options):
     return replace(r, details=r.details.rename(columns={'log_odds': 'association'}))       # what a report measures sizes by
 
 # %% ../../nbs/03h_implicit.ipynb #be1134c4
-LLM_IAT = Measure(name='llm_iat', functions=('llm_iat_logprobs', 'llm_iat_scores'), about='implicit associations, by log-probability', kinds=('causal',), page='03h_implicit', papers=('bai2025',),
+LLM_IAT = Measure(name='llm_iat', asks_chat=True, functions=('llm_iat_logprobs', 'llm_iat_scores'), about='implicit associations, by log-probability', kinds=('causal',), page='03h_implicit', papers=('bai2025',),
                   units=_audit_units, run=_audit_run, describe=describe_query, options=('placebo',),
                   own=own_items(LLM_IAT_SCHEMA, _own_run, caveat='It measures which answer is more probable after one wording of the question.'),
                   why_off='in the small model of the package, none of the 21 tests has p below .05 after adjustment',

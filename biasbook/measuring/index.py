@@ -36,6 +36,7 @@ class IndexedMeasure(NamedTuple):
     why_off: str # why an audit runs it only if it is named, or ''
     own: str # the part of a study file with tests of your own for it, or ''
     own_keys: tuple # the keys of such a test, for a benchmark
+    asks_chat: bool # does its function ask chat models, too?
     units: dict # name of each unit -> `UnitDescription`
 
     @property
@@ -97,7 +98,7 @@ def index_row(module, # the name of a module, such as "biasbook.chapters.weat"
     own_keys = measure.own.schema.all_keys if measure.own and measure.own.schema else ()
     return {'name': measure.name, 'module': module, 'page': measure.page, 'kinds': list(measure.kinds), 'about': measure.about, 'caveat': measure.caveat,
             'papers': list(measure.papers), 'metrics': metrics, 'options': list(measure.options), 'why_off': measure.why_off,
-            'own': part, 'own_keys': list(own_keys), 'units': units}
+            'own': part, 'own_keys': list(own_keys), 'asks_chat': measure.asks_chat, 'units': units}
 
 # %% ../../nbs/measuring/01_index.ipynb #plugins002
 @cache

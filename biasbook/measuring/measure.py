@@ -128,6 +128,7 @@ class Measure:
     metric_of: Callable | None = None # specification -> the name of the one metric that this unit reports; None: any of them
     is_counted: bool = True # can the cost of an audit be told from a run with made-up answers?
     own: OwnTests | None = None # how it takes the tests of a study; None if it takes none
+    asks_chat: bool = False # does its function ask chat models, too? An audit does not
     functions: tuple = () # of its chapter, that `bb` shows besides the one with the name of the measure
 
     def run_unit(self,
