@@ -65,32 +65,32 @@ def metrics_text():
     return json.dumps({'metrics': metrics, 'functions': functions, 'changes': changes}, ensure_ascii=False, indent=1) + '\n'
 
 
-def declared_notes(path):
-    "The codes of the kinds of notes that a module declares: code -> the name of its constant; '' if it has none."
-    codes = {}
-    for statement in ast.parse(path.read_text(encoding='utf-8')).body:
+def declared_notes(source):
+    "The kinds of notes that the source of a module declares: code -> the name of its constant; '' if it has none."
+    names = {}
+    for statement in ast.parse(source).body:
         for node in ast.walk(statement):
             if isinstance(node, ast.Call) and getattr(node.func, 'id', '') == 'NoteKind':
                 code = ast.literal_eval(node.args[0])
-                assert code not in codes, f'{path} declares two kinds of notes with the code {code!r}'
+                assert code not in names, f'two kinds of notes have the code {code!r}'
                 is_constant = isinstance(statement, ast.Assign) and statement.value is node
-                codes[code] = statement.targets[0].id if is_constant else ''
-    return codes
+                names[code] = statement.targets[0].id if is_constant else ''
+    return names
 
 
-def package_modules():
-    "The files of the package's modules by their names, such as biasbook.stats.estimate."
+def package_sources():
+    "The sources of the package's modules by their names, such as biasbook.stats.estimate."
     paths = sorted((root / 'biasbook').glob('*/*.py'))
-    return {f'biasbook.{path.parent.name}.{path.stem}': path for path in paths}
+    return {f'biasbook.{path.parent.name}.{path.stem}': path.read_text(encoding='utf-8') for path in paths}
 
 
-def notes_text():
+def notes_text(sources=None):
     "The index of notes as it should be: code -> the module that declares its kind."
     modules = {}
-    for name, path in package_modules().items():
-        for code in declared_notes(path):
-            assert code not in modules, f'{name} and {modules[code]} declare kinds of notes with the same code, {code!r}'
-            modules[code] = name
+    for module, source in (sources or package_sources()).items():
+        for code in declared_notes(source):
+            assert code not in modules, f'{module} and {modules[code]} declare kinds of notes with the same code, {code!r}'
+            modules[code] = module
     return json.dumps(modules, ensure_ascii=False, indent=0) + '\n'
 
 

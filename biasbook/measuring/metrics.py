@@ -114,8 +114,10 @@ def _modules_of_notes():
 
 
 def find_note_kind(code:str, # of a note
-                  )->NoteKind | None: # None for a code that no module of the package declares
-    "The kind of notes with this code. Its module is imported, and no other chapter."
+                  )->NoteKind | None: # None for a code that nobody declares
+    "The kind of notes with this code. The module that declares it is imported."
     if code in _modules_of_notes():
         import_module(_modules_of_notes()[code])
+    elif imported_kind(code) is None:
+        measure_index()                         # loads the measures of other packages
     return imported_kind(code)

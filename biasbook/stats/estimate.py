@@ -148,7 +148,7 @@ class NoteKind:
     """A kind of caveat: the code that saved results hold, and the sentence. A call makes a Note of this kind.
 
     The module that writes such notes declares their kind as a constant. `note_text` of `results.sentences` finds the kind of a note by
-    its code. Two kinds cannot share a code: the later one replaces the earlier one.
+    its code; of two kinds with one code, the later one counts. The format `p` in a sentence prints a p-value.
 
     Raises: `TypeError` for a call without data that the sentence names.
 
@@ -163,7 +163,7 @@ class NoteKind:
         'only 3 nouns, with a mean of −0.2'
     """
     code: str # stays when the sentence changes, since saved results hold it
-    sentence: str | Callable[..., str] # names data in braces, as in '{n} words' or '{share:.2f}', and a p-value as in '{pvalue:p}'; or a function of the data
+    sentence: str | Callable[..., str] # with the names of data in braces, as in '{n} words'; or a function of the data
 
     def __post_init__(self)->None:
         _KINDS[self.code] = self
