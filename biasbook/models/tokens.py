@@ -71,7 +71,13 @@ def encode_each(tokenizer:Any, # as for encode, like all others
             yield e
 
 # %% ../../nbs/models/01_tokens.ipynb #04e3da05
-UNREADABLE_SENTENCES = NoteKind('sentences that the model cannot read', '{n} left out: too long for the model, or with tokens that it does not know')
+def _unreadable_text(n, of=None):
+    "Of `n` of so many sentences; CEAT has no number of them all, and `n` is a text such as '3 sentences'."
+    if of is None:
+        return f'{n} left out: too long for the model, or with tokens that it does not know'
+    return f'left out because the model cannot read them: {n} of {of} sentences'
+
+UNREADABLE_SENTENCES = NoteKind('sentences that the model cannot read', _unreadable_text)
 
 # %% ../../nbs/models/01_tokens.ipynb #9e8212dc
 class Unreadable(ValueError):

@@ -187,7 +187,8 @@ class NoteKind:
         "The sentence with its data."
         printed = {name: _Printed(x) if isinstance(x, float) else x for name, x in data.items()}
         if callable(self.sentence):
-            return self.sentence(**printed)
+            parameters = signature(self.sentence).parameters
+            return self.sentence(**{name: x for name, x in printed.items() if name in parameters})
         return self.sentence.format(**printed)
 
 
