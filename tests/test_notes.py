@@ -41,7 +41,10 @@ def faults(sources):
         made |= made_names(tree)
         for node in tree.body:
             if isinstance(node, ast.Assign) and is_call_of(node.value, 'NoteKind'):
-                fields[node.targets[0].id] = fields_of(node.value.args[1])
+                name = node.targets[0].id
+                if name in fields:
+                    found.append(f'two kinds have the name {name}')
+                fields[name] = fields_of(node.value.args[1])
     for module, source in sources.items():
         for code, name in declared_notes(source).items():
             if code not in EARLIER and name not in made:
@@ -69,6 +72,7 @@ FEW = "FEW = NoteKind('few', '{n} of {of:.1f} words')\n"
     ('if a.code == FEW.code: pass', "makes no note of the kind 'few'"),
     ('FEW(n=2)', "makes FEW without ['of']"),
     ('FEW(2, 3)', "makes FEW without ['n', 'of']"),
+    ("FEW(n=2, of=3)\nFEW = NoteKind('many', '')", 'two kinds have the name FEW'),
     ("FEW(n=2, of=3)\nNote('many', {})", "writes the code 'many', which has no kind")])
 def test_faults_are_found(source, fault):
     assert faults({'a module': FEW, 'another one': source}) != [] and fault in faults({'a module': FEW + source})[0]
