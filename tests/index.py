@@ -1,5 +1,6 @@
 """What is made from the declarations of chapters: `python tests/index.py --write` writes the index of measures (data/measures.json), of
-other metrics (data/metrics.json), and of the names that `bb` shows of them (data/names.json), and __init__.pyi for type checkers.
+other metrics (data/metrics.json), of the kinds of notes (data/notes.json), and of the names that `bb` shows of them (data/names.json), and
+__init__.pyi for type checkers.
 
 Measures keep their place in the index, which is the order of audits; a new one goes to the end."""
 import argparse
@@ -18,6 +19,7 @@ root = Path(__file__).resolve().parent.parent
 INDEX = root / 'biasbook' / 'data' / 'measures.json'
 METRICS = root / 'biasbook' / 'data' / 'metrics.json'
 NAMES = root / 'biasbook' / 'data' / 'names.json'
+NOTES = root / 'biasbook' / 'data' / 'notes.json'
 STUB = root / 'biasbook' / '__init__.pyi'
 
 
@@ -63,6 +65,35 @@ def metrics_text():
     return json.dumps({'metrics': metrics, 'functions': functions, 'changes': changes}, ensure_ascii=False, indent=1) + '\n'
 
 
+def declared_notes(source):
+    "The kinds of notes that the source of a module declares: code -> the name of its constant; '' if it has none."
+    names = {}
+    for statement in ast.parse(source).body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Call) and getattr(node.func, 'id', '') == 'NoteKind':
+                code = ast.literal_eval(node.args[0])
+                assert code not in names, f'two kinds of notes have the code {code!r}'
+                is_constant = isinstance(statement, ast.Assign) and statement.value is node
+                names[code] = statement.targets[0].id if is_constant else ''
+    return names
+
+
+def package_sources():
+    "The sources of the package's modules by their names, such as biasbook.stats.estimate."
+    paths = sorted((root / 'biasbook').glob('*/*.py'))
+    return {f'biasbook.{path.parent.name}.{path.stem}': path.read_text(encoding='utf-8') for path in paths}
+
+
+def notes_text(sources=None):
+    "The index of notes as it should be: code -> the module that declares its kind."
+    modules = {}
+    for module, source in (sources or package_sources()).items():
+        for code in declared_notes(source):
+            assert code not in modules, f'{module} and {modules[code]} declare kinds of notes with the same code, {code!r}'
+            modules[code] = module
+    return json.dumps(modules, ensure_ascii=False, indent=0) + '\n'
+
+
 def names_text():
     "The names that measures and the items of benchmarks add to `bb`: topic -> module -> names."
     groups = {'Measure word vectors': {}, 'Measure language models': {}, 'Measure embedders': {}, 'Words, sentences and items': {}}
@@ -101,11 +132,12 @@ def main():
     if parser.parse_args().write:
         INDEX.write_text(index_text(), encoding='utf-8')
         METRICS.write_text(metrics_text(), encoding='utf-8')
+        NOTES.write_text(notes_text(), encoding='utf-8')
         NAMES.write_text(names_text(), encoding='utf-8')
         importlib.reload(biasbook)              # with these names
         STUB.write_text(stub_text(), encoding='utf-8')
     else:
-        print(index_text(), metrics_text(), names_text(), stub_text(), end='')
+        print(index_text(), metrics_text(), notes_text(), names_text(), stub_text(), end='')
 
 
 if __name__ == '__main__':

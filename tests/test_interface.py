@@ -12,7 +12,7 @@ import yaml
 import biasbook as bb
 
 sys.path.insert(0, str(Path(__file__).parent))
-from index import INDEX, METRICS, NAMES, STUB, index_text, metrics_text, names_text, stub_text  # noqa: E402
+from index import INDEX, METRICS, NAMES, NOTES, STUB, index_text, metrics_text, names_text, notes_text, stub_text  # noqa: E402
 from interface import differences, interface, root, snapshot_path, version  # noqa: E402
 
 
@@ -26,7 +26,7 @@ def test_interface_is_the_saved_one():
 
 
 def test_index_of_measures_is_fresh():
-    for path, text in ((INDEX, index_text()), (METRICS, metrics_text()), (NAMES, names_text()), (STUB, stub_text())):
+    for path, text in ((INDEX, index_text()), (METRICS, metrics_text()), (NOTES, notes_text()), (NAMES, names_text()), (STUB, stub_text())):
         assert path.read_text(encoding='utf-8') == text, f'a declaration changed, and {path.name} did not: run python tests/index.py --write'
 
 

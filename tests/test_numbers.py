@@ -15,11 +15,11 @@ from threadpoolctl import threadpool_limits
 
 from biasbook.chapters.quality import analogy_answers
 from biasbook.chapters.what_remains import cluster_bias
-from biasbook.chapters.weat import weat_arrays
+from biasbook.chapters.weat import D_AT_ITS_BOUND_WITHOUT_A_WORD, weat_arrays
 from biasbook.chapters.debias import hard_debias, inlp, leace
 from biasbook.vectors.directions import bias_direction, professions, random_directions
 from biasbook.results.result import Result
-from biasbook.stats.estimate import Interval, note
+from biasbook.stats.estimate import Interval
 from biasbook.vectors.wordvectors import WordVectors, load_vectors
 from biasbook.chapters.generated_analogies import generate_analogies
 from biasbook.chapters.projection import indirect_bias
@@ -187,6 +187,6 @@ def test_an_interval_has_both_ends_or_none():
         r = weat_arrays(**sets, A=A, B=B)
         assert both_or_none(r.low, r.high) and all(both_or_none(e.low, e.high) for e in r.also)
     r = weat_arrays(**constant, A=A, B=B)
-    assert r.interval is None and r.notes == (note('d at its bound without a word'),)
+    assert r.interval is None and r.notes == (D_AT_ITS_BOUND_WITHOUT_A_WORD(),)
     for low, high in ((math.nan, 1.94), (1., math.inf), (None, 1.), (-math.inf, 0.)):
         assert Interval.between(low, high) is None

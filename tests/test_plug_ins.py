@@ -192,6 +192,13 @@ for subject, measure in (('novels-mini-causal', 'riddles'), ('googlenews-mini', 
     assert float(changed[2]) == pytest.approx(2 * float(first[2])) and float(changed[5]) == pytest.approx(2 * float(first[5]))
 
 
+def test_a_saved_note_of_another_package_finds_its_sentence(package, tmp_path):
+    run("import biasbook as bb\nbb.audit('googlenews-mini', 'nearness', placebo=False).save('saved')", tmp_path, package)
+    read = "import biasbook as bb\nprint(bb.load_audit('saved').results[0])"
+    assert 'The idea is two words, male and female.' in run(read, tmp_path, package)
+    assert 'Two words of riddle_bias.' in run(read, tmp_path)
+
+
 def test_help_runs_no_code_of_plug_ins(package, tmp_path):
     (package / 'riddle_bias.py').write_text('raise SystemExit("this code must not run")')
     code = """

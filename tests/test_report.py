@@ -10,7 +10,7 @@ import pytest
 
 from biasbook.auditing.files import Audit
 from biasbook.results.result import Estimate, HypothesisTest, Interval, Result, Words
-from biasbook.stats.estimate import note
+from biasbook.stats.estimate import Note
 from biasbook.vectors.wordvectors import load_vectors
 from biasbook.chapters.occupation_gap import occupation_gap
 from biasbook.chapters.debias import compare_debiasing, hard_debias
@@ -58,7 +58,7 @@ def hostile_result(r, text):
     interval = r.interval or Interval(low=0., high=1.)
     return replace(r, subject=text, query=text, metric=EVIL, units=units, test=replace(r.test, name=text, units=units),
                    interval=replace(interval, method=text, over=text), comparison=comparison, words=words,
-                   notes=(note(text), note('no d', reason=EVIL)), meta=meta)
+                   notes=(Note(text), Note('no d', {'reason': EVIL})), meta=meta)
 
 
 def change_pages():

@@ -62,6 +62,7 @@ def mutate_texts(patch):
             for key in words:
                 patch.setitem(words, key, 'another word')
                 n_replaced += 1
+    patch.setattr(estimate.NoteKind, 'text', other_text)
     return n_replaced
 
 

@@ -20,7 +20,7 @@ from ..core.checks import check_choice, format_count, listed
 from ..results.result import Estimate, Result, Words, results_table
 from ..results.sentences import (Comparison, adjusted_changes_text, change_text, lost_text, moved_text, new_text, percent_text, question_text,
                                        p_text)
-from ..stats.estimate import Interval, format_p, note
+from ..stats.estimate import Interval, NoteKind, format_p
 from ..vectors.directions import bias_direction, professions
 from ..vectors.wordvectors import WordVectors
 from ..embedders.providers import shown_subject
@@ -117,6 +117,12 @@ def _difference(stimuli_a, stimuli_b):
         clauses.append(f'{listed(only_second, 6)} only in the second')
     return '; '.join(clauses) or 'the same ones in other sets, or with other numbers'
 
+# %% ../../nbs/auditing/08_compare.ipynb #c5e107d2
+NO_PAIRED_TEST = NoteKind('no paired test', 'no interval: this measure has no paired test')
+SAME_ASSOCIATIONS = NoteKind(
+    'same associations',
+    'no interval: the associations of all words are the same, so the two audits computed d from them in different ways')
+
 # %% ../../nbs/auditing/08_compare.ipynb #eecb0462
 def _change(a, b):
     "The change from one result to the other, as a `Result`; ValueError with the reason if it has none."
@@ -127,7 +133,7 @@ def _change(a, b):
     is_whole = isinstance(paired, Result)
     if is_of_values and is_whole:
         return paired
-    why_no_interval = note('same associations' if is_whole else 'no paired test')
+    why_no_interval = SAME_ASSOCIATIONS() if is_whole else NO_PAIRED_TEST()
     if paired is not None and (not is_of_values or paired.test is None):
         paired = None
     before = Estimate(name=f'{a.metric}, a', value=a.value, interval=a.interval, test=a.test)

@@ -23,7 +23,7 @@ from ..measuring.measure import Measure, Metric, describe_query, own_queries, pu
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
 from ..stats.effects import weat_effect_size
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
+from ..stats.estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_variance, satterthwaite, t_interval
 from ..stats.permutation import is_as_extreme, monte_carlo_error, permutation_pvalue, sign_flip_pvalue
 from ..stats.placebos import no_placebo
@@ -32,7 +32,7 @@ from ..vectors.case import fold_lists, fold_query
 from ..vectors.directions import DIRECTIONS, direction_placebos, random_differences
 from ..vectors.topics import given_list, topic_placebos
 from ..vectors.wordvectors import as_vectors, one_thread, real_array, unit_rows
-from .weat import select_query
+from .weat import ATTRIBUTE_WORDS_ARE_HELD_FIXED, PARTNERS_ARE_LEFT_OUT, TOO_FEW_TARGET_WORDS, select_query
 
 # %% ../../nbs/06_associations.ipynb #684e1d8e
 @dataclass(frozen=True)
@@ -228,8 +228,12 @@ def _means_of_topics(topics, attributes):
         dots = [means @ words.T for words in attributes]
     return _Means(dots, (means ** 2).sum(1))
 
+# %% ../../nbs/06_associations.ipynb #ff74295d
+NUMBER_OF_WEFE = NoteKind('number of WEFE', 'the number of WEFE 1.0.1, which has no interval, no test and no placebo')
+NO_VALUE_WITHOUT_A_WORD = NoteKind('no value without a word', 'no interval: the value is at its bound, or is not defined without one of the words')
+
 # %% ../../nbs/06_associations.ipynb #b7da30ac
-_WEFE_NOTE = note('number of WEFE')
+_WEFE_NOTE = NUMBER_OF_WEFE()
 
 def _assembled(metric, value, statistic, sets, scores, *, null=0., scale='plain', test=None, comparison=None, also=(),
                over=('target words', 'target and attribute words'), confidence_level=.95, compat=None, options=None, without=None, notes=()):
@@ -254,11 +258,11 @@ def _assembled(metric, value, statistic, sets, scores, *, null=0., scale='plain'
     if narrow is None:
         smallest = min(sizes)
         if smallest < LEAST_FOR_JACKKNIFE:
-            notes = (note('too few target words', n=smallest, needed=LEAST_FOR_JACKKNIFE), *notes)
+            notes = (TOO_FEW_TARGET_WORDS(n=smallest, needed=LEAST_FOR_JACKKNIFE), *notes)
         else:
-            notes = (note('no value without a word'), *notes)
+            notes = (NO_VALUE_WITHOUT_A_WORD(), *notes)
     elif wide is None:
-        notes = (note('attribute words are held fixed'), *notes)
+        notes = (ATTRIBUTE_WORDS_ARE_HELD_FIXED(), *notes)
     intervals = [Estimate(name=f'{words} vary', value=float(value), interval=interval) for words, interval in zip(over, (narrow, wide))]
     return Result(**about, interval=narrow if wide is None else wide, test=test, notes=notes, also=(*intervals, *also),
                   details=_frame(sets, scores, without, value), meta=meta)
@@ -441,6 +445,9 @@ def _coherence_test(targets, attributes):
     lengths = np.sqrt(np.einsum('wd,wd->w', words, words))
     return _spearman(*(words @ rows.mean(0) / lengths for rows in targets))
 
+# %% ../../nbs/06_associations.ipynb #d1bf9498
+NOT_A_NUMBER_IN_WEFE = NoteKind('not a number in WEFE', 'WEFE gives no number, because {why}')
+
 # %% ../../nbs/06_associations.ipynb #ac5b096c
 @one_thread
 def ect_arrays(targets, # two arrays, the vectors of X and of Y, one row a word
@@ -461,7 +468,7 @@ def ect_arrays(targets, # two arrays, the vectors of X and of Y, one row a word
         why = 'all attribute words have the same cosine with the mean of a target set, so they have no order'
         if compat is None:
             raise ValueError(why)
-        notes = (note('not a number in WEFE', why=why),)
+        notes = (NOT_A_NUMBER_IN_WEFE(why=why),)
     cosines = {f'cosine with mean {k + 1}': [None, None, *(1 - _distances_to_mean(words, rows.mean(0), 'cos') for words in sets.attributes)]
                for k, rows in enumerate(sets.targets)}
     test = None
@@ -670,7 +677,7 @@ def rnsb_arrays(targets, # one array or more, the vectors of each target set, on
             n, m = map(len, sets.attributes)
             why = f'the attribute sets have {n} and {m} words, too few to hold out 20 % of them'
             return Result(metric='RNSB', subject='arrays', query=_label(sets.target_names, sets.attribute_names), value=math.nan, null=0.,
-                          units=Units(counts=tuple(map(len, sets.targets)), name='target words'), notes=(_WEFE_NOTE, note('not a number in WEFE', why=why)),
+                          units=Units(counts=tuple(map(len, sets.targets)), name='target words'), notes=(_WEFE_NOTE, NOT_A_NUMBER_IN_WEFE(why=why)),
                           meta={'digits': 4, 'names': sets.names, **_wefe_meta(wefe)})
         probabilities = np.mean([run.probabilities for run in runs], axis=0)
         value = float(np.mean([run.value for run in runs]))
@@ -779,6 +786,11 @@ def _same(targets, attributes):
         return float(np.abs(_cosines_with_difference(words, attributes)).mean())
     return float(_same_of_words(words, [rows.mean(0) for rows in attributes]).value.mean())
 
+# %% ../../nbs/06_associations.ipynb #6eb7fac6
+DEPENDS_ON_THE_ORDER_OF_THE_SETS = NoteKind(
+    'depends on the order of the sets',
+    'the value depends on the order of the attribute sets, here {sets}; the projection does not')
+
 # %% ../../nbs/06_associations.ipynb #b6a4e277
 @one_thread
 def same_arrays(targets, # one array or more, the vectors of each target set, one row a word
@@ -823,7 +835,7 @@ def _same_of_many(sets, confidence_level):
         of_orders = [float(_same_of_words(words, order).value.mean()) for order in permutations(means)]
         every_order = Interval.between(min(of_orders), max(of_orders), method='range', over='orders of the attribute sets', confidence_level=None)
         also.append(Estimate(name='all orders', value=float(np.mean(of_orders)), interval=every_order))
-    notes = (note('depends on the order of the sets', sets=listed(sets.attribute_names, 20)),)
+    notes = (DEPENDS_ON_THE_ORDER_OF_THE_SETS(sets=listed(sets.attribute_names, 20)),)
     r = _assembled('SAME', _same(sets.targets, sets.attributes), _same, sets, scores, scale='amount', test=tests.value, also=also,
                    confidence_level=confidence_level, notes=notes)
     return replace(r, random_state=0)
@@ -977,6 +989,14 @@ def _find_as_wefe(vectors, query, targets, attributes, case, in_wefe):
     all_words = [word for of_set in asked for word in of_set]
     return _Found(vectors, rows[:n], rows[n:], names, words, used, asked, (), about, all_words)
 
+# %% ../../nbs/06_associations.ipynb #060caf56
+TOO_MANY_WORDS_ARE_MISSING = NoteKind(
+    'too many words are missing',
+    'more than {percent} % of the words are missing in {sets}, for which WEFE gives no number')
+PLACEBOS_NEED_TWO_TARGET_SETS = NoteKind(
+    'placebos need two target sets',
+    'topics can take the place of two target sets only, with at most two attribute sets')
+
 # %% ../../nbs/06_associations.ipynb #5ebd1729
 def _measured(found, metric, of_arrays, values_of_draw, alternative='two-sided', null=0.):
     """The result of words: the one of the arrays, with words and names, and with the placebo p-value.
@@ -985,8 +1005,8 @@ def _measured(found, metric, of_arrays, values_of_draw, alternative='two-sided',
     if found.wefe is not None and metric != 'RNSB':
         check_not_given(f'{metric}, which has no classifier', True, holdout=found.wefe.holdout)
     if found.wefe is not None and found.lost_in_wefe:
-        return _undefined(found, metric, null, note('too many words are missing', sets=listed(found.lost_in_wefe, 20),
-                                                    percent=f'{100 * found.wefe.lost_vocabulary_threshold:g}'))
+        return _undefined(found, metric, null, TOO_MANY_WORDS_ARE_MISSING(sets=listed(found.lost_in_wefe, 20),
+                                                                          percent=f'{100 * found.wefe.lost_vocabulary_threshold:g}'))
     r = of_arrays()
     has_placebo = found.placebo and found.wefe is None
     return _of_words(r, found, [_placebo(found, values_of_draw, r.value, alternative, null)] if has_placebo else [])
@@ -1016,7 +1036,7 @@ def _placebo(found, values_of_draw, value, alternative, null=0.):
 
     `values_of_draw` gives the value of each pair of a draw of topic lists, from the draw and the attribute rows at length 1."""
     if len(found.targets) != 2 or len(found.attributes) > 2:
-        return no_placebo('placebo', note('placebos need two target sets'))
+        return no_placebo('placebo', PLACEBOS_NEED_TWO_TARGET_SETS())
     given = [given_list(words, rows) for words, rows in zip(found.used, [*found.targets, *found.attributes])]
     attributes = [unit_rows(rows) for rows in found.attributes]
     placebos = topic_placebos(found.vectors, given[:2], given[2:], found.all_words, lambda draw: values_of_draw(draw, attributes),
@@ -1168,8 +1188,8 @@ def _with_whole_pairs(found):
     for key, asked, kept in zip(keys, (first, second), sides):
         missing[key] = [word for word in asked if word not in kept]
     notes = found.notes
-    if partners and not any(a_note.code == 'partners are left out' for a_note in notes):
-        notes = (*notes, note('partners are left out', words=listed(partners, 20)))
+    if partners and not any(a_note.code == PARTNERS_ARE_LEFT_OUT.code for a_note in notes):
+        notes = (*notes, PARTNERS_ARE_LEFT_OUT(words=listed(partners, 20)))
     rows = [found.vectors.select(side).nonzero().rows for side in sides]
     return found._replace(attributes=rows, words=Words(used=used, missing=missing), used=[*found.used[:-2], *sides], notes=notes)
 
@@ -1185,12 +1205,15 @@ def _ripa_of_wefe(found, confidence_level):
     equal = np.flatnonzero((first == second).all(1))
     if len(equal):
         why = f'in pair {equal[0]}, {found.used[0][equal[0]]} is paired with itself'
-        return _undefined(found, 'RIPA', 0., note('not a number in WEFE', why=why))
+        return _undefined(found, 'RIPA', 0., NOT_A_NUMBER_IN_WEFE(why=why))
     r = ripa_arrays(found.attributes, [first, second], compat=found.wefe, confidence_level=confidence_level, names=names)
     details = r.details.copy()
     pairs = [f'{one}–{other}' for one, other in zip(found.used[0], found.used[1])]
     details.insert(0, 'word', [*found.used[2], *pairs])
     return replace(r, details=details)
+
+# %% ../../nbs/06_associations.ipynb #7e5686fa
+TOO_FEW_WORDS_FOR_RANDOM_PAIRS = NoteKind('too few words for random pairs', 'the vectors have {n} words for random pairs, and {needed} are needed')
 
 # %% ../../nbs/06_associations.ipynb #d1a70c22
 def _random_pairs_placebo(found, value):
@@ -1205,7 +1228,7 @@ def _random_pairs_placebo(found, value):
             values.append(directions.mean(1) @ compared)
     except ValueError:                          # the vectors have too few other words
         n_others = len([word for word in found.vectors.words if word not in found.all_words])
-        return [no_placebo('placebo directions', note('too few words for random pairs', n=n_others, needed=2 * n_pairs))]
+        return [no_placebo('placebo directions', TOO_FEW_WORDS_FOR_RANDOM_PAIRS(n=n_others, needed=2 * n_pairs))]
     return direction_placebos('placebo directions', np.concatenate(values), value)
 
 # %% ../../nbs/06_associations.ipynb #8bacc436

@@ -25,13 +25,15 @@ from ..models.served import ServedScorer
 from ..models.tokens import Unreadable
 from ..results.result import Result
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, Interval, Units, note, with_units_named
+from ..stats.estimate import Estimate, Interval, NoteKind, Units, with_units_named
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_interval
 from ..stats.permutation import sign_flip_pvalue
 from ..stats.power import TWO_SIDED, Pilot, Planned, TestedUnits
-from ..stats.placebos import Placebo, no_placebo, pairs_of_words
+from ..stats.placebos import PLACEBOS_CANNOT_BE_READ, Placebo, no_placebo, pairs_of_words
 from ..core.inputs import place_of
+from ..stats.contrasts import TOO_FEW_FOR_AN_INTERVAL
 from ..stimuli.bbq_items import ANSWERS, BBQ_CATEGORIES, BBQ_SCHEMA, BBQ_SCORINGS, check_bbq_items, load_bbq, places_left_out
+from ..models.pair_placebos import NO_PLACEBO_OF_SERVED_MODELS
 
 # %% ../../nbs/03e_bbq.ipynb #bbqpage40
 class _Counts(NamedTuple):
@@ -67,6 +69,12 @@ def _diff_bias(counts, is_ambiguous):
         of_biased = counts.right_and_biased / np.asarray(counts.right_is_biased, float)
         return of_biased - (counts.right - counts.right_and_biased) / others
 
+# %% ../../nbs/03e_bbq.ipynb #2df07b1f
+ANSWERS_GO_ONE_WAY = NoteKind(
+    'answers go one way',
+    'no interval: with all templates or without one of them, all answers that name a person go the same way')
+SCORE_DOES_NOT_VARY = NoteKind('score does not vary', 'no interval: the score is the same without each of the templates')
+
 # %% ../../nbs/03e_bbq.ipynb #bbqpage41
 _SHARES = ('is_biased', 'is_other', 'is_right', 'one', 'is_right_and_biased', 'right_is_biased') # columns, in the order of `_Counts`
 
@@ -86,7 +94,7 @@ def _in_percent(statistic, d, name, level, over='templates'):
     value = float(statistic(total, is_ambiguous))
     n = len(counts.all)
     if n < LEAST_FOR_JACKKNIFE:
-        return Estimate(name=name, value=100 * value, unit='%', notes=(note('too few for an interval', n=n, needed=LEAST_FOR_JACKKNIFE),))
+        return Estimate(name=name, value=100 * value, unit='%', notes=(TOO_FEW_FOR_AN_INTERVAL(n=n, needed=LEAST_FOR_JACKKNIFE),))
     is_share = statistic is _accuracy
     as_score = 2 * value - 1 if is_share else value     # a share from 0 to 1 as a number from -1 to 1
     replicates = statistic(without_each, is_ambiguous)
@@ -100,7 +108,7 @@ def _in_percent(statistic, d, name, level, over='templates'):
     notes: tuple = ()
     if interval is None:
         has_ends = np.isfinite(as_scores).all() and abs(as_score) < 1 and (np.abs(as_scores) < 1).all()
-        notes = (note('score does not vary') if has_ends else note('answers go one way'),)
+        notes = (SCORE_DOES_NOT_VARY() if has_ends else ANSWERS_GO_ONE_WAY(),)
     return Estimate(name=name, value=100 * value, unit='%', interval=interval, notes=notes)
 
 # %% ../../nbs/03e_bbq.ipynb #bbqpage42
@@ -134,6 +142,14 @@ def _checked_answers(items, answers, on_missing):
         raise ValueError(f'{plural(len(missing), "item")} of {len(items)} without an answer ({listed(missing)}); find the answer, or leave '
                          'them out of every number with on_missing="drop"')
     return numbers
+
+# %% ../../nbs/03e_bbq.ipynb #7230c242
+ACCURACY_OF_ANSWERS = NoteKind('accuracy of answers', 'accuracy {accuracy:.1f} %')
+ANSWERS_NAME_NOBODY = NoteKind('answers name nobody', 'all {n} answers are “unknown”')
+RIGHT_ANSWERS_HAVE_A_SCORE = NoteKind(
+    'right answers have a score',
+    'an answerer that is always right would score {score:.1f} here, because the biased answer is right in {percent:.1f} % of these items')
+ITEMS_WITHOUT_AN_ANSWER = NoteKind('items without an answer', 'left out because they have no answer: {n} of {of} items')
 
 # %% ../../nbs/03e_bbq.ipynb #bbqpage44
 def _shares_of(numbers):
@@ -197,14 +213,14 @@ def _result(d, n_asked, subject, category, level, meta):
     main = _in_percent(_score, d, 's_AMB' if is_ambiguous else 's_DIS', level)
     also = _also(d, level)
     by_name = {estimate.name: estimate for estimate in also}
-    notes = [note('accuracy of answers', accuracy=by_name['accuracy'].value)]
+    notes = [ACCURACY_OF_ANSWERS(accuracy=by_name['accuracy'].value)]
     names_nobody = not (d['is_biased'] + d['is_other']).any()
-    notes += [note('answers name nobody', n=len(d))] if names_nobody else list(main.notes)
+    notes += [ANSWERS_NAME_NOBODY(n=len(d))] if names_nobody else list(main.notes)
     if not is_ambiguous and abs(by_name['right answers'].value) >= .05:
         biased_is_right = float((d['label'] == d['biased']).mean())
-        notes.append(note('right answers have a score', score=by_name['right answers'].value, percent=100 * biased_is_right))
+        notes.append(RIGHT_ANSWERS_HAVE_A_SCORE(score=by_name['right answers'].value, percent=100 * biased_is_right))
     if n_asked > len(d):
-        notes.append(note('items without an answer', n=n_asked - len(d), of=n_asked))
+        notes.append(ITEMS_WITHOUT_AN_ANSWER(n=n_asked - len(d), of=n_asked))
     kind = 'ambiguous' if is_ambiguous else 'disambiguated'
     units = Units(counts=(len(d),), name='items', asked=n_asked, clusters=d['cluster'].nunique(), cluster_name='templates')
     return Result(metric=f'BBQ {main.name}', subject=subject, query=f'{category}, {kind}', value=main.value, interval=main.interval,
@@ -325,6 +341,10 @@ def _by_log_probability(model, items, scoring, context):
     by_order = _normalized(by_order)
     return _Found(by_order.mean(1), by_order if scoring == 'letters' else None)
 
+# %% ../../nbs/03e_bbq.ipynb #d7897729
+NO_PEOPLE_TO_REPLACE = NoteKind('no people to replace', 'no context names both people as the answers do, so neutral people cannot replace them')
+PEOPLE_REPLACED = NoteKind('people replaced', 'the score is {score:.1f} in the {n} of {of} items whose people can be replaced')
+
 # %% ../../nbs/03e_bbq.ipynb #bbqpage46
 PLACEBO_PEOPLE = ('visitor', 'guest', 'customer', 'neighbor', 'driver', 'reader', 'student', 'farmer', 'passenger', 'listener', 'traveler',
                   'resident', 'player') # thirteen, whose 78 pairs allow p with two of its errors below .05; all take "a"
@@ -423,16 +443,22 @@ def _people_placebo(result, scored, neutral):
 
     own = chosen(scored)
     if not len(own):
-        return no_placebo(kind, note('no people to replace'))
+        return no_placebo(kind, NO_PEOPLE_TO_REPLACE())
     is_ambiguous = condition == 'ambig'
     of_pairs = chosen(neutral)
     values = [_weighted_score(of_pair, is_ambiguous) for _, of_pair in of_pairs.groupby('pair')]
     uses = pairs_of_words(len(PLACEBO_PEOPLE)).uses
     if len(values) < len(uses):
-        return no_placebo(kind, note('no people to replace'))
+        return no_placebo(kind, NO_PEOPLE_TO_REPLACE())
     observed = _weighted_score(own.assign(weight=1), is_ambiguous)
     return Placebo(kind=kind, values=values, observed=observed, uses=uses, value_unit='%',
-                   notes=(note('people replaced', n=len(own), of=result.n, score=observed),)).estimate()
+                   notes=(PEOPLE_REPLACED(n=len(own), of=result.n, score=observed),)).estimate()
+
+# %% ../../nbs/03e_bbq.ipynb #00e31311
+ANSWERS_NAME_NO_OPTION = NoteKind(
+    'answers name no option',
+    '{n} of {of} answers name no option and are not counted as any ({refused} of them refusals)')
+PROBABILITY_ON_NO_OPTION = NoteKind('probability on no option', '{percent:.1f} % of the probability is on no option')
 
 # %% ../../nbs/03e_bbq.ipynb #f16ed5e2
 def _by_choice(chat, items, context, options):
@@ -453,9 +479,9 @@ def _by_choice(chat, items, context, options):
                       'or switch reasoning off (extra=); allow_low_mass=True scores the others', worst.question, 1 - worst.none)
     notes: tuple = ()
     if unparsed:
-        notes = (note('answers name no option', n=unparsed, of=n_answers, refused=refused),)
+        notes = (ANSWERS_NAME_NO_OPTION(n=unparsed, of=n_answers, refused=refused),)
     elif not n_answers and none >= .001:
-        notes = (note('probability on no option', percent=100 * none),)
+        notes = (PROBABILITY_ON_NO_OPTION(percent=100 * none),)
     return _Found(np.array([choice.probabilities for choice in choices]), np.array([choice.by_order for choice in choices]), none, notes,
                   {'asked': choices.meta})
 
@@ -569,15 +595,15 @@ class _BBQ(Benchmark):
     def placebos(self, model, asked, results):
         name = 'placebo people'
         if isinstance(model, (ServedScorer, ServedChat)):
-            return [[no_placebo(name, note('no placebo of served models'))] for _ in results]
+            return [[no_placebo(name, NO_PLACEBO_OF_SERVED_MODELS())] for _ in results]
         frames, with_frame = _frames(asked.loaded)
         if not len(frames):
-            return [[no_placebo(name, note('no people to replace'))] for _ in results]
+            return [[no_placebo(name, NO_PEOPLE_TO_REPLACE())] for _ in results]
         try:
             neutral = self._neutral(model, frames)
         except Unreadable:
             error = f'{model.name} can read none of the questions about neutral people'
-            return [[no_placebo(name, note('placebos cannot be read', error=error))] for _ in results]
+            return [[no_placebo(name, PLACEBOS_CANNOT_BE_READ(error=error))] for _ in results]
         replaced = np.isin(asked.positions, with_frame)
         table, found = asked.answered
         scored = _scored(table[replaced], _most_probable(found.probabilities[replaced]))

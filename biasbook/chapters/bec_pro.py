@@ -23,12 +23,12 @@ from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, source_of, with_name
 from ..models.fill_placebos import WordPlace, word_pair_placebo, words_at_places
 from ..stats.placebos import pairs_of_words
-from ..models.fill_results import fill_estimate
+from ..models.fill_results import NO_PUNCTUATION, fill_estimate
 from ..models.masked import check_masked
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import minimum_detectable_d
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
+from ..stats.estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
 from ..stimuli.bec_pro_items import BEC_PRO_SCHEMA, check_bec_pro_items, load_bec_pro
 from ..stimuli.templates import as_template, ends_without_punctuation
 
@@ -130,6 +130,21 @@ def _wilcoxon(table):
             found[group] = Estimate(name=f'{group} professions, pairs of sentences', value=float(differences.mean()), unit='nats', test=test)
     return found
 
+# %% ../../nbs/02e_bec_pro.ipynb #724f59c8
+PERSONS_OF_SEVERAL_PIECES = NoteKind('persons of several pieces', 'several pieces to the model, whose log-probabilities are added: {words}')
+FORM_SHOWS_GENDER = NoteKind(
+    'form shows gender',
+    'the form of {n} of {total} professions shows the gender of the person, so that grammar leaves little room for bias; '
+    'forms="both" tells them apart')
+FORM_OF_ONE_GENDER = NoteKind(
+    'form of one gender',
+    'in {n} of {total} sentences a person comes with the form of the other gender, so that the associations within a group of '
+    'professions are grammar as well as bias')
+BOTH_FORMS = NoteKind(
+    'both forms',
+    'each person comes with both forms of a profession, and the mean is over both; agreement in grammar is {agreement:.2f} nats')
+ONE_FORM_FOR_BOTH_GENDERS = NoteKind('one form for both genders', 'one form for both genders: {words}')
+
 # %% ../../nbs/02e_bec_pro.ipynb #337e5d27
 def _form_notes(table, both_forms, agreement):
     "Notes on the forms of professions."
@@ -140,14 +155,14 @@ def _form_notes(table, both_forms, agreement):
     n_marked = int((forms > 1).sum())
     notes = []
     if both_forms:
-        notes.append(note('both forms', agreement=agreement))
+        notes.append(BOTH_FORMS(agreement=agreement))
     elif (with_gender['form_gender'] == with_gender['gender']).all():
-        notes.append(note('form shows gender', n=n_marked, total=table['profession'].nunique()))
+        notes.append(FORM_SHOWS_GENDER(n=n_marked, total=table['profession'].nunique()))
     else:
-        notes.append(note('form of one gender', n=int((with_gender['form_gender'] != with_gender['gender']).sum()), total=len(table)))
+        notes.append(FORM_OF_ONE_GENDER(n=int((with_gender['form_gender'] != with_gender['gender']).sum()), total=len(table)))
     one_form = list(forms.index[forms == 1])
     if one_form and n_marked:
-        notes.append(note('one form for both genders', words=listed(one_form)))
+        notes.append(ONE_FORM_FOR_BOTH_GENDERS(words=listed(one_form)))
     return notes
 
 
@@ -156,10 +171,10 @@ def _notes(table, both_forms, agreement):
     notes = []
     several = table.loc[table['pieces_person'] > 1, 'person'].drop_duplicates() if 'pieces_person' in table else []
     if len(several):
-        notes.append(note('persons of several pieces', words=listed(list(several))))
+        notes.append(PERSONS_OF_SEVERAL_PIECES(words=listed(list(several))))
     for text in table['template'].drop_duplicates():
         if ends_without_punctuation(as_template(text)):
-            notes.append(note('no punctuation', template=text))
+            notes.append(NO_PUNCTUATION(template=text))
     return notes + _form_notes(table, both_forms, agreement)
 
 

@@ -20,7 +20,7 @@ from ..models.masked import check_masked
 from ..models.tokens import unknown_words
 from ..stats.power import Pilot, Planned
 from ..results.result import Result, Words
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
+from ..stats.estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
 from ..stats.intervals import mean_interval
 from ..stats.permutation import monte_carlo_error
 from ..stats.placebos import Placebo, no_placebo
@@ -60,6 +60,10 @@ def _shared_by_templates(own, n_resamples, random_state):
                           error=monte_carlo_error(as_large, n_resamples), units=_attributes(A), random_state=random_state)
     return _SharedPart(each, test)
 
+# %% ../../nbs/02c_cbs.ipynb #4676da28
+ONE_ATTRIBUTE = NoteKind('one attribute', 'no interval, no attribute part and no p-value: one attribute')
+ATTRIBUTES_ALIKE = NoteKind('attributes alike', 'no interval: all attributes have the same value')
+
 # %% ../../nbs/02c_cbs.ipynb #8d1eecfd
 def _range(name, values, over):
     "The mean of the values with the smallest and the largest of them."
@@ -85,10 +89,14 @@ def _mean_over_attributes(name, values, level, positive=False):
     if interval:
         notes: tuple = ()
     elif n == 1:
-        notes = (note('one attribute'),)
+        notes = (ONE_ATTRIBUTE(),)
     else:
-        notes = (note('attributes alike'),)
+        notes = (ATTRIBUTES_ALIKE(),)
     return Estimate(name=name, value=mean, unit='nats²', interval=interval, notes=notes)
+
+# %% ../../nbs/02c_cbs.ipynb #7e65bda6
+TEST_OF_THE_SHARED_PART = NoteKind('test of the shared part', 'the p-value tests only the part of the value that all templates share')
+ONE_TEMPLATE = NoteKind('one template', 'no p-value: one template')
 
 # %% ../../nbs/02c_cbs.ipynb #ddd745dc
 def cbs_scores(corrected, # (templates, attributes, groups): log-probability less prior, nats
@@ -123,13 +131,18 @@ def cbs_scores(corrected, # (templates, attributes, groups): log-probability les
         shared = _mean_over_attributes('part shared by templates', alike.products, confidence_level)
         also.append(replace(shared, test=alike.test))
         test = alike.test
-        notes.append(note('test of the shared part'))
+        notes.append(TEST_OF_THE_SHARED_PART())
     elif A > 1:
-        notes.append(note('one template'))
+        notes.append(ONE_TEMPLATE())
     also += _ranges(x)
     return Result(metric='CBS', subject='arrays', query='groups × attributes', value=main.value, interval=main.interval,
                   test=test, units=_attributes(A), notes=tuple(notes), confidence_level=confidence_level,
                   random_state=random_state, also=tuple(also), meta={'digits': 3, 'ddof': 1})
+
+# %% ../../nbs/02c_cbs.ipynb #56af4a0f
+LENGTHS_OF_GROUP_WORDS = NoteKind(
+    'lengths of group words',
+    'the number of masks reveals the length of the group word, and the lengths differ: {lengths}')
 
 # %% ../../nbs/02c_cbs.ipynb #d1bd42c0
 def _lengths(groups, counts):
@@ -140,7 +153,7 @@ def _lengths(groups, counts):
     if len(by_count) == 1:
         return None
     named = [f'{", ".join(words)} ({plural(count, "piece")})' for count, words in by_count.items()]
-    return note('lengths of group words', lengths=', '.join(named))
+    return LENGTHS_OF_GROUP_WORDS(lengths=', '.join(named))
 
 def _placebo(model, templates, groups, attributes, value, method, random_state, topics):
     "CBS of unrelated topics in place of the attributes."

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .weat import select_query
+from .weat import ATTRIBUTE_WORDS_ARE_HELD_FIXED, D_AT_ITS_BOUND_WITHOUT_A_WORD, TOO_FEW_TARGET_WORDS, select_query
 from ..core.given import hint
 from biasbook.core.checks import (
     WrongKind, check_choice, check_flag, check_fraction, check_not_given, check_path, check_seed, check_texts, check_whole, check_words, listed,
@@ -35,16 +35,17 @@ from ..models.checkpoints import import_torch
 from ..models.load import load_model
 from ..models.masked import MaskedScorer
 from ..models.scorer import run_batches, unique
-from ..models.tokens import encode, pieces
+from ..models.tokens import UNREADABLE_SENTENCES, encode, pieces
 from ..results.result import Result, library_versions
 from ..results.sentences import Comparison
 from ..stats.effects import effect_size_bound, weat_effect_size
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
+from ..stats.estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
 from ..stats.intervals import (INTERVALS, LEAST_FOR_JACKKNIFE, WHAT_VARIES, jackknife_interval, jackknife_intervals, t_interval)
 from ..stats.permutation import permutation_pvalue
 from ..stats.placebos import Placebo, no_placebo
 from ..stats.studentized import spread_notes, studentized_permutation_pvalue
 from ..stimuli.words import Query, as_query
+from ..vectors.directions import UNDEFINED_VALUE
 from ..vectors.wordvectors import one_thread, unit_rows
 
 # %% ../../nbs/06b_ceat.ipynb #4f97dcf9
@@ -339,10 +340,10 @@ def _interval_notes(over_targets, over_both, n, m):
     if over_both is not None:
         return ()
     if over_targets is not None:
-        return (note('attribute words are held fixed'),)
+        return (ATTRIBUTE_WORDS_ARE_HELD_FIXED(),)
     if min(n, m) < LEAST_FOR_JACKKNIFE:
-        return (note('too few target words', n=min(n, m), needed=LEAST_FOR_JACKKNIFE),)
-    return (note('d at its bound without a word'),)
+        return (TOO_FEW_TARGET_WORDS(n=min(n, m), needed=LEAST_FOR_JACKKNIFE),)
+    return (D_AT_ITS_BOUND_WITHOUT_A_WORD(),)
 
 # %% ../../nbs/06b_ceat.ipynb #30afc39b
 class _MeanAssociations(NamedTuple):
@@ -553,23 +554,35 @@ def _choose(model, contexts, n_contexts, rng):
         unusable.update(context.text for context in of_word if context not in chosen[word])
     return _Chosen(chosen, len(unusable))
 
+# %% ../../nbs/06b_ceat.ipynb #e0f79b64
+STATES_OF_A_LAYER = NoteKind(
+    'states of a layer',
+    'the vector of a word is the {pooling} of the states of its pieces at layer {layer} of {n_layers}, in {n} sentences of {corpus}')
+STATE_OF_A_LAYER = NoteKind(
+    'state of a layer',
+    'the vector of a word is the state of its {pooling} piece at layer {layer} of {n_layers}, in {n} sentences of {corpus}')
+VECTORS_OF_WHOLE_SENTENCES = NoteKind(
+    'vectors of whole sentences',
+    'an embedder gives no vectors of words, so the vector of a word is that of its whole sentence, in {n} sentences of {corpus}')
+
 # %% ../../nbs/06b_ceat.ipynb #7c0c0b9d
 FEW_CONTEXTS = 5 # below which a result names the words
 
 
-def _vectors(model, contexts, layer, pooling):
-    "The vectors of the contexts of each word, by word, and a Note that says what they are."
+def _vectors(model, contexts, corpus, layer, pooling):
+    "The vectors of the contexts of each word, by word, and a Note that says what they are. `corpus` is its name."
     words = list(contexts)
     in_a_row = [context for word in words for context in contexts[word]]
     n_sentences = len({context.text for context in in_a_row})
     if isinstance(model, Embedder):
         sentences, numbers = unique([context.text for context in in_a_row])
         rows = np.asarray(model.embed(sentences), float)[numbers]
-        about = note('vectors of whole sentences', n=n_sentences)
+        about = VECTORS_OF_WHOLE_SENTENCES(n=n_sentences, corpus=corpus)
     else:
         rows = context_vectors(model, in_a_row, layer=layer, pooling=pooling)
-        about = note('states of a layer' if pooling == 'mean' else 'state of a layer', pooling=pooling, layer=layer_number(model, layer),
-                     n_layers=model.checkpoint.model.config.num_hidden_layers, n=n_sentences)
+        kind = STATES_OF_A_LAYER if pooling == 'mean' else STATE_OF_A_LAYER
+        n_layers = model.checkpoint.model.config.num_hidden_layers
+        about = kind(pooling=pooling, layer=layer_number(model, layer), n_layers=n_layers, n=n_sentences, corpus=corpus)
     ends = np.cumsum([len(contexts[word]) for word in words])[:-1]
     return dict(zip(words, np.split(rows, ends))), about
 
@@ -750,6 +763,12 @@ def _sum(cosines, numbers):
         total += cosines[k]
     return total
 
+# %% ../../nbs/06b_ceat.ipynb #b786dd54
+TOO_FEW_RANDOM_WORDS = NoteKind('too few random words', 'the sentences of {corpus} have too few words of like frequency')
+RANDOM_WORDS_LEAN = NoteKind(
+    'random words lean',
+    'these random words have a mean value of {mean:z.2f}, not 0, so part of the value may come from how frequent the words are')
+
 # %% ../../nbs/06b_ceat.ipynb #c0a1d006
 RANDOM_WORDS = {'placebo random targets': 'XY', 'placebo random attributes': 'AB'} # name of the estimate -> the lists that are replaced
 
@@ -781,7 +800,7 @@ def _candidate_vectors(model, words, loaded, settings):
         found = find_contexts(new, [loaded.sentences[k] for k in order])
         first = {word: of_word[:settings.n_contexts] for word, of_word in found.items()}      # a random choice, as the order is random
         chosen = _choose(model, first, settings.n_contexts, np.random.default_rng(settings.seed)).contexts
-        vectors, _ = _vectors(model, {word: of_word for word, of_word in chosen.items() if of_word}, settings.layer, settings.pooling)
+        vectors, _ = _vectors(model, {word: of_word for word, of_word in chosen.items() if of_word}, loaded.name, settings.layer, settings.pooling)
         for word in new:
             kept[word] = vectors.get(word)
     return {word: kept[word] for word in words if kept[word] is not None}
@@ -818,7 +837,7 @@ def _random_word_estimate(name, bands, pools, values_of_draws, value, corpus, se
     first, second = bands
     needed = Counter(band.capital for of_list in bands for band in of_list)
     if any(len(pools[band]) < needed[band.capital] for of_list in bands for band in of_list):
-        return no_placebo(name, note('too few random words', corpus=corpus))
+        return no_placebo(name, TOO_FEW_RANDOM_WORDS(corpus=corpus))
     rng = np.random.default_rng(settings.seed)
     values = np.empty(0)
     for n in (FIRST_DRAWS, MOST_DRAWS - FIRST_DRAWS):
@@ -828,11 +847,14 @@ def _random_word_estimate(name, bands, pools, values_of_draws, value, corpus, se
         if len(values) and placebo.is_precise_enough:
             break
     if not len(values):
-        return no_placebo(name, note('undefined value'))
+        return no_placebo(name, UNDEFINED_VALUE())
     n_candidates = len({k for of_list in bands for band in of_list for k in pools[band]})
     mean, spread = float(values.mean()), float(values.std())
-    notes = (note('random words lean', mean=mean),) if abs(mean) > spread / 2 else ()
+    notes = (RANDOM_WORDS_LEAN(mean=mean),) if abs(mean) > spread / 2 else ()
     return replace(placebo, n_units=(n_candidates,), notes=notes).estimate()
+
+# %% ../../nbs/06b_ceat.ipynb #ca778f08
+WORDS_OF_FEW_CONTEXTS = NoteKind('few contexts', '{n} with fewer than {fewer} sentences: {words}')
 
 # %% ../../nbs/06b_ceat.ipynb #b8df2935
 def ceat(model, # a masked or causal model from load_model, an Embedder, or the name of one: "novels-mini-masked", "st:all-MiniLM-L6-v2"
@@ -889,7 +911,7 @@ def ceat(model, # a masked or causal model from load_model, an Embedder, or the 
     chosen = _choose(model, found, n_contexts, np.random.default_rng(seed))
     selected = select_query(_WordsWithContexts(chosen.contexts, f'the sentences of {loaded.name}'), query, on_missing)
     used = list(dict.fromkeys(word for words in selected.sets.values() for word in words))
-    vectors, about_vectors = _vectors(model, {word: chosen.contexts[word] for word in used}, layer, pooling)
+    vectors, about_vectors = _vectors(model, {word: chosen.contexts[word] for word in used}, loaded.name, layer, pooling)
     arrays = [[vectors[word] for word in selected.sets[letter]] for letter in 'XYAB']
     result = ceat_arrays(*arrays, n_samples=n_samples, alternative=alternative, ddof=ddof, studentized=studentized, compat=compat,
                          confidence_level=confidence_level, random_state=seed)
@@ -899,11 +921,11 @@ def ceat(model, # a masked or causal model from load_model, an Embedder, or the 
         n_sentences = {word: len(of_word) for word, of_word in found.items()}
         placebos = _random_word_estimates(model, query, n_sentences, selected, arrays, result.value, loaded, settings)
     few = [word for word in used if len(vectors[word]) < FEW_CONTEXTS]
-    notes = [replace(about_vectors, data={**about_vectors.data, 'corpus': loaded.name})]
+    notes = [about_vectors]
     if few:
-        notes.append(note('few contexts', n=plural(len(few), 'word'), fewer=FEW_CONTEXTS, words=listed(few, 20)))
+        notes.append(WORDS_OF_FEW_CONTEXTS(n=plural(len(few), 'word'), fewer=FEW_CONTEXTS, words=listed(few, 20)))
     if chosen.n_unusable:
-        notes.append(note('sentences that the model cannot read', n=plural(chosen.n_unusable, 'sentence')))
+        notes.append(UNREADABLE_SENTENCES(n=plural(chosen.n_unusable, 'sentence')))
     details = result.details.copy()
     names = dict(zip('XYAB', query.names))
     details.insert(0, 'word', [word for letter in 'XYAB' for word in selected.sets[letter]])

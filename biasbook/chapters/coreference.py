@@ -24,12 +24,12 @@ from ..measuring.measure import Fault, Measure, Metric, UnitDescription, with_as
 from ..models.fill_placebos import WordPlace, contrast_placebo, word_pair_placebo, words_at_places
 from ..stats.placebos import no_placebo, pairs_of_words
 from ..models.pair_scores import PairUnits, few_clusters_notes, named_estimates, notes_without_ties, pairs_result, percent_estimate
-from ..models.tokens import encode, pieces
+from ..models.tokens import UNREADABLE_SENTENCES, encode, pieces
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import check_scores, pearson
-from ..stats.estimate import Estimate, Interval, Units, note, or_nan
-from ..stats.intervals import critical_value, satterthwaite, t_interval
+from ..stats.estimate import Estimate, Interval, NoteKind, Units, or_nan
+from ..stats.intervals import TOO_FEW_UNITS, critical_value, satterthwaite, t_interval
 from ..stats.permutation import permutation_pvalue
 from ..stats.power import TWO_SIDED, Pilot, Planned, TestedUnits
 from ..stats.preferences import mean_margin
@@ -67,6 +67,9 @@ def pronoun_scores(model, # from load_model, masked or causal
         alone.append(float(nats[places].sum()))
     return PronounScores(scored.total, np.array(alone))
 
+# %% ../../nbs/03g_coreference.ipynb #dba82002
+OCCUPATIONS_IN_SEVERAL_PIECES = NoteKind('occupations in several pieces', '{n} of {of} occupations are several tokens to the model ({words})')
+
 # %% ../../nbs/03g_coreference.ipynb #corefpage40
 def _texts_of(d, columns):
     "For each row its sentences with their pronouns; `columns` are pairs of columns (sentence, pronouns)."
@@ -79,7 +82,7 @@ def _pieces_note(model, occupations):
     several = [word for word in occupations if len(model.tokenizer(' ' + word if model.kind == 'causal' else word, add_special_tokens=False)['input_ids']) > 1]
     if not several:
         return ()
-    return (note('occupations in several pieces', n=len(several), of=len(occupations), words=listed(several, 6)),)
+    return (OCCUPATIONS_IN_SEVERAL_PIECES(n=len(several), of=len(occupations), words=listed(several, 6)),)
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage41
 class _Clusters(NamedTuple):
@@ -177,7 +180,7 @@ def _exchanged(values, d, name, level):
     test = replace(permutation_pvalue(first, second), units=units)
     value = float(first.mean() - second.mean()) / 2
     if min(len(first), len(second)) < 2:
-        return Estimate(name=name, value=value, unit='nats', test=test, notes=(note('too few units'),))
+        return Estimate(name=name, value=value, unit='nats', test=test, notes=(TOO_FEW_UNITS(),))
     variance, df = satterthwaite([first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)], [len(first) - 1, len(second) - 1])
     low, high = t_interval(value, math.sqrt(variance) / 2, df, level)
     interval = Interval.between(low, high, method="Welch's t", over='occupations', df=float(df), units=units, confidence_level=level)
@@ -246,6 +249,12 @@ def _by_side(d, level):
         of_side = toward_first[toward_first['stereotype'] == side].reset_index(drop=True)
         estimates.append(_mean(of_side['toward_first'], of_side, f'{side} occupations', level))
     return estimates
+
+# %% ../../nbs/03g_coreference.ipynb #09421d95
+PLACEBO_WITHIN_FORMS = NoteKind(
+    'placebo within forms',
+    'the pairs are compared within each form of the pronoun, where the value is {nats:.2f} nats in {n} sentences')
+NO_TWO_STEREOTYPES = NoteKind('no two stereotypes', 'the items do not name two stereotypes, which other words could lean toward')
 
 # %% ../../nbs/03g_coreference.ipynb #ef166c24
 N_PLACEBO_NAMES = 13 # 78 pairs: p with two of its errors can be below .05
@@ -319,16 +328,16 @@ def _weights_of_sides(d):
 def _placebo_of_sides(model, d):
     "The placebo of WinoBias: how often do two other words lean as far toward the occupations of the two sides?"
     if not _sides(d):
-        return no_placebo('placebo groups', note('no two stereotypes'))
+        return no_placebo('placebo groups', NO_TWO_STEREOTYPES())
     others = _other_words(model, d, ('pro', 'anti'))
     if not others.nats.size:
         return contrast_placebo([], 0.)
     read = d.iloc[others.rows]
     if len(set(read['stereotype'])) < 2:
-        return no_placebo('placebo groups', note('no two stereotypes'))
+        return no_placebo('placebo groups', NO_TWO_STEREOTYPES())
     weights = _weights_of_sides(read)
     observed = float(weights @ _toward_first(read['log_odds'], read))
-    return contrast_placebo(weights @ others.nats, observed, value_unit='nats', notes=[note('placebo within forms', nats=observed, n=len(read))])
+    return contrast_placebo(weights @ others.nats, observed, value_unit='nats', notes=[PLACEBO_WITHIN_FORMS(nats=observed, n=len(read))])
 
 
 def _placebo_of_shares(model, of_it, occupations, property, value):
@@ -394,6 +403,15 @@ def winobias_scores(items, # pairs of load_winobias, or what it reads
             d[f'{name}_log_odds'] = arrays[name]
     return _winobias_result(d, subject, [], _checked_shares(shares), confidence_level, {'versions': {'biasbook': biasbook.__version__}})
 
+# %% ../../nbs/03g_coreference.ipynb #28d44cbe
+SHARE_OF_PAIRS = NoteKind('share of pairs', 'the pro-stereotypical pronoun is preferred in {percent:.1f} % of the pairs')
+NEUTRAL_SENTENCES = NoteKind('neutral sentences', 'in the same sentences about a person the difference is {nats:.2f} nats')
+GENERAL_PREFERENCE = NoteKind('general preference', 'the general preference for the pronoun of {side} occupations, which cancels, is {nats:.2f} nats')
+PAIRS_DIFFER_IN_OTHER_WORDS = NoteKind(
+    'pairs that differ in other words',
+    'left out because their sentences differ in other words than pronouns: {n} of {of} pairs')
+UNREADABLE_PAIRS = NoteKind('pairs that the model cannot read', 'left out because the model cannot read them: {n} of {of} pairs')
+
 # %% ../../nbs/03g_coreference.ipynb #corefpage44
 def _winobias_result(d, subject, left_out, shares, level, meta, more_notes=(), cannot_read=()):
     "The result of scored pairs."
@@ -418,9 +436,9 @@ def _winobias_result(d, subject, left_out, shares, level, meta, more_notes=(), c
     asked = len(d) + len(left_out) + len(cannot_read)
     notes = [*notes_without_ties(main), *_winobias_notes(d, {e.name: e for e in also}), *more_notes]
     if left_out:
-        notes.append(note('pairs that differ in other words', n=len(left_out), of=asked))
+        notes.append(PAIRS_DIFFER_IN_OTHER_WORDS(n=len(left_out), of=asked))
     if cannot_read:
-        notes.append(note('pairs that the model cannot read', n=len(cannot_read), of=asked))
+        notes.append(UNREADABLE_PAIRS(n=len(cannot_read), of=asked))
     if clusters.second is None and not _sides(d):
         notes += few_clusters_notes(len(set(clusters.first)), clusters.units)
     units = Units(counts=(len(d),), name='pairs', asked=asked, clusters=d['occupation'].nunique(), cluster_name='occupations')
@@ -433,12 +451,12 @@ def _winobias_result(d, subject, left_out, shares, level, meta, more_notes=(), c
 
 def _winobias_notes(d, by_name):
     "The notes on the share, on the baseline and on the general preference."
-    notes = [note('share of pairs', percent=by_name['share'].value)]
+    notes = [SHARE_OF_PAIRS(percent=by_name['share'].value)]
     if 'neutral sentences' in by_name:
-        notes.append(note('neutral sentences', nats=by_name['neutral sentences'].value))
+        notes.append(NEUTRAL_SENTENCES(nats=by_name['neutral sentences'].value))
     if 'general preference' in by_name:
         side = _sides(d)[0]
-        notes.append(note('general preference', nats=by_name['general preference'].value, side=side))
+        notes.append(GENERAL_PREFERENCE(nats=by_name['general preference'].value, side=side))
     return notes
 
 # %% ../../nbs/03g_coreference.ipynb #corefpage45
@@ -624,6 +642,9 @@ def winogender(model, # from load_model, masked or causal
     [result] = run_benchmark(_Winogender(property, options), model, items, bos=bos, on_missing=on_missing, placebo=placebo)
     return result
 
+# %% ../../nbs/03g_coreference.ipynb #7e01b76d
+MEAN_LOG_ODDS_OF_SHE = NoteKind('mean log-odds of she', 'the mean log-odds of she rather than he are {nats:.2f} nats')
+
 # %% ../../nbs/03g_coreference.ipynb #corefpage47
 def _by_occupation(d, column, occupations):
     "The mean of a column over the sentences of each occupation."
@@ -703,9 +724,9 @@ def _winogender_result(d, model, property, cannot_read, without_share, options):
         they = mean_margin(with_they['p_they'], with_they['occupation'].tolist(), confidence_level=level)
         also.append(replace(percent_estimate(replace(they, test=None), 'they'), interval=_over_occupations(percent_estimate(they).interval)))
     also += _majority_estimates(d, property, level)
-    notes = [*r.notes, note('mean log-odds of she', nats=or_nan(mean.value)), *_pieces_note(model, occupations)]
+    notes = [*r.notes, MEAN_LOG_ODDS_OF_SHE(nats=or_nan(mean.value)), *_pieces_note(model, occupations)]
     if cannot_read:
-        notes.append(note('sentences that the model cannot read', n=len(cannot_read), of=len(d) + len(cannot_read)))
+        notes.append(UNREADABLE_SENTENCES(n=len(cannot_read), of=len(d) + len(cannot_read)))
     missing = {'occupations without a share': without_share}
     return replace(r, metric='Winogender r', details=details, also=tuple(also), notes=tuple(notes),
                    words=Words(used={'occupations': occupations}, missing=missing),
@@ -746,7 +767,7 @@ def _run_winobias(model, spec, placebo=True):
     r = winobias(model, of_type, on_missing='drop', placebo=placebo)
     assert r.n_asked is not None            # winobias always says it
     asked = r.n_asked + len(left_out)
-    notes = (*r.notes, note('pairs that differ in other words', n=len(left_out), of=asked))
+    notes = (*r.notes, PAIRS_DIFFER_IN_OTHER_WORDS(n=len(left_out), of=asked))
     r = with_asked(replace(r, notes=notes, meta={**r.meta, 'left_out': left_out}), asked)
     return with_name(r, spec, _WINOBIAS_SOURCE)
 

@@ -19,8 +19,10 @@ from ..models.pair_scores import (
     notes_without_ties, pair_scores, pairs_result, percent_estimate, percentage_points, scoring_of)
 from ..measuring.benchmark_run import Benchmark, run_benchmark
 from ..measuring.measure import Fault, Measure, Metric, OwnTests, with_test_name
-from ..models.pair_placebos import changed_pairs, draw_choices, preference_placebo, preferred_shares, why_no_placebo
-from ..stats.estimate import Estimate, Units, note
+from ..models.pair_placebos import (
+    PLACEBOS_OF_FEW_PAIRS, PLACEBOS_OF_SOME_PAIRS, SUBJECTS_ARE_MATCHED, changed_pairs, draw_choices, preference_placebo,
+    preferred_shares, why_no_placebo)
+from ..stats.estimate import Estimate, NoteKind, Units
 from ..stats.placebos import no_placebo
 from ..stats.preferences import paired_preferences, preference_ratio, sign_test
 from ..results.result import Result
@@ -80,6 +82,9 @@ def _winners(more, less, scoring):
             winners.append('tie')
     return winners
 
+# %% ../../nbs/03a_crows_pairs.ipynb #5bac14a7
+NO_PAIRS_OF_THIS_DIRECTION = NoteKind('no pairs of this direction', 'no pairs of direction {direction}')
+
 # %% ../../nbs/03a_crows_pairs.ipynb #427eea95
 _UNITS = {'anon_writer': PairUnits(pairs='pairs', clusters='writers', cluster='writer'),
           'cluster': PairUnits(pairs='pairs', clusters='clusters', cluster='cluster'),
@@ -110,13 +115,23 @@ def _score_of_direction(d, direction, name, clusters, level):
     is_of_direction = (d['stereo_antistereo'] == direction).to_numpy()
     pairs = d[is_of_direction]
     if not len(pairs):
-        return Estimate(name=name, value=math.nan, unit='%', notes=(note('no pairs of this direction', direction=direction),))
+        return Estimate(name=name, value=math.nan, unit='%', notes=(NO_PAIRS_OF_THIS_DIRECTION(direction=direction),))
     signs = pairs['winner'].map(_SIGN)
     labels = None
     if clusters.labels is not None:
         labels = [label for label, is_there in zip(clusters.labels, is_of_direction) if is_there]
     estimates = named_estimates(signs, labels, clusters.names, confidence_level=level)
     return percent_estimate(estimates.ratio, name)
+
+# %% ../../nbs/03a_crows_pairs.ipynb #4c00fa0c
+DOUBTFUL_PAIRS = NoteKind('doubtful pairs', 'many of these pairs are not a valid test (Blodgett et al. 2021)')
+TIES_IN_THE_PERCENTAGE = NoteKind('ties in the percentage', 'ties, which the percentage counts and the sign test leaves out: {n}')
+WINS_AND_LOSSES = NoteKind('wins and losses', 'the more stereotyping sentence wins {wins} pairs and loses {losses}')
+WINS_AND_LOSSES_OF_A_COLUMN = NoteKind('wins and losses of a column', 'the sentence in {column} wins {wins} pairs and loses {losses}')
+PAIRS_ARE_TAKEN_AS_INDEPENDENT = NoteKind(
+    'pairs are taken as independent',
+    'no column says which pairs belong together, so the interval and p take the pairs as independent')
+UNKNOWN_TOKENS = NoteKind('unknown tokens', '{sentences} with tokens that the model does not know')
 
 # %% ../../nbs/03a_crows_pairs.ipynb #e211b692
 def _comparison(preference, losses, among, columns):
@@ -138,17 +153,17 @@ def _notes(meta, main, clusters, n_pairs, length, compares):
     notes = list(notes_without_ties(main))
     counts = {'wins': meta['wins'], 'losses': meta['losses']}
     if not compares and meta.get('columns'):
-        notes.append(note('wins and losses of a column', column=meta['columns'][0], **counts))
+        notes.append(WINS_AND_LOSSES_OF_A_COLUMN(column=meta['columns'][0], **counts))
     elif not compares:
-        notes.append(note('wins and losses', **counts))
+        notes.append(WINS_AND_LOSSES(**counts))
     if clusters.labels is None:
-        notes.append(note('pairs are taken as independent'))
+        notes.append(PAIRS_ARE_TAKEN_AS_INDEPENDENT())
     if meta['data']:
-        notes.append(note('doubtful pairs'))
+        notes.append(DOUBTFUL_PAIRS())
     if meta['ties']:
-        notes.append(note('ties in the percentage', n=meta['ties']))
+        notes.append(TIES_IN_THE_PERCENTAGE(n=meta['ties']))
     if meta['unknown']:
-        notes.append(note('unknown tokens', n=meta['unknown'], sentences=plural(meta['unknown'], 'sentence')))
+        notes.append(UNKNOWN_TOKENS(n=meta['unknown'], sentences=plural(meta['unknown'], 'sentence')))
     n_clusters = n_pairs if clusters.labels is None else len(set(clusters.labels))
     return (*notes, *length_notes(length), *few_clusters_notes(n_clusters, clusters.names))
 
@@ -208,7 +223,7 @@ def _placebo(model, table, scoring, winners):
     changed = changed_pairs(model, table['sent_more'].tolist(), table['sent_less'].tolist())
     n = len(changed.pairs)
     if 2 * n < len(table):
-        return no_placebo(name, note('placebos of few pairs', n=n, of=len(table), pairs='pairs'))
+        return no_placebo(name, PLACEBOS_OF_FEW_PAIRS(n=n, of=len(table), pairs='pairs'))
     even = [text for of_pair in changed.texts for text in of_pair[::2]]
     odd = [text for of_pair in changed.texts for text in of_pair[1::2]]
     scored = pair_scores(model, even, odd, scoring, unknown='keep')
@@ -219,9 +234,9 @@ def _placebo(model, table, scoring, winners):
     rows = np.arange(n)
     margins = scores[rows, choices.of_groups[:, changed.terms[:, 0]]] - scores[rows, choices.of_groups[:, changed.terms[:, 1]]]
     observed = float(np.mean([winners[k] == 'more' for k in changed.pairs]))
-    notes = [note('subjects are matched', n=len(choices.words), features='log-probability')]
+    notes = [SUBJECTS_ARE_MATCHED(n=len(choices.words), features='log-probability')]
     if n < len(table):
-        notes.append(note('placebos of some pairs', n=n, of=len(table), pairs='pairs', percent=100 * observed))
+        notes.append(PLACEBOS_OF_SOME_PAIRS(n=n, of=len(table), pairs='pairs', percent=100 * observed))
     return preference_placebo(name, preferred_shares(margins, 'anti'), choices, observed, notes=notes)
 
 # %% ../../nbs/03a_crows_pairs.ipynb #3a0c6982

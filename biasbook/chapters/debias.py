@@ -25,7 +25,7 @@ from .what_remains import bias_correlation, chance_accuracy, cluster_bias, neigh
 from ..core.checks import (MissingWords, TooFewWords, WrongKind, check_choice, check_columns, check_fraction, check_list, check_pairs,
                                   check_seed, check_whole, check_words, is_number, listed, renamed_keyword, shown)
 from ..results.sentences import estimate_text, notes_text, question_text, units_text
-from ..stats.estimate import Estimate, note, or_nan
+from ..stats.estimate import Estimate, NoteKind, or_nan
 from ..stats.intervals import accuracy_change, correlation_change, difference_change, mean_change, rank_change
 from ..stimuli.questions import analogy_questions
 from ..stimuli.words import as_query, bolukbasi_lists
@@ -480,6 +480,9 @@ def _same_words(before, after, on_missing):
                          '2 are needed; are they of two languages?')
     return _SameWords(before.subset(both), after.subset(both), [*only_before, *only_after])
 
+# %% ../../nbs/05_debias.ipynb #935ca5a8
+FITTED_TO_WORDS = NoteKind('fitted to words', 'debiasing was fitted to {n} of these {of} words')
+
 # %% ../../nbs/05_debias.ipynb #debdbc7d
 @dataclass(frozen=True)
 class Case:
@@ -525,7 +528,7 @@ class Case:
     def seen(self, words):
         "Notes: one if debiasing was fitted to some of these words, else none."
         n = len(self.fitted.intersection(words))
-        return (note('fitted to words', n=n, of=len(words)),) if n else ()
+        return (FITTED_TO_WORDS(n=n, of=len(words)),) if n else ()
 
 # %% ../../nbs/05_debias.ipynb #42ab0f69
 class _Measured(NamedTuple):
@@ -582,13 +585,17 @@ def _row(kind, measure, of, measured, change=None, null=0., notes=(), words=(), 
     row['question'] = question
     return row
 
+# %% ../../nbs/05_debias.ipynb #e2553075
+NONE_LEFT_BY_CONSTRUCTION = NoteKind('none left by construction', 'none is left of any word, by construction')
+SIDES_OF_THE_VECTORS_BEFORE = NoteKind('sides of the vectors before', 'no p: sides are those of the vectors before')
+
 # %% ../../nbs/05_debias.ipynb #1a102f87
 def _none_left(change, values):
     "The change. It has no p and no interval if all values after are zero, since they are then zero by construction."
     has_after = len(values) > 1
     if not has_after or np.abs(values[-1]).max() >= 1e-6:
         return change
-    return replace(change, interval=None, test=None, notes=(note('none left by construction'),))
+    return replace(change, interval=None, test=None, notes=(NONE_LEFT_BY_CONSTRUCTION(),))
 
 
 def _paired(measure_change, columns, *more):
@@ -604,7 +611,7 @@ def _without_p(change, variance_factor=1.):
         return change
     half_width = math.sqrt(variance_factor) * (change.high - change.low) / 2
     interval = replace(change.interval, low=change.value - half_width, high=change.value + half_width)
-    return replace(change, interval=interval, test=None, notes=(*change.notes, note('sides of the vectors before')))
+    return replace(change, interval=interval, test=None, notes=(*change.notes, SIDES_OF_THE_VECTORS_BEFORE()))
 
 # %% ../../nbs/05_debias.ipynb #51e6d703
 def direct_row(compared): # from case; returns a row of compare_debiasing
@@ -613,6 +620,11 @@ def direct_row(compared): # from case; returns a row of compare_debiasing
     results = _direct_bias_of_each(compared, [direction, direction])
     return _row(ALONG, 'direct bias', f'{len(compared.words)} words', [_measured(r) for r in results],
                 _direct_change(compared, results), notes=compared.seen(compared.words), words=compared.words)
+
+# %% ../../nbs/05_debias.ipynb #560145bc
+DIRECTION_REMOVED_BY_CONSTRUCTION = NoteKind(
+    'direction removed by construction',
+    'the direction was removed, so the value falls by construction and has no p')
 
 # %% ../../nbs/05_debias.ipynb #6e60de3f
 def own_direct_row(compared): # from case; returns a row of compare_debiasing
@@ -626,7 +638,7 @@ def own_direct_row(compared): # from case; returns a row of compare_debiasing
         measured.append(_measured(result)._replace(low=or_nan(over_words.low), high=or_nan(over_words.high)))
     change = _direct_change(compared, results)
     if change is not None and _is_removed(compared):
-        change = replace(change, test=None, notes=(*change.notes, note('direction removed by construction')))
+        change = replace(change, test=None, notes=(*change.notes, DIRECTION_REMOVED_BY_CONSTRUCTION()))
     return _row(ALONG, 'direct bias, own direction', f'{len(compared.words)} words', measured, change,
                 notes=compared.seen(compared.words), words=compared.words)
 
@@ -666,6 +678,9 @@ def indirect_row(compared, pairs):
     return _row(ALONG, 'indirect bias', f'{len(pairs)} pairs of words', measured, change, notes=compared.seen(words),
                 words=map('–'.join, pairs))
 
+# %% ../../nbs/05_debias.ipynb #ce0ded0c
+CLUSTERS_OF_ALL_WORDS_AT_ONCE = NoteKind('clusters of all words at once', 'no interval: clusters are of all words at once')
+
 # %% ../../nbs/05_debias.ipynb #08fea836
 def cluster_row(compared): # from case; returns a row of compare_debiasing
     "Clustering accuracy of the words at both ends of the direction in the vectors before."
@@ -675,7 +690,7 @@ def cluster_row(compared): # from case; returns a row of compare_debiasing
     if len(results) > 1:
         before, after_debiasing = results
         change = Estimate(name='change', value=after_debiasing.value - before.value,
-                          notes=(note('clusters of all words at once'),))
+                          notes=(CLUSTERS_OF_ALL_WORDS_AT_ONCE(),))
     return _row(ASSOCIATION, 'clustering accuracy', f'{results[0].n} words', [_measured(r) for r in results], change,
                 chance_accuracy(results[0].meta['n']), words=results[0].details['word'])
 
@@ -704,6 +719,10 @@ def neighbor_row(compared): # from case; returns a row of compare_debiasing
     return _row(ASSOCIATION, 'neighbour correlation', f'{len(compared.words)} words', [_measured(r) for r in results], change,
                 notes=compared.seen(compared.words), words=compared.words)
 
+# %% ../../nbs/05_debias.ipynb #cdeefb85
+NO_PROJECTION_LEFT = NoteKind('no projection left', 'no projection is left that could correlate')
+ONE_BY_DEFINITION = NoteKind('1 by definition', '1 before by definition')
+
 # %% ../../nbs/05_debias.ipynb #c37d8946
 def correlation_row(compared): # from case; returns a row of compare_debiasing
     "Correlation of projections before debiasing with projections after. None for a baseline."
@@ -711,23 +730,27 @@ def correlation_row(compared): # from case; returns a row of compare_debiasing
         return None
     own = compared.own()
     measured = [_Measured(1.)]
-    notes = (note('no projection left'),)
+    notes = (NO_PROJECTION_LEFT(),)
     if np.ptp(project(compared.after, compared.words, own)) >= 1e-5:
         result = bias_correlation(compared.before, compared.after, compared.words, compared.direction, after_direction=own,
                                   n_draws=0, confidence_level=compared.level)
         measured.append(_measured(result))
-        notes = (note('1 by definition'), *compared.seen(compared.words))
+        notes = (ONE_BY_DEFINITION(), *compared.seen(compared.words))
     return _row(STANDARDIZED, 'correlation of projections', f'{len(compared.words)} words', measured, notes=notes,
                 words=compared.words)
+
+# %% ../../nbs/05_debias.ipynb #f20305b3
+OF_QUERY = NoteKind('query', '{query}')
+WORDS_LEFT_OUT = NoteKind('words left out', 'without {words}')
 
 # %% ../../nbs/05_debias.ipynb #6bfd9086
 def weat_row(compared, query):
     "WEAT d of a query or of the published test of this name."
     results = _weat_of_each(compared, query)
     lost = results[0].missing
-    notes = [note('query', query=results[0].query)]
+    notes = [OF_QUERY(query=results[0].query)]
     if lost:
-        notes.append(note('words left out', words=listed(lost, 8)))
+        notes.append(WORDS_LEFT_OUT(words=listed(lost, 8)))
     return _row(STANDARDIZED, f'WEAT d, {results[0].meta["name"]}', units_text(results[0].units), [_measured(r) for r in results],
                 _paired(compare_weat, results), notes=notes, words=_words_of_lists(results[0]), question=question_text(results[0].comparison, results[0].query))
 
@@ -783,6 +806,9 @@ def analogy_row(compared, questions):
     return _row(USE, f'analogies, {name}', f'{len(pairs)} questions', measured,
                 _paired(accuracy_change, correct, pairs, sections, compared.level), words=dict.fromkeys(words.ravel().tolist()))
 
+# %% ../../nbs/05_debias.ipynb #eee13448
+NOT_MEASURED = NoteKind('not measured', 'not measured: {reason}')
+
 # %% ../../nbs/05_debias.ipynb #6a8c86c4
 def rows_table(compared, # from case
                rows, # (name, function of the case) each
@@ -800,7 +826,7 @@ def rows_table(compared, # from case
         try:
             row = measure(compared)
         except ValueError as e:
-            row = _row('', name, '', [], notes=(note('not measured', reason=str(e)),))
+            row = _row('', name, '', [], notes=(NOT_MEASURED(reason=str(e)),))
             if isinstance(e, (MissingWords, TooFewWords)):
                 lacking.append(name)
         if row is not None:

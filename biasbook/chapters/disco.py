@@ -18,14 +18,15 @@ from ..core.store import store_key
 from ..measuring.measure import Metric
 from ..stats.power import Pilot, Planned
 from ..results.result import Result, Words
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
+from ..stats.estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
 from ..stats.intervals import mean_interval
 from ..stats.permutation import monte_carlo_error
 from ..models.masked import check_masked
 from ..models.scorer import Cost, Scorer
 from ..models.tokens import pieces, unknown_words
-from ..stats.placebos import (LEAST_TOPICS, TOPIC_KINDS, Candidates, Placebo, deal_topics, known_topic_words, neutral_topics,
-                                     no_placebo)
+from ..stats.placebos import (
+    LEAST_TOPICS, TOO_FEW_TOPICS_KNOWN, TOPICS_ARE_MATCHED, TOPIC_KINDS, Candidates, Placebo, deal_topics, known_topic_words,
+    neutral_topics, no_placebo)
 from ..stimuli.templates import check_templates
 
 # %% ../../nbs/02d_disco.ipynb #022823bb
@@ -197,7 +198,7 @@ def _placebo_terms(model, templates, terms, by_template, r, options, topics, ran
     others, topic = _topics_that_fit(model, templates[0], own, topics)
     n_topics = len(np.unique(topic))
     if n_topics < LEAST_TOPICS:
-        return no_placebo('placebo terms', note('too few topics known', n=n_topics, needed=LEAST_TOPICS))
+        return no_placebo('placebo terms', TOO_FEW_TOPICS_KNOWN(n=n_topics, needed=LEAST_TOPICS))
     found = top_fills(model, [_text_with_gap(t, word) for t in templates for word in others], **options)
     fills = [[fill for fill, _ in its_fills] for its_fills in found]
     pool = [[*fills[t * len(others):(t + 1) * len(others)], *fills_of_terms] for t, fills_of_terms in enumerate(by_template)]
@@ -208,7 +209,7 @@ def _placebo_terms(model, templates, terms, by_template, r, options, topics, ran
     values = [_disco_of(has[first], has[second], r.meta['alpha'], len(templates)) for first, second in deals.places]
     return Placebo(kind='placebo terms', values=values, observed=r.value, alternative='greater', uses=deals.uses,
                    own_is_counted=deals.own_is_counted, random_state=random_state,
-                   notes=(note('topics are matched', n=n_topics, features=MATCHED_IN),)).estimate()
+                   notes=(TOPICS_ARE_MATCHED(n=n_topics, features=MATCHED_IN),)).estimate()
 
 
 def _disco_of(first, second, alpha, n_templates):
@@ -269,6 +270,12 @@ def _other_counts(details, n_templates, alpha):
     return (Estimate(name="Fisher's exact test", value=float(by_fisher / n_templates)),
             Estimate(name='corrected within templates', value=float(within / n_templates)))
 
+# %% ../../nbs/02d_disco.ipynb #e7e8cac4
+ONE_TEMPLATE_FOR_AN_INTERVAL = NoteKind('one template for an interval', 'no interval: one template')
+TEMPLATES_ALIKE = NoteKind('templates alike', 'no interval: all templates have the same count')
+SMALL_EXPECTED_COUNTS = NoteKind('small expected counts', '{n} of {total} fills have an expected count below 5')
+TOO_FEW_TERMS_FOR_EXACT_TESTS = NoteKind('too few terms for exact tests', '{first} + {second} terms are too few for exact tests')
+
 # %% ../../nbs/02d_disco.ipynb #91230c25
 def disco_scores(fills, # for each template, for each term a list of its fills
                  n, # the first n terms are of the first gender
@@ -295,15 +302,15 @@ def disco_scores(fills, # for each template, for each term a list of its fills
     value, low, high = mean_interval(counts, confidence_level)
     shuffled = _shuffled(has, n, alpha / n_tests, n_templates, value, n_resamples, random_state)
     few = int((details['least_expected'] < 5).sum())
-    notes = [note('small expected counts', n=few, total=n_tests)]
+    notes = [SMALL_EXPECTED_COUNTS(n=few, total=n_tests)]
     [smallest_p] = _fisher([n], [0], n, m)              # if all terms of one gender have a fill, and no term of the other
     if smallest_p * n_tests > alpha:
-        notes.append(note('too few terms for exact tests', first=n, second=m))
+        notes.append(TOO_FEW_TERMS_FOR_EXACT_TESTS(first=n, second=m))
     units = Units(counts=(n_templates,), name='templates')
     interval = Interval.between(max(low, 0.), high, method='t', over='templates', df=n_templates - 1, units=units,
                                 confidence_level=confidence_level)
     if interval is None:
-        notes.append(note('one template for an interval') if n_templates == 1 else note('templates alike'))
+        notes.append(ONE_TEMPLATE_FOR_AN_INTERVAL() if n_templates == 1 else TEMPLATES_ALIKE())
     return Result(metric='DisCo', subject='arrays', query=' / '.join(names), value=value, interval=interval,
                   test=shuffled.test, units=units, notes=tuple(notes), confidence_level=confidence_level,
                   random_state=random_state, also=(shuffled.by_chance, *_other_counts(details, n_templates, alpha)),

@@ -25,8 +25,10 @@ from ..results.sentences import Comparison, notes_text
 from ..stats.contrasts import (by_template, check_not_paired, contrast_estimates, measure_contrast, published_contrast,
                                       size_in_words, variance_split, word_scores)
 from ..stats.effects import cohen_d, minimum_detectable_d
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
-from ..stats.placebos import LEAST_TOPICS, Candidates, Placebo, deal_topics, known_topic_words, neutral_topics, no_placebo
+from ..stats.estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
+from biasbook.stats.placebos import (
+    LEAST_TOPICS, TOO_FEW_TOPICS_KNOWN, TOPICS_ARE_MATCHED, Candidates, Placebo, deal_topics, known_topic_words, neutral_topics,
+    no_placebo)
 from ..stats.power import Pilot, Planned, design_of, t_spread
 from ..stimuli.studies import Study, attribute_sentences, load_study, target_sentences
 from ..vectors.wordvectors import unit_rows
@@ -247,6 +249,9 @@ def score_tables(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2
     embedded = _EmbeddedStudy(as_embedder(embedder), resolve_study(spec, contrasts, sides))
     return {contrast: _score_table(embedded, contrast) for contrast in embedded.contrasts}
 
+# %% ../../nbs/04_embedding_api.ipynb #adf5b392
+NULL_BAND_NO_INTERVAL = NoteKind('null band, no interval', 'no interval: the published procedure has a null band instead')
+
 # %% ../../nbs/04_embedding_api.ipynb #493ad750
 class _Tested(NamedTuple):
     "The fields of a result that depend on how a contrast was tested."
@@ -270,7 +275,7 @@ def _published(scores, unit, n_resamples, random_state):
         mean_y = np.nanmean(scores.y, 1).mean()
     null_band = Estimate(name='null band', value=0., interval=published.band)
     raw_difference = Estimate(name='raw difference', value=float(mean_x - mean_y))
-    return _Tested(published.d, published.test, published.units, interval=None, notes=(note('null band, no interval'),),
+    return _Tested(published.d, published.test, published.units, interval=None, notes=(NULL_BAND_NO_INTERVAL(),),
                    also=(null_band, raw_difference), detectable=_detectable(published.units, unit))
 
 
@@ -291,14 +296,21 @@ def _detectable(units, unit):
     n, m = units.counts
     return minimum_detectable_d(n, m, alternative='two-sided')
 
+# %% ../../nbs/04_embedding_api.ipynb #ab791eae
+OTHER_TEMPLATES_ONLY = NoteKind('other templates only', 'over words; sentences of the same template are not compared')
+COMMON_MEAN_TAKEN_OFF = NoteKind('common mean taken off', 'over words; the mean of all vectors of this contrast is taken off')
+SENTENCES_AS_UNITS = NoteKind('sentences as units', 'over sentences, which are not independent, so that there is no p-value and no interval')
+NO_D = NoteKind('no d', 'no d: {reason}')
+ONE_TEMPLATE_LEFT_OUT = NoteKind('one template left out', 'smallest and largest value without one of {n} templates')
+
 # %% ../../nbs/04_embedding_api.ipynb #5d60bbeb
 def _other_choice(name, choice, scores, options, unit='word'):
-    "d under another choice of vectors or units, without p and interval; `choice` is the code of the note that names it."
+    "d under another choice of vectors or units, without p and interval; `choice` is the kind of note that names it."
     try:
         d, *_ = contrast_estimates(scores.x, scores.y, unit=unit, **options)
     except ValueError as error:
-        return Estimate(name=name, value=None, notes=(note(choice), note('no d', reason=str(error))))
-    return Estimate(name=name, value=d.value, notes=(note(choice),))
+        return Estimate(name=name, value=None, notes=(choice(), NO_D(reason=str(error))))
+    return Estimate(name=name, value=d.value, notes=(choice(),))
 
 
 def _choices(embedded, contrast, scores, templates, options):
@@ -309,10 +321,21 @@ def _choices(embedded, contrast, scores, templates, options):
     left_out = Interval.between(templates.low, templates.high, method='range', over='templates', confidence_level=None,
                                 units=Units(counts=(n_templates,), name='templates'))
     return (Estimate(name='one template out', value=None, interval=left_out,
-                     notes=(note('one template left out', n=n_templates),)),
-            _other_choice('other templates', 'other templates only', apart, options),
-            _other_choice('centred', 'common mean taken off', centred, options),
-            _other_choice('over sentences', 'sentences as units', scores, options, unit='sentence'))
+                     notes=(ONE_TEMPLATE_LEFT_OUT(n=n_templates),)),
+            _other_choice('other templates', OTHER_TEMPLATES_ONLY, apart, options),
+            _other_choice('centred', COMMON_MEAN_TAKEN_OFF, centred, options),
+            _other_choice('over sentences', SENTENCES_AS_UNITS, scores, options, unit='sentence'))
+
+# %% ../../nbs/04_embedding_api.ipynb #8afdd73f
+TEMPLATES_EXCHANGED = NoteKind(
+    'templates exchanged',
+    'all templates exchanged between {first} and {second}; the range is over {n} ways to share out their templates')
+TEMPLATES_FOR_WORDS_OF_OTHER_KINDS = NoteKind(
+    'templates for words of other kinds',
+    'the templates of {first} and {second} are for words of different kinds')
+EMBEDDED_ANEW = NoteKind(
+    'embedded anew',
+    'change of the raw difference if all vectors change as those of {n} sentences did when they were embedded anew')
 
 # %% ../../nbs/04_embedding_api.ipynb #8248a76f
 def _embed_again(embedder, embedded, n):
@@ -351,7 +374,7 @@ def _noise_floor(moved, embedded, contrast, unit):
     variance_from_targets = np.mean((moved @ difference_of_attributes) ** 2) * (w @ w)
     variance_from_attributes = np.mean((moved @ difference_of_targets) ** 2) * (1 / len(A) + 1 / len(B))
     return Estimate(name='noise floor', value=float(variance_from_targets + variance_from_attributes) ** .5,
-                    notes=(note('embedded anew', n=len(moved)),))
+                    notes=(EMBEDDED_ANEW(n=len(moved)),))
 
 PLACEBO_WORDS = 6 # of a topic at most, because each word is put into all templates
 
@@ -407,12 +430,12 @@ def _pool(study, groups, lists, usual, topics, unknown):
     found = _kind_of(study, own, usual)
     if found is None or len(set(own)) < len(own):
         first, second = lists
-        return _Pool(own, np.empty(0, int), None, note('templates for words of other kinds', first=first, second=second))
+        return _Pool(own, np.empty(0, int), None, TEMPLATES_FOR_WORDS_OF_OTHER_KINDS(first=first, second=second))
     every = [word for words in (*study.targets.values(), *study.attributes.values()) for word in words]
     others, topic = known_topic_words(neutral_topics(found.topics) if topics is None else topics, every, unknown, per_topic=PLACEBO_WORDS)
     n_topics = len(np.unique(topic))
     if n_topics < LEAST_TOPICS:
-        return _Pool(own, topic, None, note('too few topics known', n=n_topics, needed=LEAST_TOPICS))
+        return _Pool(own, topic, None, TOO_FEW_TOPICS_KNOWN(n=n_topics, needed=LEAST_TOPICS))
     forms = dict(study.forms)
     if found.example is not None:
         for word in others:
@@ -479,7 +502,7 @@ class _Placebos:
 
     def _estimate(self, kind, pool, deals, values, observed):
         return Placebo(kind=kind, values=values, observed=observed, uses=deals.uses, own_is_counted=deals.own_is_counted,
-                       random_state=0, notes=(note('topics are matched', n=pool.n_topics, features='number of letters'),)).estimate()
+                       random_state=0, notes=(TOPICS_ARE_MATCHED(n=pool.n_topics, features='number of letters'),)).estimate()
 
     def _in_place_of_sides(self, contrast, options):
         "d of topics in place of the sides. All words are scored together, so that templates that a word does not fit count alike."
@@ -534,7 +557,7 @@ class _Placebos:
         low, high = min([*values, exchanged]), max([*values, exchanged])
         interval = Interval.between(low, high, method='range', over='templates', confidence_level=None,
                                     units=Units(counts=(len(every),), name='templates'))
-        about = note('templates exchanged', first=contrast[0].replace('_', ' '), second=contrast[1].replace('_', ' '), n=len(values))
+        about = TEMPLATES_EXCHANGED(first=contrast[0].replace('_', ' '), second=contrast[1].replace('_', ' '), n=len(values))
         return Estimate(name='templates exchanged', value=exchanged, interval=interval, notes=(about,))
 
     def _scores_with(self, attributes, options):
@@ -619,6 +642,9 @@ def _are_paired(resolved, paired, mode):
     declared = [set(pair) for pair in resolved.study.pairs]
     return set(resolved.sides) in declared
 
+# %% ../../nbs/04_embedding_api.ipynb #1411e6ef
+SIZE_OF_D = NoteKind('size of d', "a {size} d by Cohen's thresholds, in deviations of {units}")
+
 # %% ../../nbs/04_embedding_api.ipynb #31b03c8c
 def _compared(sides, contrast, unit):
     "What a contrast compares, as sentences name it: 'physical appearance' for the group physical_appearance."
@@ -643,7 +669,7 @@ def _result(embedded, contrast, scores, tested, moved, meta, options, confidence
     targets = {side: embedded.study.targets[side] for side in embedded.sides}
     attributes = {group: embedded.study.attributes[group] for group in contrast}
     name = '/'.join(contrast)
-    size = note('size of d', size=size_in_words(tested.value), units=f'{unit}s')
+    size = SIZE_OF_D(size=size_in_words(tested.value), units=f'{unit}s')
     meta_of_contrast = {
         **meta,
         'name': name,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import biasbook
-from .disco import top_fills
+from .disco import ONE_TEMPLATE_FOR_AN_INTERVAL, TEMPLATES_ALIKE, top_fills
 from ..core.checks import (
     WrongKind, check_choice, check_flag, check_fraction, check_labels, check_not_given, check_seed, check_texts,
     check_whole, listed, plural, shown)
@@ -31,10 +31,17 @@ from ..models.scorer import make_batches, unique
 from ..models.served import ServedScorer
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, Interval, Units, note, with_units_named
+from ..stats.estimate import Estimate, Interval, NoteKind, Units, with_units_named
 from ..stats.intervals import jackknife_variance, mean_change, mean_interval, t_interval
 from ..stats.placebos import Placebo, no_placebo
 from ..stimuli.honest_items import COMPLETIONS, HONEST_SCHEMA, Lexicon, is_in_lexicon, load_honest, load_lexicon
+
+# %% ../../nbs/02f_honest.ipynb #49fc1960
+FILLS_OF_ONE_TOKEN = NoteKind('fills of one token', 'only words of one token are filled in')
+WORDS_COMPLETED = NoteKind('words completed', 'words of several tokens are completed with their most probable tokens')
+TEMPLATES_OF_ANOTHER_LANGUAGE = NoteKind(
+    'templates of another language',
+    'a word of the templates has {pieces:.1f} tokens on average: the model may be of another language')
 
 # %% ../../nbs/02f_honest.ipynb #9233cf39
 def honest(model, # a masked or causal language model, from load_model
@@ -283,7 +290,7 @@ def _share(name, values, level, over):
     interval = Interval.between(max(low, 0.), min(high, 100.), method='t', over=over, df=len(values) - 1, units=units, confidence_level=level)
     notes: tuple = ()
     if interval is None:
-        notes = (note('one template for an interval'),) if len(values) == 1 else (note('templates alike'),)
+        notes = (ONE_TEMPLATE_FOR_AN_INTERVAL(),) if len(values) == 1 else (TEMPLATES_ALIKE(),)
     return Estimate(name=name, value=mean, unit='%', interval=interval, notes=notes)
 
 
@@ -293,10 +300,10 @@ def _pooled(details, level):
     hits, n = details.groupby('frame', sort=False)[['in_lexicon', 'n']].sum().to_numpy(float).T
     value = 100 * float(hits.sum() / n.sum())
     if len(n) == 1:
-        return Estimate(name='HONEST', value=value, unit='%', notes=(note('one template for an interval'),))
+        return Estimate(name='HONEST', value=value, unit='%', notes=(ONE_TEMPLATE_FOR_AN_INTERVAL(),))
     without_each = 100 * (hits.sum() - hits) / (n.sum() - n)
     if np.ptp(without_each) <= 1e-9 * value:
-        return Estimate(name='HONEST', value=value, unit='%', notes=(note('templates alike'),))
+        return Estimate(name='HONEST', value=value, unit='%', notes=(TEMPLATES_ALIKE(),))
     low, high = t_interval(value, math.sqrt(jackknife_variance(without_each)), len(n) - 1, level)
     interval = Interval.between(max(low, 0.), min(high, 100.), method='jackknife', over='frames', df=len(n) - 1,
                                 units=Units(counts=(len(n),), name='frames'), confidence_level=level)
@@ -307,11 +314,11 @@ def _difference(first, second, level):
     "The mean difference of two groups over matched frames, with interval and sign flips."
     d = first - second
     if len(d) < 2:
-        return Estimate(name='difference', value=float(d.mean()), unit='%', notes=(note('one template for an interval'),))
+        return Estimate(name='difference', value=float(d.mean()), unit='%', notes=(ONE_TEMPLATE_FOR_AN_INTERVAL(),))
     change = replace(mean_change(np.zeros(len(d)), d, level), name='difference', unit='%')
     change = with_units_named(change, {'words': 'frames', 'differences': 'frames'})
     if np.ptp(d) == 0:
-        change = replace(change, interval=None, notes=(note('templates alike'),))
+        change = replace(change, interval=None, notes=(TEMPLATES_ALIKE(),))
     return change
 
 
@@ -325,6 +332,10 @@ def _two_groups(items, groups):
         if group not in there:
             raise ValueError(f'no template is of the group {shown(group)}; the groups are {listed(map(shown, there))}')
     return groups
+
+# %% ../../nbs/02f_honest.ipynb #cd55f9cb
+NO_COMPLETION_IN_THE_LEXICON = NoteKind('no completion in the lexicon', 'no completion is in the lexicon')
+TOO_FEW_OTHER_COMPLETIONS = NoteKind('too few other completions', '{n} other completions occur, and {needed} are needed')
 
 # %% ../../nbs/02f_honest.ipynb #38fa8085
 N_LEXICONS = 1000 # random lexicons
@@ -379,15 +390,29 @@ def _lexicon_placebo(items, completions, hits, groups, frames, value):
     others = np.log(found.times[~found.in_lexicon])
     needed = _LEAST_PER_WORD * len(own)
     if not len(own):
-        return no_placebo('placebo lexicon', note('no completion in the lexicon'))
+        return no_placebo('placebo lexicon', NO_COMPLETION_IN_THE_LEXICON())
     if len(others) < needed:
-        return no_placebo('placebo lexicon', note('too few other completions', n=len(others), needed=needed))
+        return no_placebo('placebo lexicon', TOO_FEW_OTHER_COMPLETIONS(n=len(others), needed=needed))
     rng = np.random.default_rng(0)
     uses = np.zeros((N_LEXICONS, len(others)), bool)
     for draw in uses:
         draw[_draw_as_frequent(own, others, rng)] = True
     values = uses @ found.effect[~found.in_lexicon]
     return Placebo(kind='placebo lexicon', values=values, observed=value, uses=uses, value_unit='%', random_state=0).estimate()
+
+# %% ../../nbs/02f_honest.ipynb #3910220c
+GIVEN_IDENTITIES = NoteKind('given identities', 'conditional on these identities')
+LEXICON_IN_A_SENTENCE_ABOUT_NOBODY = NoteKind(
+    'lexicon in a sentence about nobody',
+    'in one neutral sentence, {percent:.1f} % of the completions are in the lexicon')
+LEXICON_IN_SENTENCES_ABOUT_NOBODY = NoteKind(
+    'lexicon in sentences about nobody',
+    'in {n} neutral sentences, {percent:.1f} % of the completions are in the lexicon')
+NO_LEXICON_BASELINE = NoteKind('no lexicon baseline', 'without a baseline of neutral sentences, the share is not a share of hurtful completions')
+EXPRESSIONS_CANNOT_MATCH = NoteKind(
+    'expressions cannot match',
+    '{n} of {total} entries of the lexicon have several words, which a completion of one word cannot match')
+FRAMES_WITHOUT_A_MATCH = NoteKind('frames without a match', 'left out because the other group lacks them: {n} of {total} frames')
 
 # %% ../../nbs/02f_honest.ipynb #72af99c7
 class _Scored(NamedTuple):
@@ -432,33 +457,33 @@ def _result(scored, groups, of_nobody, subject, level):
         also.append(_share('baseline', np.array(of_nobody), level, 'neutral sentences'))
         percent = float(np.mean(of_nobody))
         if len(of_nobody) == 1:
-            notes.append(note('lexicon in a sentence about nobody', percent=percent))
+            notes.append(LEXICON_IN_A_SENTENCE_ABOUT_NOBODY(percent=percent))
         else:
-            notes.append(note('lexicon in sentences about nobody', percent=percent, n=len(of_nobody)))
+            notes.append(LEXICON_IN_SENTENCES_ABOUT_NOBODY(percent=percent, n=len(of_nobody)))
     else:
-        notes.append(note('no lexicon baseline'))
+        notes.append(NO_LEXICON_BASELINE())
     has_expressions = any(' ' in text.strip() for some in scored.completions for text in some)
     if scored.match == 'first' and lexicon.n_expressions and not has_expressions:
-        notes.append(note('expressions cannot match', n=lexicon.n_expressions, total=len(lexicon.entries)))
+        notes.append(EXPRESSIONS_CANNOT_MATCH(n=lexicon.n_expressions, total=len(lexicon.entries)))
     identities = {f'{group} identities': list(dict.fromkeys(details.loc[details['group'] == group, 'identity'])) for group in by_frame.columns}
     shared: dict = {'subject': subject, 'confidence_level': level, 'also': tuple(also), 'details': details, 'words': Words(used=identities),
                     'meta': {'value_unit': '%', 'digits': 1, 'lexicon': repr(lexicon), 'match': scored.match,
                              'versions': {'biasbook': biasbook.__version__}}}
     if compared is None:
         return Result(metric='HONEST', query='all templates', value=pooled.value, interval=pooled.interval,
-                      units=Units(counts=(len(by_frame),), name='frames'), notes=(*pooled.notes, note('given identities'), *notes), **shared)
+                      units=Units(counts=(len(by_frame),), name='frames'), notes=(*pooled.notes, GIVEN_IDENTITIES(), *notes), **shared)
     first, second = compared
     matched = by_frame[[first, second]].dropna()
     if not len(matched):
         raise ValueError(f'{shown(first)} and {shown(second)} have no frame in common, so they cannot be compared')
     if len(matched) < len(by_frame):
-        notes.append(note('frames without a match', n=len(by_frame) - len(matched), total=len(by_frame)))
+        notes.append(FRAMES_WITHOUT_A_MATCH(n=len(by_frame) - len(matched), total=len(by_frame)))
     main = _difference(matched[first].to_numpy(), matched[second].to_numpy(), level)
     return Result(metric='HONEST difference', query=f'{first}/{second}', value=main.value, interval=main.interval, test=main.test,
                   units=Units(counts=(len(matched),), name='frames', asked=len(by_frame)),
                   comparison=Comparison(kind='difference', groups=(f'{first} sentences', f'{second} sentences'),
                                         ideas=('words of the lexicon', 'other words'), of='sentences'),
-                  notes=(*main.notes, note('given identities'), *notes), **shared)
+                  notes=(*main.notes, GIVEN_IDENTITIES(), *notes), **shared)
 
 
 def _placebos(scored, groups, result):
@@ -627,11 +652,11 @@ class _Honest(Benchmark):
         result = _result(scored, self.groups, of_nobody, model.name, self.confidence_level)
         notes = list(result.notes)
         if model.kind == 'masked':
-            notes.append(note('fills of one token'))
+            notes.append(FILLS_OF_ONE_TOKEN())
         elif self.completions == 'top':
-            notes.append(note('words completed'))
+            notes.append(WORDS_COMPLETED())
         if pieces > _MOST_PIECES:
-            notes.append(note('templates of another language', pieces=pieces))
+            notes.append(TEMPLATES_OF_ANOTHER_LANGUAGE(pieces=pieces))
         meta = {**result.meta, 'k': self.k, 'completions': self.completions, 'checkpoint': model.meta}
         return [replace(result, notes=tuple(notes), random_state=self.random_state if self.completions == 'sampled' else None, meta=meta)]
 

@@ -26,10 +26,10 @@ from ..models.tokens import Unreadable
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.contrasts import contrast_estimates
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
+from ..stats.estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
 from ..stats.intervals import mean_interval
 from ..stats.permutation import permutation_pvalue, sign_flip_pvalue
-from ..stats.placebos import Placebo, no_placebo, pairs_of_words
+from ..stats.placebos import NO_PLACEBO_VERSIONS, PLACEBOS_CANNOT_BE_READ, Placebo, no_placebo, pairs_of_words
 from ..stimuli.implicit_items import LLM_IAT_SCHEMA, LLM_IAT_TESTS, iat_prompt, iat_wording, load_llm_iat, read_iat_answer
 from ..stimuli.retrieval_items import PLACEBO_WORDS
 from ..stimuli.words import Query, as_query
@@ -161,6 +161,15 @@ def _test_over_words(words, query):
         return None
     return permutation_pvalue(*shares)
 
+# %% ../../nbs/03h_implicit.ipynb #2b0bb5b0
+ANSWERS_READ = NoteKind(
+    'answers read',
+    '{n} of {of} answers assign words; the others are refusals ({refused}) or have no pair ({without}). Of {words} words, '
+    '{missing} have no group and {contradictory} have both; {unread} lines cannot be read')
+ONE_SIDED_ANSWERS = NoteKind('one-sided answers', 'answers that give all words to one group and so have no score: {n}')
+ITERATIONS_ALIKE = NoteKind('iterations alike', 'no interval: all iterations have the same score')
+TOO_FEW_ITERATIONS = NoteKind('fewer than two iterations with a score', 'no interval: iterations with a score: {n}')
+
 # %% ../../nbs/03h_implicit.ipynb #5bd88e27
 def llm_iat_scores(answers, # a DataFrame with the column answer, and if known iteration, first, a, b and refused; or a list of texts
                    query, # a Query, the name of a test such as "career", or "weat1" … "weat10"
@@ -204,13 +213,13 @@ def llm_iat_scores(answers, # a DataFrame with the column answer, and if known i
     n_asked = len(read) * len(words)
     also.append(Estimate(name='words assigned', value=100 * float(words['answers'].sum()) / n_asked, unit='%'))
     without = read['sides'].map(len) == 0
-    notes = [note('answers read', n=int((~without).sum()), of=len(read), refused=int(read['refused'].sum()),
-                  without=int((without & ~read['refused']).sum()), missing=int(read['missing'].sum()), words=n_asked,
-                  contradictory=int(read['contradictory'].sum()), unread=int(read['unread'].sum()))]
+    notes = [ANSWERS_READ(n=int((~without).sum()), of=len(read), refused=int(read['refused'].sum()),
+                          without=int((without & ~read['refused']).sum()), missing=int(read['missing'].sum()), words=n_asked,
+                          contradictory=int(read['contradictory'].sum()), unread=int(read['unread'].sum()))]
     if read['one_sided'].any():
-        notes.append(note('one-sided answers', n=int(read['one_sided'].sum())))
+        notes.append(ONE_SIDED_ANSWERS(n=int(read['one_sided'].sum())))
     if main.interval is None:
-        notes.append(note('iterations alike') if len(scores) > 1 else note('fewer than two iterations with a score', n=len(scores)))
+        notes.append(ITERATIONS_ALIKE() if len(scores) > 1 else TOO_FEW_ITERATIONS(n=len(scores)))
     answered = words[words['answers'] > 0]
     by_set = {name: answered.loc[answered['set'] == name, 'word'].tolist() for name in query.names[:2]}
     missing = {name: words.loc[(words['answers'] == 0) & (words['set'] == name), 'word'].tolist() for name in query.names[:2]}
@@ -306,6 +315,9 @@ def llm_iat(chat, # a chat model from load_chat
             'answers': answers.to_dict('records')}
     return replace(result, random_state=random_state, meta=meta)
 
+# %% ../../nbs/03h_implicit.ipynb #6bb42a24
+LOG_ODDS_IN_NATS = NoteKind('log-odds in nats', 'in nats, log-odds averaged over both orders of the group words')
+
 # %% ../../nbs/03h_implicit.ipynb #d2ad14c2
 LOGPROB_WORDING = ('Here is a list of words. For each word pick a word - {first} or {second} - and write it after the word. '
                    'The words are {words}.')
@@ -340,13 +352,13 @@ def _group_pairs(query):
 def _placebo_of_logprobs(model, query, nouns, wording, completion, value):
     "How often do two nouns in place of the group words give as large a value? There is no p-value for one noun, or if the model cannot read a text."
     if len(nouns) < 2:
-        return no_placebo('placebo words', note('no placebo versions'))
+        return no_placebo('placebo words', NO_PLACEBO_VERSIONS())
     numbers = pairs_of_words(len(nouns))
     pairs = [(nouns[first], nouns[second]) for first, second in zip(numbers.first, numbers.second)]
     try:
         log_odds = iat_log_odds(model, query.X + query.Y, pairs, wording, completion).mean(2)
     except Unreadable as error:
-        return no_placebo('placebo words', note('placebos cannot be read', error=str(error)))
+        return no_placebo('placebo words', PLACEBOS_CANNOT_BE_READ(error=str(error)))
     n = len(query.X)
     values = log_odds[:n].mean(0) - log_odds[n:].mean(0)
     return Placebo(kind='placebo words', values=values, observed=value, uses=numbers.uses, value_unit='nats').estimate()
@@ -390,7 +402,7 @@ class _LogprobIat(Benchmark):
                        units=Units(counts=(len(x), len(y)), name='words'),
                        comparison=Comparison(kind='difference', groups=query.names[:2], ideas=query.names[2:]),
                        words=Words(used=dict(zip(query.names, (query.X, query.Y, query.A, query.B)))), confidence_level=self.confidence_level,
-                       also=tuple(also), notes=(note('log-odds in nats'),), details=_log_odds_table(query, of_words, log_odds), meta=meta)]
+                       also=tuple(also), notes=(LOG_ODDS_IN_NATS(),), details=_log_odds_table(query, of_words, log_odds), meta=meta)]
 
     def placebos(self, model, asked, results):
         query = asked.answered.query

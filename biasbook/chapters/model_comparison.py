@@ -21,17 +21,23 @@ from ..core.store import Store, store_key
 from ..models.checkpoints import (
     Checkpoint, choose_device, find_model, is_adapter_or_gguf, load_config, model_kind, quiet_transformers)
 from ..stimuli.pairs import load_term_pairs, pair_sentences
-from ..models.pair_scores import SCORINGS, detectable_share, name_units, pairs_result, percentage_points
-from ..stats.preferences import margin_signs, paired_preferences, paired_t
+from ..models.pair_scores import NOTHING_BUT_TIES, SCORINGS, detectable_share, name_units, pairs_result, percentage_points
+from ..stats.preferences import TIES_ARE_LEFT_OUT, margin_signs, paired_preferences, paired_t
 from ..stats.multiplicity import holm
 from ..results.result import Result, results_table
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, Note, note
+from ..stats.estimate import Estimate, NoteKind
 from ..measuring.metrics import PairedChange
 from ..models.load import load_model
 from ..models.scorer import Scorer, free_gpu_memory
 from ..models.served import is_served_name, read_served_name
-from .sas_pairs import NEUTRAL, PAIR_UNITS, crossed_labels, sas_pairs
+from .sas_pairs import NEUTRAL, PAIR_UNITS, TWO_WAY_CLUSTERS, crossed_labels, sas_pairs
+
+# %% ../../nbs/03c_model_comparison.ipynb #b324c90f
+AGREEMENTS_ARE_LEFT_OUT = NoteKind('agreements are left out', 'pairs in which the models agree, which are left out: {n}')
+NO_DISAGREEMENTS = NoteKind('no disagreements', 'no share: the models agree in all {pairs} ({n})')
+DIFFERENT_SCALES = NoteKind('different scales', 'the scores “{first}” and “{second}” are on different scales, so that margins are not compared')
+DIFFERENT_TOKENIZERS = NoteKind('different tokenizers', 'the tokenizers differ, so scores are sums over different tokens')
 
 # %% ../../nbs/03c_model_comparison.ipynb #866877b6
 def _margin_column(one, two):
@@ -57,18 +63,21 @@ def _scales(one, two):
     "The scales of two results, from their scorings and tokenizers."
     first, second = one.meta, two.meta
     if first['scoring'] != second['scoring']:
-        return _Scales(False, (note('different scales', first=first['scoring'], second=second['scoring']),))
+        return _Scales(False, (DIFFERENT_SCALES(first=first['scoring'], second=second['scoring']),))
     if first['kind'] == 'masked' and first['checkpoint']['tokenizer'] != second['checkpoint']['tokenizer']:
-        return _Scales(True, (note('different tokenizers'),))
+        return _Scales(True, (DIFFERENT_TOKENIZERS(),))
     return _Scales(True, ())
 
 # %% ../../nbs/03c_model_comparison.ipynb #52c912c0
-_CODES = {'ties are left out': 'agreements are left out', 'nothing but ties': 'no disagreements'} # a tie is an agreement here
+_OF_AGREEMENTS = {TIES_ARE_LEFT_OUT.code: AGREEMENTS_ARE_LEFT_OUT, NOTHING_BUT_TIES.code: NO_DISAGREEMENTS} # a tie is an agreement here
 
 def _of_disagreements(estimate):
     "A share of the disagreements, whose notes speak of agreements in place of ties."
     named = name_units(estimate, PAIR_UNITS)
-    notes = [Note(_CODES.get(a_note.code, a_note.code), a_note.data) for a_note in named.notes]
+    notes = []
+    for a_note in named.notes:
+        kind = _OF_AGREEMENTS.get(a_note.code)
+        notes.append(a_note if kind is None else kind(**a_note.data))
     return replace(named, notes=tuple(notes))
 
 def _comparison(one, two, *, quantity, metric, main, subject, **fields):
@@ -91,7 +100,7 @@ def _compared(one, two, subject):
     found = paired_preferences(d['first'], d['second'], **options)
     raw = paired_preferences(one.details['margin'], two.details['margin'], **options)
     scales = _scales(one, two)
-    on_clusters = tuple(a_note for a_note in one.notes if a_note.code == 'two-way clusters')
+    on_clusters = tuple(a_note for a_note in one.notes if a_note.code == TWO_WAY_CLUSTERS.code)
     results = []
     if scales.comparable:
         difference = name_units(found.mean_difference, PAIR_UNITS)

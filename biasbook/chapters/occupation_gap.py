@@ -19,7 +19,7 @@ from ..measuring.measure import Fault, Measure, Metric, OwnTests, UnitDescriptio
 from ..measuring.study import WOMEN_AND_MEN, GapTest, least_of_gap
 from ..stats.power import Planned
 from ..results.result import Result
-from ..stats.estimate import Units, note
+from ..stats.estimate import NoteKind, Units
 from ..stimuli.templates import BARE_TEMPLATES
 from ..stimuli.words import weat_query
 from ..vectors.case import fold_property
@@ -186,6 +186,9 @@ def occupation_gap(subject, # word vectors or their name, a masked language mode
         meta['source'] = f'{table["source"]}, doi:{table["doi"]}'
     return replace(r, metric='occupation gap r', meta=meta)
 
+# %% ../../nbs/00c_occupation_gap.ipynb #5ba5230e
+WORDS_IN_COMMON = NoteKind('words in common', 'over the {n} of {asked} occupations that every subject of the comparison has')
+
 # %% ../../nbs/00c_occupation_gap.ipynb #758e333c
 def occupation_gaps(subjects, # a list of subjects as for occupation_gap: word vectors, language models, embedders
                     occupations=None, # occupation -> share of women, in any unit; by default the percentages of occupation_shares
@@ -221,7 +224,7 @@ def occupation_gaps(subjects, # a list of subjects as for occupation_gap: word v
         each = ', '.join(f'{found.subject} {len(found.words)}' for found in every)
         raise ValueError(f'the subjects have {len(common)} occupations in common ({each}), 8 are needed; '
                          'leave out the subject with the fewest')
-    in_common = note('words in common', n=len(common), asked=len(shares))
+    in_common = WORDS_IN_COMMON(n=len(common), asked=len(shares))
     in_all = Units(counts=(len(common),), name='words', asked=len(shares))
     results = []
     for found in every:

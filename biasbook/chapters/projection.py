@@ -19,7 +19,7 @@ from ..core.checks import TooFewWords, as_words, check_choice, check_fraction, c
 from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, also_missing, source_of
 from ..results.result import Result, Words, library_versions
-from ..stats.estimate import Estimate, Interval, Units, note
+from ..stats.estimate import Estimate, Interval, NoteKind, Units
 from ..stats.intervals import critical_value, satterthwaite
 from ..vectors.case import fold_lists
 from ..vectors.directions import (DIRECTIONS, as_direction, bias_direction, gender_pairs,
@@ -112,6 +112,9 @@ def _means_along(words, rows, G, c, block=1024):
     variance = np.maximum(sum_of_cos_squares / n - (sum_of_cos / n) ** 2, 0)
     return _Means(sum_of_terms / n, np.sqrt(variance), sum_of_first_squares / n, np.concatenate(projections))
 
+# %% ../../nbs/01_projection.ipynb #83080513
+WORDS_LEAN_TOWARD = NoteKind('words lean toward', '{n} of {of} words lean toward {name}')
+
 # %% ../../nbs/01_projection.ipynb #5e5f79cb
 class _AlongDirections(NamedTuple):
     "One number for each direction."
@@ -148,7 +151,7 @@ def _leaning(projections, names):
     n = len(projections)
     n_up = int((projections > 0).sum())
     name, leaning = (names[0], n_up) if 2 * n_up >= n else (names[1], n - n_up)
-    return note('words lean toward', n=leaning, of=n, name=name)
+    return WORDS_LEAN_TOWARD(n=leaning, of=n, name=name)
 
 # %% ../../nbs/01_projection.ipynb #087010eb
 @renamed_keyword('n_placebos', 'n_draws')
@@ -226,6 +229,10 @@ def select_words(vectors, # WordVectors
         raise TooFewWords('words', found.words, 2, found.missing, vectors.name)
     return found
 
+# %% ../../nbs/01_projection.ipynb #7477f81d
+TOO_FEW_WORDS_FOR_AN_INTERVAL = NoteKind('too few words for an interval', 'no interval: {n} words, and {needed} are needed')
+INTERVAL_OVER_WORDS_ALONE = NoteKind('interval over words alone', 'the interval is over words alone: one over pairs needs {needed} pairs or more')
+
 # %% ../../nbs/01_projection.ipynb #70a1c9b4
 class _Options(NamedTuple):
     "Options of a direct bias."
@@ -250,9 +257,9 @@ class _Widest(NamedTuple):
 def _widest_interval(of_words, of_both, n):
     "The interval in which pairs vary too, if there is one; else that over words."
     if of_words.interval is None:
-        return _Widest(None, (note('too few words for an interval', n=n, needed=4),))
+        return _Widest(None, (TOO_FEW_WORDS_FOR_AN_INTERVAL(n=n, needed=4),))
     if of_both.interval is None:
-        return _Widest(of_words.interval, (note('interval over words alone', needed=4),))
+        return _Widest(of_words.interval, (INTERVAL_OVER_WORDS_ALONE(needed=4),))
     return _Widest(of_both.interval, ())
 
 # %% ../../nbs/01_projection.ipynb #ff731cef
@@ -326,6 +333,12 @@ def indirect_bias_score(W, # vectors, one row a pair
     with np.errstate(divide='ignore', invalid='ignore'):
         return np.where(similarity == 0, math.nan, (similarity - similarity_left) / similarity)
 
+# %% ../../nbs/01_projection.ipynb #c89a7267
+SHARE_OF_THE_SIMILARITY = NoteKind('share of the similarity', '{percent} % of their similarity is gone without the direction')
+SIMILARITY_NOT_SMALLER = NoteKind('similarity not smaller', 'none of their similarity is gone without the direction')
+SIMILARITY_IS_0 = NoteKind('similarity is 0', 'undefined: the similarity of the words is 0, and β is a share of it')
+SIMILARITY_NEAR_0 = NoteKind('similarity near 0', 'the similarity, {similarity:z.3f}, is near 0, so that a share of it is unstable')
+
 # %% ../../nbs/01_projection.ipynb #eff49da8
 UNSTABLE = .05 # of a similarity below this, a share is unstable
 
@@ -362,12 +375,12 @@ def _indirect(vectors, pairs, direction, n_draws, random_state, confidence_level
 def _beta_note(similarity, beta):
     "A Note that says what β means, or why it means little."
     if similarity == 0:
-        return note('similarity is 0')
+        return SIMILARITY_IS_0()
     if abs(similarity) < UNSTABLE:
-        return note('similarity near 0', similarity=float(similarity))
+        return SIMILARITY_NEAR_0(similarity=float(similarity))
     if beta <= 0:
-        return note('similarity not smaller')
-    return note('share of the similarity', percent=round(100 * float(beta)))
+        return SIMILARITY_NOT_SMALLER()
+    return SHARE_OF_THE_SIMILARITY(percent=round(100 * float(beta)))
 
 # %% ../../nbs/01_projection.ipynb #831c74a4
 @renamed_keyword('n_placebos', 'n_draws')

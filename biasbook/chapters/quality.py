@@ -22,7 +22,7 @@ from ..core.inputs import file_text
 from ..core.registry import data_path, fetch
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
+from ..stats.estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
 from ..stats.intervals import (answer_variance, check_answers, check_rank_sides, critical_value,
                                       jackknife_over_words, rank_correlations_without, t_interval, wilson_interval, words_of_pairs)
 from ..stimuli.questions import QUESTION_TITLES, analogy_questions
@@ -162,6 +162,10 @@ def similarity_pairs(dataset, # "rg65", "ws353" (or -sim, -rel), "men", "simlex9
     """
     return _pair_set(dataset).rows
 
+# %% ../../nbs/01b_quality.ipynb #c1a843d2
+SAME_ORDER_WITHOUT_A_WORD = NoteKind('same order without one of the words', 'no interval: without one of the words the order is the same')
+SAME_ORDER_WITHOUT_A_PAIR = NoteKind('same order without one of the pairs', 'no interval: without one of the pairs the order is the same')
+
 # %% ../../nbs/01b_quality.ipynb #fc5fb636
 def rank_correlation(x, # one number a pair, such as its cosine
                      y, # one number a pair, such as its rating
@@ -197,8 +201,8 @@ def rank_correlation(x, # one number a pair, such as its cosine
 def _why_no_interval(shared, z_without_pairs):
     "The Note on a rank correlation without an interval."
     if not np.isfinite(z_without_pairs).all():
-        return note('same order without one of the pairs')
-    return shared.note_on_frequent_word() or note('same order without one of the words')
+        return SAME_ORDER_WITHOUT_A_PAIR()
+    return shared.note_on_frequent_word() or SAME_ORDER_WITHOUT_A_WORD()
 
 # %% ../../nbs/01b_quality.ipynb #d5ac7199
 def _as_if_independent(rho, n, confidence_level):
@@ -210,6 +214,11 @@ def _as_if_independent(rho, n, confidence_level):
         interval = Interval.between(math.tanh(low), math.tanh(high), method='Bonett & Wright', over='pairs',
                                     units=Units(counts=(n,), name='pairs'), confidence_level=confidence_level)
     return Estimate(name='pairs as if independent', value=rho, interval=interval)
+
+# %% ../../nbs/01b_quality.ipynb #7bbcc17a
+PAIRS_LEFT_OUT = NoteKind('pairs left out', '{n} pairs left out, since {n_words} words are missing')
+WORDS_IN_ANOTHER_CASE = NoteKind('words in another case', 'missing words that are there in another case, found with case="ignore": {words}')
+PAIRS_RATED_TWICE = NoteKind('pairs rated twice', 'rated twice, and both kept: {pairs}')
 
 # %% ../../nbs/01b_quality.ipynb #3f4bfeaa
 def _word_rows(vectors, words, case):
@@ -233,11 +242,11 @@ def _similarity_notes(rows, lost, in_other_case, n_covered):
     twice = [' and '.join(sorted(pair)) for pair, n in counts.items() if n > 1]
     notes = []
     if lost:
-        notes.append(note('pairs left out', n=len(rows) - n_covered, n_words=len(lost)))
+        notes.append(PAIRS_LEFT_OUT(n=len(rows) - n_covered, n_words=len(lost)))
     if in_other_case:
-        notes.append(note('words in another case', words=listed(in_other_case)))
+        notes.append(WORDS_IN_ANOTHER_CASE(words=listed(in_other_case)))
     if twice:
-        notes.append(note('pairs rated twice', pairs=listed(twice)))
+        notes.append(PAIRS_RATED_TWICE(pairs=listed(twice)))
     return tuple(notes)
 
 # %% ../../nbs/01b_quality.ipynb #4e7fd871
@@ -544,6 +553,10 @@ def pair_interval(correct, # for each question, was it answered correctly?
         effective_n = n_pairs
     return wilson_interval(float(share), float(effective_n), critical_value(confidence_level, n_pairs - n_sections))
 
+# %% ../../nbs/01b_quality.ipynb #348b9c58
+QUESTIONS_LEFT_OUT = NoteKind('questions left out', '{n} questions left out, since {n_words} words are missing')
+ANSWER_IS_C = NoteKind('answer is c', 'with the inputs allowed, the answer is c in {n} of {of}')
+
 # %% ../../nbs/01b_quality.ipynb #b00be245
 def _section_row(name, rows, column, confidence_level):
     "A row of the details; NaN for its numbers if no question is covered."
@@ -569,9 +582,9 @@ def _coverage(vectors, table, case):
     row_of = _word_rows(vectors, words, case)
     lost = [w for w in words if w not in row_of]
     n = int(table['covered'].sum())
-    notes = [note('answer is c', n=int((table['free_is'] == 'c').sum()), of=n)]
+    notes = [ANSWER_IS_C(n=int((table['free_is'] == 'c').sum()), of=n)]
     if lost:
-        notes.insert(0, note('questions left out', n=len(table) - n, n_words=len(lost)))
+        notes.insert(0, QUESTIONS_LEFT_OUT(n=len(table) - n, n_words=len(lost)))
     return {'units': Units(counts=(n,), name='questions', asked=len(table)), 'notes': tuple(notes),
             'words': Words(used={'words': list(row_of)}, missing={'words': lost})}
 

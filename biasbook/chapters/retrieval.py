@@ -21,11 +21,11 @@ from ..stats.power import Planned
 from ..measuring.measure import Measure, Metric, UnitDescription, with_name
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, Interval, Units, note
+from ..stats.estimate import Estimate, Interval, NoteKind, Units
 from ..stats.intervals import critical_value, mean_interval, wilson_interval
 from ..stats.multiplicity import holm
 from ..stats.permutation import sign_flip_pvalue
-from ..stats.placebos import Placebo, no_placebo, pairs_of_words
+from ..stats.placebos import NO_PLACEBO_VERSIONS, Placebo, no_placebo, pairs_of_words
 from ..stimuli.retrieval_items import (
     PLACEBO_WORDS, RETRIEVAL_SCHEMA, RETRIEVAL_TEXTS, load_grepbiasir, load_retrieval_items, placebo_versions)
 from ..vectors.wordvectors import unit_rows
@@ -144,17 +144,20 @@ def _toward_stereotype(stereotypes, differences, groups):
     sign = {groups[0]: 1, groups[1]: -1}
     return np.array([sign[stereotype] * difference for stereotype, difference in zip(stereotypes, differences) if stereotype in sign])
 
+# %% ../../nbs/04d_retrieval.ipynb #38fe981d
+PLACEBO_WORDS_MOVE_A_COSINE = NoteKind('placebo words move a cosine', 'they move a cosine by {moved:.3f} on average')
+
 # %% ../../nbs/04d_retrieval.ipynb #37f67d2e
 def _placebo_estimates(table, words, order, value):
     "How often pairs of placebo words give as large a value, and how far they move a cosine."
     if len(words) < 2:
-        return [no_placebo('placebo words', note('no placebo versions'))]
+        return [no_placebo('placebo words', NO_PLACEBO_VERSIONS())]
     by_query = _by_query(table, [f'placebo: {word}' for word in words], order).to_numpy()
     pairs = pairs_of_words(len(words))
     differences = by_query[:, pairs.first] - by_query[:, pairs.second]
     moved = float(np.abs(differences).mean(0).mean())
     placebo = Placebo(kind='placebo words', values=differences.mean(0), observed=max(abs(value) - _SAME, 0.), uses=pairs.uses,
-                      value_unit='cosine', notes=(note('placebo words move a cosine', moved=moved),))
+                      value_unit='cosine', notes=(PLACEBO_WORDS_MOVE_A_COSINE(moved=moved),))
     return [placebo.estimate(), Estimate(name='absolute difference of placebo words', value=moved, unit='cosine')]
 
 # %% ../../nbs/04d_retrieval.ipynb #567b4b25
@@ -262,6 +265,10 @@ def retrieval(embedder, # an Embedder, or a name that load_embedder takes
     [result] = run_benchmark(benchmark, embedder, items, placebo=placebo)
     return result
 
+# %% ../../nbs/04d_retrieval.ipynb #baf1df81
+A_COSINE_MOVES = NoteKind('a cosine moves', 'the cosine of a query and its document moves by {moved:.3f} on average')
+NO_NEUTRAL_VERSION = NoteKind('no neutral version', 'the items have no version {neutral}')
+
 # %% ../../nbs/04d_retrieval.ipynb #8e3cad6d
 def _retrieval_result(subject, items, cosines, groups, neutral, is_relevant, level, meta):
     "The Result of the cosines of queries and documents."
@@ -275,7 +282,7 @@ def _retrieval_result(subject, items, cosines, groups, neutral, is_relevant, lev
     differences = (pairs[groups[0]] - pairs[groups[1]]).to_numpy()
     main = _mean_estimate('mean difference', differences, level)
     moved = float(np.abs(differences).mean())
-    notes = [note('a cosine moves', moved=moved)]
+    notes = [A_COSINE_MOVES(moved=moved)]
     also = []
     versions = groups
     if neutral is not None and neutral in table:
@@ -284,7 +291,7 @@ def _retrieval_result(subject, items, cosines, groups, neutral, is_relevant, lev
             both = _by_query(table, (group, neutral), order)
             also.append(_mean_estimate(f'{group} minus {neutral}', (both[group] - both[neutral]).to_numpy(), level))
     elif neutral is not None:
-        notes.append(note('no neutral version', neutral=neutral))
+        notes.append(NO_NEUTRAL_VERSION(neutral=neutral))
     other_pairs = _by_query(_by_version(items, own, not is_relevant), groups, order)
     if len(other_pairs):
         name = 'documents that are not relevant' if is_relevant else 'documents that are relevant'

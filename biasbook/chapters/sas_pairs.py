@@ -19,14 +19,14 @@ from ..measuring.benchmark_run import Benchmark, run_benchmark
 from ..measuring.measure import Measure, Metric, UnitDescription, also_missing, source_of, with_asked
 from ..stimuli.pairs import bundled_pairs, like_identity, pair_sentences
 from ..models.pair_scores import (
-    PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, named_estimates, percent_estimate,
-    notes_without_ties, pair_scores, pairs_result, same_tokens_notes, scoring_of)
+    NOTHING_BUT_TIES, PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes,
+    named_estimates, notes_without_ties, pair_scores, pairs_result, percent_estimate, same_tokens_notes, scoring_of)
 from ..models.pair_placebos import (
-    SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, occupations_as_subjects, preference_placebo, preferred_shares,
-    subject_features, why_no_placebo, words_needed)
-from ..stats.estimate import Estimate, Note, Units, note
+    SUBJECTS_ARE_MATCHED, SUBJECTS_MATCHED_IN, TOO_FEW_OTHER_WORDS, Place, draw_choices, nearest_words, occupations_as_subjects,
+    preference_placebo, preferred_shares, subject_features, why_no_placebo, words_needed)
+from ..stats.estimate import Estimate, Note, NoteKind, Units
 from ..stats.placebos import no_placebo
-from ..stats.preferences import preference_ratio
+from ..stats.preferences import TIES_ARE_LEFT_OUT, preference_ratio
 from ..results.result import Result
 from ..results.sentences import Comparison
 from ..models.tokens import encode, unknown_words
@@ -161,6 +161,16 @@ def crossed_labels(d, # details of a result of `sas_pairs`
     "The second labels of the pairs, their attributes, for two-way clusters; None for clusters of identities."
     return _attributes(d) if clusters == 'two-way' else None
 
+# %% ../../nbs/03_sas_pairs.ipynb #7d558af1
+TWO_WAY_CLUSTERS = NoteKind(
+    'two-way clusters',
+    '{n} of {of} pairs have attributes that also occur with another identity, so intervals and tests have two-way clusters, of '
+    '{identities} and {attributes}')
+CORRECTED_PERCENTAGE = NoteKind('corrected percentage', 'after the baseline is subtracted, it is {percent:.1f} % (p = {pvalue:p})')
+NO_CORRECTED_RATIO = NoteKind('no corrected ratio', 'no ratio after the baseline is subtracted: all pairs are ties ({n})')
+TIES_AS_PUBLISHED = NoteKind('ties as published', 'ties count as antistereotypes, as published')
+SCORES_AS_PUBLISHED = NoteKind('scores as published', 'scores are n / (n − 1) times the sums of log-probabilities, as published')
+
 # %% ../../nbs/03_sas_pairs.ipynb #633c1e0f
 def _notes(d, meta, ratio, main, also):
     "The notes of a result."
@@ -173,11 +183,11 @@ def _notes(d, meta, ratio, main, also):
         notes.append(_two_way_note(d))
     notes += length_notes(by_name['length and margin'])
     if meta['compat'] and meta['kind'] == 'causal':
-        notes.append(note('scores as published'))
+        notes.append(SCORES_AS_PUBLISHED())
     if meta['compat']:
-        notes.append(note('ties as published'))
+        notes.append(TIES_AS_PUBLISHED())
     elif ratio.ties and not all_ties:
-        notes.append(note('ties are left out', n=ratio.ties))
+        notes.append(TIES_ARE_LEFT_OUT(n=ratio.ties))
     if not all_ties and meta['clusters'] == 'identities':
         notes += few_clusters_notes(ratio.clusters, PAIR_UNITS)
     return tuple(notes)
@@ -187,15 +197,15 @@ def _two_way_note(d):
     "That a result has two-way clusters, and how far its pairs cross identities with attributes."
     crossing = _crossing(d)
     n_identities = d['identity'].str.casefold().nunique()
-    return note('two-way clusters', n=crossing.n_shared, of=len(d), identities=plural(n_identities, 'identity', 'identities'),
-                attributes=plural(crossing.n_attributes, 'set of attributes', 'sets of attributes'))
+    return TWO_WAY_CLUSTERS(n=crossing.n_shared, of=len(d), identities=plural(n_identities, 'identity', 'identities'),
+                            attributes=plural(crossing.n_attributes, 'set of attributes', 'sets of attributes'))
 
 
 def _corrected_note(corrected, n_pairs):
     "What the ratio is after the baseline is subtracted."
     if math.isnan(corrected.value):
-        return note('no corrected ratio', n=n_pairs)
-    return note('corrected percentage', percent=corrected.value, pvalue=corrected.pvalue)
+        return NO_CORRECTED_RATIO(n=n_pairs)
+    return CORRECTED_PERCENTAGE(percent=corrected.value, pvalue=corrected.pvalue)
 
 # %% ../../nbs/03_sas_pairs.ipynb #00b258a5
 def _result(d, subject, query, among, meta, level):
@@ -234,7 +244,7 @@ def _candidates(model, identities, first, placebo_words):
         forms = [(word, word) for word in check_words(placebo_words, 'placebo_words')]
     needed = max(_WORDS_OF_IDENTITY, words_needed(len(identities)))
     if len(forms) < needed:
-        return note('too few other words', n=len(forms), needed=needed)
+        return TOO_FEW_OTHER_WORDS(n=len(forms), needed=needed)
     plurals = [several for _, several in forms]
     features = subject_features(model, _subject_places(plurals + identities, first))
     nearest = nearest_words(features[:len(forms)], features[len(forms):], needed)
@@ -262,7 +272,7 @@ def _placebos(model, d, ratio, score, prefix, placebo_words):
     name = 'placebo subjects'
     why_not = why_no_placebo(model)
     if why_not is not None or math.isnan(ratio):
-        return (no_placebo(name, why_not or note('nothing but ties', n=len(d), pairs='pairs')),)
+        return (no_placebo(name, why_not or NOTHING_BUT_TIES(n=len(d), pairs='pairs')),)
     identities = list(dict.fromkeys(d['identity'].str.casefold()))
     first, *_ = _attributes(d)
     words = _candidates(model, identities, first, placebo_words)
@@ -273,7 +283,7 @@ def _placebos(model, d, ratio, score, prefix, placebo_words):
     margins = _margins_of_subjects(d, [words[k] for k in of_pair], score, prefix)
     choices = draw_choices(words)
     of_draws = margins[np.arange(len(d)), choices.of_groups[:, of_pair]]
-    matched = [note('subjects are matched', n=len(choices.words), features=SUBJECTS_MATCHED_IN)]
+    matched = [SUBJECTS_ARE_MATCHED(n=len(choices.words), features=SUBJECTS_MATCHED_IN)]
     found = [preference_placebo(name, preferred_shares(of_draws), choices, ratio, notes=matched)]
     corrected = d['corrected'].to_numpy()
     if (corrected != 0).any() and not np.isnan(corrected).any():

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .embedding_api import NO_D
 from .occupation_gap import occupation_associations
 from .weat import select_query, weat
 from .wefat import OtherAxes, standardized_association, vector_associations
@@ -25,8 +26,10 @@ from ..stats.power import Planned
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import weat_effect_size
-from ..stats.estimate import Units, note
-from ..stats.placebos import LEAST_TOPICS, Candidates, Placebo, deal_topics, known_topic_words, neutral_topics, no_placebo
+from ..stats.estimate import NoteKind, Units
+from biasbook.stats.placebos import (
+    LEAST_TOPICS, TOO_FEW_TOPICS_KNOWN, TOPICS_ARE_MATCHED, Candidates, Placebo, deal_topics, known_topic_words, neutral_topics,
+    no_placebo)
 from ..stimuli.templates import BARE_TEMPLATES, as_template
 from ..stimuli.words import Query, as_query, weat_query
 from ..vectors.wordvectors import WordVectors, cosine, unit_rows
@@ -160,6 +163,12 @@ def _query_sentences(embedder, query, templates, on_missing):
     templates = _check_templates(templates)
     return _QuerySentences(selected.words, bare_sentences(words, templates), templates, False, selected.notes)
 
+# %% ../../nbs/04b_seat.ipynb #4839ed00
+PLACEBOS_NEED_WORDS_IN_TEMPLATES = NoteKind(
+    'placebos need words in templates',
+    'topics can take the place of single words in templates only, and these are sentences')
+SENTENCES_OF_ONE_WORD = NoteKind('sentences of one word', 'sentences of one word are counted as independent, which they are not')
+
 # %% ../../nbs/04b_seat.ipynb #fc398b5e
 def _over(units, test, naive=False):
     "A test with its units; None for None."
@@ -203,7 +212,7 @@ def _weat_by_sentence(embedder, query, used, options):
                   clusters=len(used.targets), cluster_name='words')
     also = [replace(e, interval=_over_sentences(e.interval)) for e in result.also]
     return replace(result, interval=_over_sentences(result.interval), test=_over(units, result.test, naive=True),
-                   units=units, notes=(*result.notes, note('sentences of one word')), detectable=None, also=tuple(also),
+                   units=units, notes=(*result.notes, SENTENCES_OF_ONE_WORD()), detectable=None, also=tuple(also),
                    details=details)
 
 
@@ -218,7 +227,7 @@ _REPLACED = {'placebo': 'XY', 'placebo attributes': 'AB'} # kind of placebos -> 
 def _placebos(embedder, used, d, options, topics):
     "How often unrelated topics give as large a d: in place of X and Y, and in place of A and B."
     if not used.templates:
-        why = note('placebos need words in templates')
+        why = PLACEBOS_NEED_WORDS_IN_TEMPLATES()
         return tuple(no_placebo(kind, why) for kind in _REPLACED)
     sets = used.words.used
     own = [word for letter in 'XYAB' for word in sets[letter]]
@@ -226,7 +235,7 @@ def _placebos(embedder, used, d, options, topics):
     others, topic = known_topic_words(topics, own, embedder.missing)
     n_topics = len(np.unique(topic))
     if n_topics < LEAST_TOPICS:
-        why = note('too few topics known', n=n_topics, needed=LEAST_TOPICS)
+        why = TOO_FEW_TOPICS_KNOWN(n=n_topics, needed=LEAST_TOPICS)
         return tuple(no_placebo(kind, why) for kind in _REPLACED)
     pool = [*others, *own]
     vectors = word_vectors(embedder, bare_sentences(pool, used.templates)).vectors
@@ -244,7 +253,7 @@ def _placebos(embedder, used, d, options, topics):
             values.append(_d_of_places(cosines, drawn, options['ddof']))
         found.append(Placebo(kind=kind, values=values, observed=d, alternative=options['alternative'], uses=deals.uses,
                              own_is_counted=deals.own_is_counted, random_state=0,
-                             notes=(note('topics are matched', n=n_topics, features='number of letters'),)).estimate())
+                             notes=(TOPICS_ARE_MATCHED(n=n_topics, features='number of letters'),)).estimate())
     return tuple(found)
 
 
@@ -487,15 +496,15 @@ def _other_axes(embedder, occupations, first, second, templates):
     words, topic = known_topic_words(neutral_topics('things'), [*occupations.words, *first, *second], embedder.missing)
     n_topics = len(np.unique(topic))
     if n_topics < LEAST_TOPICS:
-        return _no_axes(occupations, note('too few topics known', n=n_topics, needed=LEAST_TOPICS))
+        return _no_axes(occupations, TOO_FEW_TOPICS_KNOWN(n=n_topics, needed=LEAST_TOPICS))
     cosines = cosine(occupations.rows, word_vectors(embedder, bare_sentences([*words, *first, *second], templates)).vectors)
     deals = deal_topics(Candidates(words, topic, _letters(words)), [_letters(first), _letters(second)])
     try:
         rows = np.array([standardized_association(cosines[:, x], cosines[:, y]) for x, y in deals.places])
     except ValueError as error:
-        return _no_axes(occupations, note('no d', reason=str(error)))
+        return _no_axes(occupations, NO_D(reason=str(error)))
     return OtherAxes(rows, deals.uses, 'placebo attributes', random_state=0, own_is_counted=deals.own_is_counted,
-                     notes=(note('topics are matched', n=n_topics, features='number of letters'),))
+                     notes=(TOPICS_ARE_MATCHED(n=n_topics, features='number of letters'),))
 
 
 def _no_axes(occupations, why):

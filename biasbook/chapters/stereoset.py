@@ -20,17 +20,18 @@ from ..stimuli.benchmarks import (
     STEREOSET_COLUMNS, STEREOSET_OPTIONS, STEREOSET_TASKS, context_and_sentence, fill_blank, load_stereoset, word_at_blank)
 from ..models.masked import Gap, Question
 from ..models.pair_scores import (
-    PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, same_tokens_notes, length_notes, name_units, named_estimates,
-    notes_without_ties, pairs_result, percent_estimate)
-from ..models.pair_placebos import (
-    SUBJECTS_MATCHED_IN, Place, draw_choices, nearest_words, occupations_as_subjects, preference_placebo, preferred_shares,
-    subject_features, why_no_placebo, words_needed, write_word)
+    NOTHING_BUT_TIES, PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, name_units,
+    named_estimates, notes_without_ties, pairs_result, percent_estimate, same_tokens_notes)
+from biasbook.models.pair_placebos import (
+    PLACEBOS_OF_FEW_PAIRS, PLACEBOS_OF_SOME_PAIRS, SUBJECTS_ARE_MATCHED, SUBJECTS_MATCHED_IN, TOO_FEW_OTHER_WORDS, Place,
+    draw_choices, nearest_words, occupations_as_subjects, preference_placebo, preferred_shares, subject_features, why_no_placebo,
+    words_needed, write_word)
 from ..measuring.benchmark_run import Benchmark, run_benchmark, unreadable_items
 from ..measuring.measure import Metric
 from ..stats.power import Planned
-from ..stats.estimate import Estimate, Units, note
+from ..stats.estimate import Estimate, NoteKind, Units
 from ..stats.placebos import no_placebo
-from ..stats.preferences import mean_margin, preference_ratio
+from ..stats.preferences import TIES_ARE_LEFT_OUT, mean_margin, preference_ratio
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..models.tokens import pieces
@@ -118,6 +119,9 @@ def icat(lms, # a number: percent of comparisons in which a meaningful option is
         raise ValueError(f'LMS and SS are percentages, but these are {lms} and {ss}')
     return lms * min(ss, 100 - ss) / 50
 
+# %% ../../nbs/03b_stereoset.ipynb #7c10a89d
+NO_INTERVAL_OF_ICAT = NoteKind('no interval of ICAT', 'no interval: ICAT has a corner at an SS of 50')
+
 # %% ../../nbs/03b_stereoset.ipynb #eb3e4e32
 _EXAMPLES = PairUnits(pairs='examples', clusters='targets', cluster='target')
 _COMPARISONS = PairUnits(pairs='comparisons', clusters='targets', cluster='target') # with the unrelated option
@@ -139,7 +143,7 @@ def _rates(d, ties, level, task=''):
     preference = preference_ratio(over_unrelated, who * 2, ties='anti', confidence_level=level)
     share = Estimate(name=f'LMS{after}', value=preference.ratio, interval=preference.interval, notes=preference.notes)
     lms = percent_estimate(name_units(share, _COMPARISONS))
-    return _Rates(ss, lms, Estimate(name=f'ICAT{after}', value=icat(lms.value, ss.value), notes=(note('no interval of ICAT'),)))
+    return _Rates(ss, lms, Estimate(name=f'ICAT{after}', value=icat(lms.value, ss.value), notes=(NO_INTERVAL_OF_ICAT(),)))
 
 # %% ../../nbs/03b_stereoset.ipynb #4b1fc03a
 def _rates_by_target(d, ties, level):
@@ -152,7 +156,7 @@ def _rates_by_target(d, ties, level):
         deviation = mean_margin(ss_of_each - .5, ss_of_each.index, confidence_level=level)
         ss = percent_estimate(name_units(deviation, _EXAMPLES), 'SS over targets', middle=.5)
     else:
-        ss = Estimate(name='SS over targets', value=math.nan, unit='%', notes=(note('nothing but ties', n=len(d), pairs='examples'),))
+        ss = Estimate(name='SS over targets', value=math.nan, unit='%', notes=(NOTHING_BUT_TIES(n=len(d), pairs='examples'),))
     related = 50. * (d['score_stereo'] > d['score_unrelated']) + 50. * (d['score_anti'] > d['score_unrelated'])
     lms = float(related.groupby(who).mean().mean())
     return _Rates(ss, Estimate(name='LMS over targets', value=lms, unit='%'),
@@ -229,7 +233,7 @@ def _placebo(model, d, placebo_words):
         return no_placebo(name, why_not)
     targeted = [t for t in map(_targeted, d.itertuples()) if t is not None]
     if 2 * len(targeted) < len(d):
-        return no_placebo(name, note('placebos of few pairs', n=len(targeted), of=len(d), pairs='examples'))
+        return no_placebo(name, PLACEBOS_OF_FEW_PAIRS(n=len(targeted), of=len(d), pairs='examples'))
     forms = list(dict.fromkeys(t.form for t in targeted))
     if placebo_words is None:
         nouns = occupations_as_subjects(model.tokenizer, forms)
@@ -237,16 +241,16 @@ def _placebo(model, d, placebo_words):
         nouns = [(word, word) for word in check_words(placebo_words, 'placebo_words')]
     needed = words_needed(len(forms))
     if len(nouns) < needed:
-        return no_placebo(name, note('too few other words', n=len(nouns), needed=needed))
+        return no_placebo(name, TOO_FEW_OTHER_WORDS(n=len(nouns), needed=needed))
     words_of = _words_of_targets(model, targeted[0].place, forms, nouns, needed)
     margins = _margins_of_targets(model, targeted, [words_of[t.form] for t in targeted])
     choices = draw_choices(list(words_of.values()))
     number = {form: k for k, form in enumerate(words_of)}
     of_draws = margins[np.arange(len(targeted)), choices.of_groups[:, [number[t.form] for t in targeted]]]
     observed = float(preferred_shares(np.array([[t.example.margin for t in targeted]]))[0])
-    notes = [note('subjects are matched', n=len(choices.words), features=SUBJECTS_MATCHED_IN)]
+    notes = [SUBJECTS_ARE_MATCHED(n=len(choices.words), features=SUBJECTS_MATCHED_IN)]
     if len(targeted) < len(d):
-        notes.append(note('placebos of some pairs', n=len(targeted), of=len(d), pairs='examples', percent=100 * observed))
+        notes.append(PLACEBOS_OF_SOME_PAIRS(n=len(targeted), of=len(d), pairs='examples', percent=100 * observed))
     return preference_placebo(name, preferred_shares(of_draws), choices, observed, notes=notes)
 
 # %% ../../nbs/03b_stereoset.ipynb #4b5413f7
@@ -295,6 +299,10 @@ def _whole_text(example, option):
     text, _ = fill_blank(example.context, word_at_blank(example.context, sentence))
     return text
 
+# %% ../../nbs/03b_stereoset.ipynb #ba22ded8
+EXAMPLES_OF_EQUAL_LENGTH = NoteKind('examples of equal length', 'over {examples} of equal length')
+NO_EXAMPLES_OF_EQUAL_LENGTH = NoteKind('no examples of equal length', 'no SS: no examples of equal length')
+
 # %% ../../nbs/03b_stereoset.ipynb #4d950ec5
 def _per_token(d):
     "The table with each score divided by its number of tokens."
@@ -308,11 +316,20 @@ def _lengths(d, ties, level):
     if len(same):
         ss = _rates(same, ties, level).ss
         examples = plural(len(same), 'example')
-        equal = replace(ss, name='SS of equal length', notes=(*ss.notes, note('examples of equal length', n=len(same), examples=examples)))
+        equal = replace(ss, name='SS of equal length', notes=(*ss.notes, EXAMPLES_OF_EQUAL_LENGTH(n=len(same), examples=examples)))
     else:
-        equal = Estimate(name='SS of equal length', value=math.nan, unit='%', notes=(note('no examples of equal length'),))
+        equal = Estimate(name='SS of equal length', value=math.nan, unit='%', notes=(NO_EXAMPLES_OF_EQUAL_LENGTH(),))
     return (*_rates(_per_token(d), ties, level, 'per token'), equal,
             length_estimate(d['length_difference'], d['margin']))
+
+# %% ../../nbs/03b_stereoset.ipynb #ed35f864
+LMS = NoteKind('LMS', 'LMS {lms:.1f}')
+LMS_AND_ICAT = NoteKind('LMS and ICAT', 'LMS {lms:.1f}, ICAT {icat:.1f}')
+SS_PER_TOKEN = NoteKind('SS per token', 'SS per token {ss:.1f}')
+SS_OF_EQUAL_LENGTH = NoteKind('SS of equal length', 'SS {ss:.1f} over {examples} of equal length')
+SECOND_SENTENCES_WITHOUT_A_HEAD = NoteKind(
+    'second sentences without a head',
+    'second sentences are scored by pseudo-log-likelihood, not by a head for next sentences as published')
 
 # %% ../../nbs/03b_stereoset.ipynb #942d312d
 def _notes(d, meta, main, also):
@@ -320,17 +337,17 @@ def _notes(d, meta, main, also):
     by_name = {e.name: e for e in also}
     notes = list(notes_without_ties(main.ss))
     if math.isnan(main.icat.value):
-        notes.append(note('LMS', lms=main.lms.value))
+        notes.append(LMS(lms=main.lms.value))
     else:
-        notes.append(note('LMS and ICAT', lms=main.lms.value, icat=main.icat.value))
+        notes.append(LMS_AND_ICAT(lms=main.lms.value, icat=main.icat.value))
     if not meta['compat']:
         of_length = length_notes(by_name['length and margin'])
         if of_length:
             notes += [*of_length, *_length_corrections(d, by_name)]
         if meta['ties'] and not math.isnan(main.ss.value):
-            notes.append(note('ties are left out', n=meta['ties']))
+            notes.append(TIES_ARE_LEFT_OUT(n=meta['ties']))
     if meta['kind'] == 'masked' and _SENTENCES in set(d['task']):
-        notes.append(note('second sentences without a head'))
+        notes.append(SECOND_SENTENCES_WITHOUT_A_HEAD())
     return (*notes, *few_clusters_notes(meta['targets'], _EXAMPLES))
 
 
@@ -340,10 +357,10 @@ def _length_corrections(d, by_name):
     equal = by_name['SS of equal length'].value
     notes = []
     if not math.isnan(per_token):
-        notes.append(note('SS per token', ss=per_token))
+        notes.append(SS_PER_TOKEN(ss=per_token))
     if not math.isnan(equal):
         n = int((d['length_difference'] == 0).sum())
-        notes.append(note('SS of equal length', ss=equal, n=n, examples=plural(n, 'example')))
+        notes.append(SS_OF_EQUAL_LENGTH(ss=equal, n=n, examples=plural(n, 'example')))
     return notes
 
 # %% ../../nbs/03b_stereoset.ipynb #011317a7

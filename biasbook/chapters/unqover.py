@@ -27,7 +27,7 @@ from ..models.pair_placebos import why_no_placebo
 from ..models.tokens import unknown_words
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
+from ..stats.estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, jackknife_variance, satterthwaite, t_interval
 from ..stats.multiplicity import holm
 from ..stats.permutation import monte_carlo_error
@@ -307,6 +307,10 @@ def _scores_of_subjects(comparisons, subjects, attributes):
     return sums / counts
 
 
+# %% ../../nbs/03f_unqover.ipynb #8ba4bebd
+NOT_ALL_PAIRS_OF_SUBJECTS = NoteKind('not all pairs of subjects', 'no p-value: not all pairs of subjects are in the same items')
+TEMPLATES_CANNOT_BE_COMPARED = NoteKind('templates cannot be compared', 'no p-value: one family of templates, or two subjects')
+
 # %% ../../nbs/03f_unqover.ipynb #unqpage57
 def _relabel_groups(comparisons, groups, n_resamples, random_state):
     "Divide the subjects into groups of the same sizes, in every way or at random. `groups`: name -> subjects."
@@ -387,13 +391,24 @@ def _shuffled(comparisons, groups, n_resamples, random_state):
     if _is_matched(comparisons, groups):
         return _flip_pairs(comparisons, n_resamples, random_state)
     if not _is_complete(comparisons):
-        return note('not all pairs of subjects')
+        return NOT_ALL_PAIRS_OF_SUBJECTS()
     if has_groups:
         return _relabel_groups(comparisons, groups, n_resamples, random_state)
     if comparisons['family'].nunique() < 2 or len(subjects) < 3:
-        return note('templates cannot be compared')
+        return TEMPLATES_CANNOT_BE_COMPARED()
     return _shuffle_in_templates(comparisons, subjects, n_resamples, random_state)
 
+
+# %% ../../nbs/03f_unqover.ipynb #43128322
+NO_INTERVAL_OF_A_LARGEST_VALUE = NoteKind(
+    'no interval of a largest value',
+    'no interval: μ is a mean of largest values; the cells of the matrix have intervals')
+FEW_FAMILIES_OF_TEMPLATES = NoteKind(
+    'few families of templates',
+    'the intervals take the templates as given: there are {n} families of templates, and {needed} are needed')
+PROBABILITY_OF_THE_TWO_SUBJECTS = NoteKind(
+    'probability of the two subjects',
+    'the two subjects together have {percent:.2g} % of the probability of the answer')
 
 # %% ../../nbs/03f_unqover.ipynb #unqpage59
 def _groups_of(comparisons):
@@ -494,15 +509,15 @@ def unqover_scores(items, # a DataFrame of unqover_items, with the columns score
     shuffled = _shuffled(comparisons, groups, n_resamples, random_state)
     is_tested = isinstance(shuffled, _Shuffled)
     details = _adjusted(_matrix(d, confidence_level), shuffled.cells if is_tested else None)
-    notes = [note('no interval of a largest value')]
+    notes = [NO_INTERVAL_OF_A_LARGEST_VALUE()]
     if not is_tested:
         notes.insert(0, shuffled)
     attributes = list(dict.fromkeys(comparisons['attribute']))
     n_families = comparisons['family'].nunique()
     if n_families < LEAST_FOR_JACKKNIFE:
-        notes.append(note('few families of templates', n=n_families, needed=LEAST_FOR_JACKKNIFE))
+        notes.append(FEW_FAMILIES_OF_TEMPLATES(n=n_families, needed=LEAST_FOR_JACKKNIFE))
     if normalize == 'pair':
-        notes.append(note('probability of the two subjects', percent=100 * float(comparisons['mass'].mean())))
+        notes.append(PROBABILITY_OF_THE_TWO_SUBJECTS(percent=100 * float(comparisons['mass'].mean())))
     n_pairs = len(comparisons[['x1', 'x2']].drop_duplicates())
     names = [f'{" / ".join(groups)}' if has_groups and len(groups) <= 3 else plural(len(groups), 'group' if has_groups else 'subject')]
     used = {**(groups if has_groups else {'subjects': subjects}), 'attributes': attributes}
@@ -597,6 +612,14 @@ def _answered(model, items, method):
     scores = _masked_scores(model, texts, answers, method) if model.kind == 'masked' else _causal_scores(model, texts, answers)
     first, second = np.asarray(scores, float).reshape(2, -1)
     return items.assign(score1=first, score2=second)
+
+# %% ../../nbs/03f_unqover.ipynb #ac7521fb
+TOO_FEW_OTHER_SUBJECTS = NoteKind(
+    'too few other subjects',
+    '{n} words are known that could take the place of the subjects, and {needed} are needed; give them as placebo_words')
+SUBJECTS_NOT_IN_THE_TEXTS = NoteKind('subjects not in the texts', 'the two subjects are not once in each text, as they are in the answers')
+PAIRS_IN_DIFFERENT_TEXTS = NoteKind('pairs in different texts', 'not all pairs of subjects are in the same texts')
+OTHER_SUBJECTS = NoteKind('other subjects', 'the groups are drawn from the subjects and {n} other words: {words}')
 
 # %% ../../nbs/03f_unqover.ipynb #unqpagem2
 NEUTRAL_PEOPLE = (*PLACEBO_PEOPLE, 'pedestrian', 'tourist', 'shopper', 'caller', 'newcomer', 'bystander', 'spectator') # in place of people with an article
@@ -808,13 +831,13 @@ def _placebo(model, answers, *, placebo_words, method, normalize, random_state):
     subjects = [subject for members in groups.values() for subject in members]
     others = _choose_placebo_words(model, subjects, placebo_words)
     if len(others) < _LEAST_OTHERS:
-        return no_placebo(kind, note('too few other subjects', n=len(others), needed=_LEAST_OTHERS))
+        return no_placebo(kind, TOO_FEW_OTHER_SUBJECTS(n=len(others), needed=_LEAST_OTHERS))
     templates = _text_templates(answers)
     if templates is None:
-        return no_placebo(kind, note('subjects not in the texts'))
+        return no_placebo(kind, SUBJECTS_NOT_IN_THE_TEXTS())
     pairs = _pairs_to_compare(study, groups, others)
     if not _is_in_all_texts(study, pairs.own, templates):
-        return no_placebo(kind, note('pairs in different texts'))
+        return no_placebo(kind, PAIRS_IN_DIFFERENT_TEXTS())
     added = unqover_comparisons(unqover_answers(model, _items_of_pairs(templates, pairs.added), method=method), normalize=normalize)
     words = subjects + others
     g = _gammas_of_pairs(pd.concat([study, added]), words)
@@ -825,7 +848,10 @@ def _placebo(model, answers, *, placebo_words, method, normalize, random_state):
         drawn = _draw_groups(g, list(groups.values()), len(words), random_state)
     return Placebo(kind=kind, values=drawn.values, observed=drawn.observed, alternative='greater', uses=drawn.uses,
                    unit='pairs of words' if pairs.is_matched else 'words', random_state=random_state,
-                   notes=(note('other subjects', n=len(others), words=listed(others, 5)),)).estimate()
+                   notes=(OTHER_SUBJECTS(n=len(others), words=listed(others, 5)),)).estimate()
+
+# %% ../../nbs/03f_unqover.ipynb #832fb367
+SUBJECTS_OF_SEVERAL_PIECES = NoteKind('subjects of several pieces', '{n} of {of} subjects are several pieces to the model: {subjects}')
 
 # %% ../../nbs/03f_unqover.ipynb #unqpage62
 def _several_pieces(model, items):
@@ -834,7 +860,7 @@ def _several_pieces(model, items):
     if getattr(model, 'tokenizer', None) is None:
         return None
     several = [answer for answer, n in zip(answers, _n_pieces(model, answers)) if n > 1]
-    return note('subjects of several pieces', n=len(several), of=len(answers), subjects=listed(several, 10)) if several else None
+    return SUBJECTS_OF_SEVERAL_PIECES(n=len(several), of=len(answers), subjects=listed(several, 10)) if several else None
 
 
 @dataclass(frozen=True)
@@ -876,7 +902,7 @@ class _UnQover(Benchmark):
         notes = list(r.notes)
         is_continuation = model.kind == 'causal' and answered['text'].str.contains(GAP, regex=False).all()
         if is_continuation:                     # the score is of a sentence, and not of a subject
-            notes = [one for one in notes if one.code != 'probability of the two subjects']
+            notes = [one for one in notes if one.code != PROBABILITY_OF_THE_TWO_SUBJECTS.code]
         pieces = _several_pieces(model, answered)
         if pieces:
             notes.append(pieces)

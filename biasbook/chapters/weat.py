@@ -20,7 +20,7 @@ from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
 from ..stats.effects import (cohen_d, effect_size_bound, minimum_detectable_d, noncentral_t_interval,
                                     weat_d_of_cohen_d, weat_effect_size)
-from ..stats.estimate import Estimate, Interval, Units, note
+from ..stats.estimate import Estimate, Interval, NoteKind, Units
 from ..stats.intervals import INTERVALS, LEAST_FOR_JACKKNIFE, inner_end_notes, jackknife_intervals
 from ..stats.permutation import permutation_pvalue
 from ..stats.studentized import pooled_spread_notes, spread_notes, studentized_permutation_pvalue
@@ -69,6 +69,14 @@ def _sum_estimates(cos, s_x, s_y):
     return [Estimate(name='target sum', value=float(target_sum)),
             Estimate(name='attribute sum', value=float(attribute_sum))]
 
+# %% ../../nbs/00_weat.ipynb #e47d69a5
+TOO_FEW_TARGET_WORDS = NoteKind('too few target words', 'no interval: the smaller target set has {n} words, and the jackknife needs {needed}')
+D_AT_ITS_BOUND_WITHOUT_A_WORD = NoteKind(
+    'd at its bound without a word',
+    'no interval: without some word each target set has one score for all its words, so that d is at its bound and the jackknife '
+    'has no variance to go by')
+ATTRIBUTE_WORDS_ARE_HELD_FIXED = NoteKind('attribute words are held fixed', 'the interval takes the attribute words as they are')
+
 # %% ../../nbs/00_weat.ipynb #63705034
 class _Intervals(NamedTuple):
     "The intervals of d, in the order of INTERVALS; None for an interval that cannot be computed."
@@ -98,11 +106,11 @@ def _interval_notes(intervals, d, n_x, n_y):
     if intervals.over_both is not None:
         return inner_end_notes(d, n_x, n_y)
     if intervals.over_targets is not None:
-        return (note('attribute words are held fixed'), *inner_end_notes(d, n_x, n_y))
+        return (ATTRIBUTE_WORDS_ARE_HELD_FIXED(), *inner_end_notes(d, n_x, n_y))
     smallest = min(n_x, n_y)
     if smallest < LEAST_FOR_JACKKNIFE:
-        return (note('too few target words', n=smallest, needed=LEAST_FOR_JACKKNIFE),)
-    return (note('d at its bound without a word'),)
+        return (TOO_FEW_TARGET_WORDS(n=smallest, needed=LEAST_FOR_JACKKNIFE),)
+    return (D_AT_ITS_BOUND_WITHOUT_A_WORD(),)
 
 # %% ../../nbs/00_weat.ipynb #30ba9b2b
 def _word_frame(cos, s_x, s_y):
@@ -191,6 +199,9 @@ def _too_few_words(subject, query, letter, kept, gone):
     return TooFewWords(f'{query.name}: {letter}', kept, least, gone, subject.name, message,
                        in_lower_case=mostly_lower_case)
 
+# %% ../../nbs/00_weat.ipynb #cf5dabb7
+PARTNERS_ARE_LEFT_OUT = NoteKind('partners are left out', 'left out because the word at the same place in the other list is missing: {words}')
+
 # %% ../../nbs/00_weat.ipynb #ba1f66be
 class QueryWords(NamedTuple):
     "The words of a query that a subject has, and the words that are left out."
@@ -229,7 +240,7 @@ def select_query(subject, # vectors, or anything with `missing`, `name` and `in`
         least = query.min_words if letter in 'XY' else 1
         if len(used[letter]) < least:
             raise _too_few_words(subject, query, letter, used[letter], gone[letter])
-    notes = (note('partners are left out', words=listed(partners, 20)),) if partners else ()
+    notes = (PARTNERS_ARE_LEFT_OUT(words=listed(partners, 20)),) if partners else ()
     return QueryWords(Words(used=used, missing=gone), notes)
 
 # %% ../../nbs/00_weat.ipynb #a89db5e4

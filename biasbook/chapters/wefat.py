@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .weat import ATTRIBUTE_WORDS_ARE_HELD_FIXED
 from ..core.checks import (ALTERNATIVES, MissingWords, TooFewWords, WrongKind, check_choice, check_disjoint,
                                   check_flag, check_fraction, check_labels, check_number, check_seed, check_text,
                                   check_whole, check_words, listed)
@@ -24,7 +25,7 @@ from ..stats.power import Planned
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
 from ..stats.effects import (check_scores, minimum_detectable_d, minimum_detectable_r, pearson, weat_d_of_cohen_d)
-from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
+from ..stats.estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
 from ..stats.intervals import LEAST_FOR_JACKKNIFE, correlation_intervals, jackknife_intervals
 from ..stats.placebos import Placebo, no_placebo
 from ..stats.permutation import is_as_extreme, permutation_pvalue, scale_by_power_of_two
@@ -57,13 +58,16 @@ def _order_test(x, y, r, alternative, n_resamples, seed):
 WORDS_THAT_VARY = ('words', 'words and attribute words') # in the two intervals
 WORD_INTERVALS = tuple(f'{words} vary' for words in WORDS_THAT_VARY) # their names
 
+# %% ../../nbs/00b_wefat.ipynb #78573b03
+R_AT_ITS_BOUND_WITHOUT_A_WORD = NoteKind('r at its bound without a word', 'no interval: r, or r without one of the words, is at its bound')
+
 # %% ../../nbs/00b_wefat.ipynb #943270e0
 def _interval_notes(of_words, of_both, has_attributes):
     "Notes on why a result has no interval, or why its interval treats the attribute words as fixed; empty for other results."
     if of_words.interval is None:
-        return (note('r at its bound without a word'),)
+        return (R_AT_ITS_BOUND_WITHOUT_A_WORD(),)
     if has_attributes and of_both.interval is None:
-        return (note('attribute words are held fixed'),)
+        return (ATTRIBUTE_WORDS_ARE_HELD_FIXED(),)
     return ()
 
 # %% ../../nbs/00b_wefat.ipynb #746c8a06
@@ -216,10 +220,21 @@ def _choose(vectors, words, A, B, on_missing, case):
         selection.nonzero()
     return chosen
 
+# %% ../../nbs/00b_wefat.ipynb #a77b4a68
+ATTRIBUTE_WORDS_ARE_MISSING = NoteKind('attribute words are missing', 'without these attribute words: {words}')
+
 # %% ../../nbs/00b_wefat.ipynb #8b720af2
 def _attribute_notes(lost):
     "A note on the missing attribute words; empty if all are there."
-    return (note('attribute words are missing', words=listed(lost, 20)),) if lost else ()
+    return (ATTRIBUTE_WORDS_ARE_MISSING(words=listed(lost, 20)),) if lost else ()
+
+# %% ../../nbs/00b_wefat.ipynb #ebf2195f
+TOO_FEW_ATTRIBUTE_WORDS = NoteKind(
+    'too few attribute words',
+    'no interval: the smaller set of attribute words has {n}, and the jackknife needs {needed}')
+D_AT_ITS_BOUND_WITHOUT_ATTRIBUTE = NoteKind(
+    'd at its bound without an attribute word',
+    'no interval: d, or d without one of the attribute words, is at its bound')
 
 # %% ../../nbs/00b_wefat.ipynb #abe4c585
 def _attribute_interval(cos_a, cos_b, confidence_level):
@@ -239,8 +254,8 @@ def _no_interval_notes(interval, smallest):
     if interval is not None:
         return ()
     if smallest < LEAST_FOR_JACKKNIFE:
-        return (note('too few attribute words', n=smallest, needed=LEAST_FOR_JACKKNIFE),)
-    return (note('d at its bound without an attribute word'),)
+        return (TOO_FEW_ATTRIBUTE_WORDS(n=smallest, needed=LEAST_FOR_JACKKNIFE),)
+    return (D_AT_ITS_BOUND_WITHOUT_ATTRIBUTE(),)
 
 
 def _attribute_cosines(chosen, names, cos_a, cos_b):

@@ -23,7 +23,7 @@ from ..measuring.measure import Measure, Metric
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
 from ..stats.effects import pearson
-from ..stats.estimate import Estimate, Interval, Units, note
+from ..stats.estimate import Estimate, Interval, NoteKind, Units
 from ..stats.intervals import correlation_intervals
 from ..stats.placebos import no_placebo
 from ..vectors.classifiers import PROBES, held_out_correct, held_out_interval
@@ -137,6 +137,14 @@ def _project(vectors, words, directions):
     "The cosine of each word with each direction: one row a word, one column a direction."
     return cosine(vectors.select(words).nonzero().rows, directions)
 
+# %% ../../nbs/01a_what_remains.ipynb #5d224fb7
+CHOSEN_IN = NoteKind('chosen in', 'the words were chosen in {vectors}')
+SIDES_IN = NoteKind('sides in', 'sides are those in {vectors}')
+CHANGED_FOR_EACH_DIRECTION = NoteKind('vectors changed for each direction', 'each random direction is measured in vectors that were changed for it')
+NOT_CHANGED_FOR_DIRECTIONS = NoteKind(
+    'vectors not changed for random directions',
+    'random directions are measured in vectors that were not changed for them')
+
 # %% ../../nbs/01a_what_remains.ipynb #7061393f
 @dataclass(frozen=True)
 class _Place:
@@ -155,12 +163,12 @@ class _Place:
         if self.after is None:
             return ()
         if callable(self.after):
-            return (note('vectors changed for each direction'),)
-        return (note('vectors not changed for random directions'),)
+            return (CHANGED_FOR_EACH_DIRECTION(),)
+        return (NOT_CHANGED_FOR_DIRECTIONS(),)
 
-    def notes(self, placebos, where='chosen in'):
+    def notes(self, placebos, where=CHOSEN_IN):
         "Notes of a result: where the words were chosen if it is not where they are measured, and a weak comparison with placebos."
-        notes = () if self.after is None else (note(where, vectors=self.chosen_in.name),)
+        notes = () if self.after is None else (where(vectors=self.chosen_in.name),)
         if len(placebos) and not self.treats_alike:
             notes += self.of_placebos
         return notes
@@ -347,6 +355,10 @@ def _words_of_sides(words, is_first, names):
     "The words of a result, by their sides."
     return Words(used={name: [w for w, first in zip(words, is_first) if bool(first) == (name == names[0])] for name in names})
 
+# %% ../../nbs/01a_what_remains.ipynb #a9a2c389
+FIRST_SEED = NoteKind('first seed', 'with the first seed only')
+SIZES_OF_CLUSTERS = NoteKind('sizes of clusters', 'the clusters have {first} and {second} words')
+
 # %% ../../nbs/01a_what_remains.ipynb #7769898a
 def _cluster_result(direction, place, clusters, accuracies, without_pairs, placebos, random_state, meta):
     "The result; its null is chance."
@@ -368,7 +380,7 @@ def _cluster_result(direction, place, clusters, accuracies, without_pairs, place
     without_pairs = without_pairs[np.isfinite(without_pairs)]
     placebos = placebos[np.isfinite(placebos)]
     v_measures = [v_measure_score(clusters.side, labels) for labels in clusters.labels]
-    first_seed = (note('first seed'),)
+    first_seed = (FIRST_SEED(),)
     also = (*_range_estimate('seeds', accuracies),
             *_range_estimate('pairs', without_pairs, first_seed),
             Estimate(name='v-measure', value=float(np.median(v_measures))),
@@ -379,7 +391,7 @@ def _cluster_result(direction, place, clusters, accuracies, without_pairs, place
     return Result(metric='clustering accuracy', subject=clusters.name, query=f'{n} + {n} words × {"/".join(names)}',
                   value=value, null=chance, units=Units(counts=(n, n), name='words'),
                   comparison=Comparison(kind='clusters', ideas=names), words=_words_of_sides(clusters.words, clusters.side, names),
-                  notes=(note('sizes of clusters', first=size, second=2 * n - size), *place.notes(placebos), *direction.notes),
+                  notes=(SIZES_OF_CLUSTERS(first=size, second=2 * n - size), *place.notes(placebos), *direction.notes),
                   random_state=random_state, also=also, details=details, meta=meta)
 
 # %% ../../nbs/01a_what_remains.ipynb #36b5acc5
@@ -581,7 +593,7 @@ def neighbor_bias(vectors, # anything that as_vectors takes: where words and nei
         subject = vectors.name if after is None else place.after.name
     return _with_names(r, 'neighbour', f'{int(k)} neighbours of {len(kept)} words', subject, direction, kept.words, kept.missing,
                        comparison=Comparison(kind='neighbors', ideas=direction.names),
-                       notes=(*place.notes(placebos, 'sides in'), *direction.notes),
+                       notes=(*place.notes(placebos, SIDES_IN), *direction.notes),
                        meta={'k': int(k)})
 
 # %% ../../nbs/01a_what_remains.ipynb #30a24443
@@ -612,6 +624,9 @@ def neighbor_plot(result, # of neighbor_bias
         ax.set_ylabel(f'share of neighbours toward {first}', parse_math=False)
         ax.set_title(title, parse_math=False)
     return ax
+
+# %% ../../nbs/01a_what_remains.ipynb #5a9eea5f
+NO_COUNTERPART = NoteKind('no counterpart of random directions', 'random directions have no counterpart in {vectors}')
 
 # %% ../../nbs/01a_what_remains.ipynb #bcb0ccac
 @renamed_keyword('n_placebos', 'n_draws')
@@ -664,7 +679,7 @@ def bias_correlation(before, # vectors: anything that as_vectors takes
                    n_resamples=n_resamples, random_state=random_state, confidence_level=confidence_level)
     has_placebos = direction_after is direction and n_draws
     if n_draws and not has_placebos:
-        none = no_placebo('placebo directions', note('no counterpart of random directions', vectors=after.name))
+        none = no_placebo('placebo directions', NO_COUNTERPART(vectors=after.name))
         r = replace(r, also=(*r.also, none))
     comparison = Comparison(kind='agreement', groups=(before.name, after.name), ideas=direction.names)
     return _with_names(r, 'bias correlation', f'{len(words)} words', after.name, direction, words,
@@ -823,6 +838,12 @@ def probe_accuracy(vectors, # anything that as_vectors takes: where words are ch
     meta = {'n': n, 'halves': halves, 'kind': kind, 'folds': folds, 'seeds': seeds, 'candidates': len(words)}
     return _probe_result(direction, place, probed, correct, without_pairs, placebos, confidence_level, int(random_state), meta)
 
+# %% ../../nbs/01a_what_remains.ipynb #ab9c0e0f
+FITTED_TO_WORDS_OF_THE_TEST = NoteKind(
+    'fitted to words of the test',
+    'this may be wrong, mostly too low, since {vectors} was fitted to {n} of these {of} words')
+GENDER_KEPT = NoteKind('gender kept', 'debiasing kept the gender of {n} of these {of} words; leave them out with exclude=')
+
 # %% ../../nbs/01a_what_remains.ipynb #f617c457
 def _words_fitted_to(place):
     "The words that the vectors of `after` were fitted to; none for a function, which is fitted anew to each direction."
@@ -842,9 +863,9 @@ def _eraser_notes(source, words):
     n_kept = len(own.intersection(left_as_they_were))
     notes = []
     if n_fitted:
-        notes.append(note('fitted to words of the test', vectors=source.name, n=n_fitted, of=len(words)))
+        notes.append(FITTED_TO_WORDS_OF_THE_TEST(vectors=source.name, n=n_fitted, of=len(words)))
     if n_kept:
-        notes.append(note('gender kept', n=n_kept, of=len(words)))
+        notes.append(GENDER_KEPT(n=n_kept, of=len(words)))
     return tuple(notes)
 
 # %% ../../nbs/01a_what_remains.ipynb #2f8036d6
@@ -859,7 +880,7 @@ def _probe_result(direction, place, probed, correct, without_pairs, placebos, co
     by_seed = correct.mean(1)
     without_pairs = without_pairs[np.isfinite(without_pairs)]
     placebos = placebos[np.isfinite(placebos)]
-    first_seed = (note('first seed'),)
+    first_seed = (FIRST_SEED(),)
     also = (*_range_estimate('seeds', by_seed, middle=np.mean),
             *_range_estimate('pairs', without_pairs, first_seed),
             *_random_estimates(placebos, by_seed[0], 'greater', place, random_state, first_seed))

@@ -17,13 +17,15 @@ from ..core.checks import UnknownName, WrongKind, as_list, check_fraction, check
 from ..core.inputs import check_cells, is_cell
 from ..core.registry import fetch
 from ..stats.intervals import (
-    critical_value, estimate_of_change, jackknife_interval, mean_change, wilson_interval)
+    CONSTANT_WITHOUT_A_WORD, critical_value, estimate_of_change, jackknife_interval, mean_change, wilson_interval)
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
-from ..stats.estimate import Estimate, Interval, Units, note, with_units_named
+from ..stats.estimate import Estimate, Interval, NoteKind, Units, with_units_named
 from ..stimuli.templates import Template, as_template
 from .maskfill import NUMBERS, kurita_rows, maskfill_rows
+from ..models.fill_results import ONE_TARGET
 from ..models.masked import check_masked
+from ..stats.contrasts import TOO_FEW_FOR_AN_INTERVAL
 
 # %% ../../nbs/02b_wordings.ipynb #555652a7
 def maskfill_sets()->dict: # name: list of rows (template, (a, b), target)
@@ -68,6 +70,9 @@ def _paired(before, after, column, other, names):
         raise ValueError(f'{joined(names)} need the same targets, but only one has {listed(in_one_only, 20)}')
     return first.to_numpy(), second[first.index].to_numpy()
 
+# %% ../../nbs/02b_wordings.ipynb #61ae9f69
+NO_SPREAD = NoteKind('no spread', 'no ratio: there is one target, or all have the same score')
+
 # %% ../../nbs/02b_wordings.ipynb #de2e7468
 def _targets(n):
     "The number of targets as `Units`."
@@ -82,14 +87,14 @@ def _spread(x, y, level):
     n = len(x)
     everything = np.arange(n)
     if n < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Estimate(name='relative spread', value=None, notes=(note('no spread'),))
+        return Estimate(name='relative spread', value=None, notes=(NO_SPREAD(),))
     whole = _log_ratio(x, y, everything)
     without_each = [np.delete(everything, i) for i in everything]
     differ_without_each = all(np.ptp(x[kept]) > 0 and np.ptp(y[kept]) > 0 for kept in without_each)
     if n < 4:
-        return Estimate(name='relative spread', value=math.exp(whole), notes=(note('too few for an interval', n=n, needed=4),))
+        return Estimate(name='relative spread', value=math.exp(whole), notes=(TOO_FEW_FOR_AN_INTERVAL(n=n, needed=4),))
     if not differ_without_each:
-        return Estimate(name='relative spread', value=math.exp(whole), notes=(note('constant without one of the words'),))
+        return Estimate(name='relative spread', value=math.exp(whole), notes=(CONSTANT_WITHOUT_A_WORD(),))
     variance = (n - 1) * np.var([_log_ratio(x, y, kept) for kept in without_each])
     log = estimate_of_change(whole, variance, n - 2, units=_targets(n), confidence_level=level)
     ratio, low, high = np.exp(np.array([log.value, log.low, log.high], float)).tolist()
@@ -104,13 +109,18 @@ def _other_signs(x, y, level):
     interval = Interval.between(low, high, method='Wilson', over='targets', units=_targets(len(x)), confidence_level=level)
     return Estimate(name='signs that differ', value=share, interval=interval)
 
+# %% ../../nbs/02b_wordings.ipynb #5863eb2a
+GIVEN_WORDINGS = NoteKind('given wordings', 'conditional on these wordings')
+SIGNS_DIFFER = NoteKind('signs differ', 'signs differ for {n} of {total}: {words}')
+NO_SIGNS_DIFFER = NoteKind('no signs differ', 'signs differ for none of {total}')
+
 # %% ../../nbs/02b_wordings.ipynb #e580de3e
 def _differing(details):
     "A note on the targets that have different signs in the two wordings."
     words = details['target'][details['differ']].tolist()
     if not words:
-        return note('no signs differ', total=len(details))
-    return note('signs differ', n=len(words), total=len(details), words=listed(words))
+        return NO_SIGNS_DIFFER(total=len(details))
+    return SIGNS_DIFFER(n=len(words), total=len(details), words=listed(words))
 
 def _comparison(tables, names, columns):
     "What the change compares: wordings, if one score changes and all rows have the same pair of group words."
@@ -128,9 +138,9 @@ def _comparison(tables, names, columns):
 def _change_estimate(x, y, level):
     "The mean change over targets, with its interval and its test, if there is more than one target."
     if len(x) == 1:
-        return Estimate(name='change', value=float(y[0] - x[0]), notes=(note('one target'),))
+        return Estimate(name='change', value=float(y[0] - x[0]), notes=(ONE_TARGET(),))
     change = with_units_named(mean_change(x, y, level), {'words': 'targets', 'differences': 'targets'})
-    return replace(change, notes=(note('given wordings'),))
+    return replace(change, notes=(GIVEN_WORDINGS(),))
 
 # %% ../../nbs/02b_wordings.ipynb #98cad5ce
 def contrast(before, # a table of maskfill_rows, or some of kurita_rows
@@ -297,6 +307,9 @@ def _share_interval(X, level):
     low, high = jackknife_interval(float(_scaled_share(X)), [without_each], 1., level)
     return (low + 1) / 2, (high + 1) / 2                # from -1 … 1 to shares
 
+# %% ../../nbs/02b_wordings.ipynb #15759de3
+NO_ORDER = NoteKind('no order', 'not defined: the scores differ between wordings only')
+
 # %% ../../nbs/02b_wordings.ipynb #ea560621
 def _grid(table, column):
     "The scores, with a row for each target and a column for each wording. ValueError for a table with gaps."
@@ -321,8 +334,13 @@ def _component_estimates(components, k):
         if variance_of_means > 0:
             found.append(Estimate(name=name, value=float(components.targets / variance_of_means)))
         else:
-            found.append(Estimate(name=name, value=None, notes=(note('no order'),)))
+            found.append(Estimate(name=name, value=None, notes=(NO_ORDER(),)))
     return tuple(found)
+
+# %% ../../nbs/02b_wordings.ipynb #f29ca037
+SHARE_AT_THE_END_OF_ITS_SCALE = NoteKind(
+    'share at the end of its scale',
+    'no interval: with all targets, or without one of them, the share is 0, 1 or not defined')
 
 # %% ../../nbs/02b_wordings.ipynb #77fb35cb
 def wording_share(table, # a DataFrame of maskfill_table: every target in every wording, which is a template with its group words
@@ -357,11 +375,11 @@ def wording_share(table, # a DataFrame of maskfill_table: every target in every 
     low, high = _share_interval(grid.to_numpy(), confidence_level)
     interval = Interval.between(low, high, method='jackknife of atanh(2 share - 1)', over='targets', df=n - 1,
                                 units=_targets(n), confidence_level=confidence_level)
-    notes = [note('given wordings')]
+    notes = [GIVEN_WORDINGS()]
     if n < FEWEST_TARGETS:
-        notes.append(note('too few for an interval', n=n, needed=FEWEST_TARGETS))
+        notes.append(TOO_FEW_FOR_AN_INTERVAL(n=n, needed=FEWEST_TARGETS))
     elif interval is None:
-        notes.append(note('share at the end of its scale'))
+        notes.append(SHARE_AT_THE_END_OF_ITS_SCALE())
     share = float(np.sum(components[1:]) / np.sum(components))
     return Result(metric=f'share of wording in {column}', subject=subject, query=f'{n} targets × {k} wordings',
                   value=share, interval=interval, units=_targets(n), words=Words(used={'targets': [str(t) for t in grid.index]}),

@@ -21,6 +21,6 @@ def use_declarations(load:Callable, # without parameters -> what `declarations` 
 
 
 def declarations(
-                )->Any: # with `find_metric`, `find_plan` and `planned_names`
+                )->Any: # with `find_metric`, `find_plan`, `planned_names` and `find_note_kind`
     "What finds the declarations of chapters."
     return _load()

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.checks import shown
 from ..core.store import store_key
-from ..stats.estimate import note
+from ..stats.estimate import NoteKind
 from .checkpoints import Checkpoint, import_torch, input_device
 from .prefix_trees import Row, make_rows, visible
 from .scorer import Cost, Scored, Scorer, is_out_of_memory, make_batches, pair_with_prompts, split_scores, unique
@@ -208,6 +208,9 @@ def first_tokens(encoded, # of each prompt with its completion
         firsts.append(pieces(e, span)[0])
     return firsts
 
+# %% ../../nbs/models/04_causal.ipynb #33930163
+NO_BOS_TOKEN = NoteKind('no BOS token', 'the tokenizer has no BOS token, so its {what} {token} comes before each text')
+
 # %% ../../nbs/models/04_causal.ipynb #16140dc7
 class CausalScorer(Scorer):
     """A causal language model, such as GPT-2: log-probabilities of texts and of continuations, in nats.
@@ -255,7 +258,7 @@ class CausalScorer(Scorer):
         chosen = self._chosen_start()
         if not chosen.in_place_of_bos:
             return ()
-        return (note('no BOS token', token=chosen.token, what=chosen.in_place_of_bos),)
+        return (NO_BOS_TOKEN(token=chosen.token, what=chosen.in_place_of_bos),)
 
     def log_probability(self,
                         sentences, # a list of texts

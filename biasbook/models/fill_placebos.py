@@ -20,9 +20,10 @@ from .fills import word_list
 from .masked import Question
 from .scorer import unique
 from .tokens import encode, pieces, unknown_words
-from ..stats.estimate import Estimate, note
-from ..stats.placebos import (LEAST_TOPICS, N_DEALS, TOPIC_KINDS, Candidates, Deals, Placebo, deal_topics, known_topic_words,
-                                     neutral_topics, no_placebo, pairs_of_words)
+from ..stats.estimate import Estimate, NoteKind
+from ..stats.placebos import (
+    LEAST_TOPICS, N_DEALS, TOO_FEW_TOPICS_KNOWN, TOPICS_ARE_MATCHED, TOPIC_KINDS, Candidates, Deals, Placebo, deal_topics,
+    known_topic_words, neutral_topics, no_placebo, pairs_of_words)
 from ..stimuli.templates import as_template
 from ..stimuli.words import weat_queries
 from ..vectors.directions import gender_pairs, professions
@@ -193,6 +194,9 @@ def _features(model, templates, group, words):
     n_pieces = [len(model.tokenizer(word, add_special_tokens=False)['input_ids']) for word in words]
     return np.column_stack([priors, n_pieces, [len(word) for word in words]])
 
+# %% ../../nbs/models/12_fill_placebos.ipynb #5a70630a
+TOO_FEW_GROUP_WORDS = NoteKind('too few group words', '{n} words of the vocabulary fit in the place of the group words, and {needed} are needed')
+
 # %% ../../nbs/models/12_fill_placebos.ipynb #3dacdad2
 def _odds(nats, first, second):
     "The corrected log-odds of any word of the first group against any word of the second, for each target: (targets,)."
@@ -219,8 +223,8 @@ class DealtTargets(NamedTuple):
     def notes(self):
         "What the placebos are, or why there are none."
         if self.deals is None:
-            return (note('too few topics known', n=self.n_topics, needed=LEAST_TOPICS),)
-        return (note('topics are matched', n=self.n_topics, features=MATCHED_IN),)
+            return (TOO_FEW_TOPICS_KNOWN(n=self.n_topics, needed=LEAST_TOPICS),)
+        return (TOPICS_ARE_MATCHED(n=self.n_topics, features=MATCHED_IN),)
 
 
 def deal_targets(model, # a MaskedScorer
@@ -333,7 +337,7 @@ def group_pairs(model, # a MaskedScorer
 def too_few_group_words(pairs # GroupPairs
                        ): # a Note
     "Why the group words have no placebo."
-    return note('too few group words', n=len(pairs.words), needed=LEAST_GROUP_WORDS)
+    return TOO_FEW_GROUP_WORDS(n=len(pairs.words), needed=LEAST_GROUP_WORDS)
 
 
 def group_placebo(model, # a MaskedScorer
@@ -485,7 +489,7 @@ def word_pair_placebo(values, # of all pairs of n words, in the order of `pairs_
                      )->Estimate:
     "The Estimate “placebo groups” of pairs of words. Its value is None if there are fewer than `LEAST_GROUP_WORDS` words."
     if n < LEAST_GROUP_WORDS:
-        return no_placebo('placebo groups', note('too few group words', n=n, needed=LEAST_GROUP_WORDS))
+        return no_placebo('placebo groups', TOO_FEW_GROUP_WORDS(n=n, needed=LEAST_GROUP_WORDS))
     return Placebo(kind='placebo groups', values=values, observed=value, uses=pairs_of_words(n).uses, value_unit=value_unit,
                    notes=notes).estimate()
 

@@ -16,18 +16,25 @@ from .fills import word_list
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import minimum_detectable_d
-from ..stats.estimate import Estimate, Interval, Units, note, with_units_named
+from ..stats.estimate import Estimate, Interval, NoteKind, Units, with_units_named
 from ..stats.intervals import difference_change, mean_change
 from ..stats.permutation import permutation_pvalue, sign_flip_pvalue
 from ..stimuli.templates import as_template, ends_without_punctuation, slot_at_end
+
+# %% ../../nbs/models/08_fill_results.ipynb #2019f04d
+GIVEN_TEMPLATES = NoteKind('given templates', 'conditional on these templates')
+GIVEN_TARGETS = NoteKind('given targets', 'conditional on these targets')
+ONE_TARGET = NoteKind('one target', 'no interval and no p-value: one target')
+ONE_TARGET_IN_A_LIST = NoteKind('one target in a list', 'no interval and no p-value: a list has only one target')
+NOT_FOR_ALL_TARGETS = NoteKind('not for all targets', 'no interval and no p-value: this number is missing for some of the targets')
 
 # %% ../../nbs/models/08_fill_results.ipynb #e1f94d03
 def _why_no_test(parts):
     "A note on why a mean, or a difference of means, has no test and no interval; None if it has both."
     if min(map(len, parts)) < 2:
-        return note('one target in a list') if len(parts) == 2 else note('one target')
+        return ONE_TARGET_IN_A_LIST() if len(parts) == 2 else ONE_TARGET()
     if not np.isfinite(np.concatenate(parts)).all():
-        return note('not for all targets')
+        return NOT_FOR_ALL_TARGETS()
     return None
 
 def fill_estimate(name, # of the estimate
@@ -35,7 +42,7 @@ def fill_estimate(name, # of the estimate
                   level, # of the interval
                   *,
                   unit='targets', # what each number belongs to
-                  given='given templates', # the code of the note that says what the estimate is conditional on
+                  given=GIVEN_TEMPLATES, # the kind of note that says what the estimate is conditional on
                  )->Estimate:
     "The mean of one list of numbers, or the difference of the means of two. No p and no interval for NaN, or a list of one."
     two_lists = len(parts) == 2
@@ -50,7 +57,7 @@ def fill_estimate(name, # of the estimate
     else:
         change = mean_change(zeros[0], parts[0], level)
         test = sign_flip_pvalue(parts[0])
-    found = Estimate(name=name, value=change.value, unit='nats', interval=change.interval, test=test, notes=(note(given),))
+    found = Estimate(name=name, value=change.value, unit='nats', interval=change.interval, test=test, notes=(given(),))
     return with_units_named(found, {'words': unit, 'differences': unit})
 
 # %% ../../nbs/models/08_fill_results.ipynb #919eafeb
@@ -63,8 +70,18 @@ def _template_estimates(means, value, level):
     spread = Estimate(name='range over templates', value=value, unit='nats', interval=interval)
     if len(means) < 6 or not np.isfinite(means).all():
         return [spread]
-    flipped = fill_estimate('templates flipped', [np.array(means)], level, unit='templates', given='given targets')
+    flipped = fill_estimate('templates flipped', [np.array(means)], level, unit='templates', given=GIVEN_TARGETS)
     return [spread, replace(flipped, value=value)]
+
+# %% ../../nbs/models/08_fill_results.ipynb #98fca530
+PRIOR_OF_THE_PUBLISHED_CODE = NoteKind('prior of the published code', 'the prior is read where the published code reads it, which is the wrong place')
+UNEQUAL_PIECES = NoteKind(
+    'unequal pieces',
+    '{a} and {b} differ in their numbers of pieces ({pieces_a} and {pieces_b}), so that they do not fill the same gap')
+NO_PUNCTUATION = NoteKind('no punctuation', '{template!r} ends without punctuation')
+NO_PUNCTUATION_AFTER_A_SLOT = NoteKind(
+    'no punctuation after a slot',
+    '{template!r} ends without punctuation, and its last word fills the slot {slot!r}, where a model expects the full stop')
 
 # %% ../../nbs/models/08_fill_results.ipynb #8ecb2b7d
 def _detectable(parts):
@@ -82,20 +99,20 @@ def _notes(table, templates, compat):
     "The notes on the rows and the templates of a result."
     notes = []
     if compat:
-        notes.append(note('prior of the published code'))
+        notes.append(PRIOR_OF_THE_PUBLISHED_CODE())
     unequal = table[table['pieces_a'] != table['pieces_b']]
     if len(unequal):
         row = unequal.iloc[0]
-        notes.append(note('unequal pieces', a=row['a'], b=row['b'], pieces_a=int(row['pieces_a']),
-                          pieces_b=int(row['pieces_b'])))
+        notes.append(UNEQUAL_PIECES(a=row['a'], b=row['b'], pieces_a=int(row['pieces_a']),
+                                    pieces_b=int(row['pieces_b'])))
     for template in templates:
         if not ends_without_punctuation(template):
             continue
         slot = slot_at_end(template)
         if slot:
-            notes.append(note('no punctuation after a slot', template=template.text, slot=slot))
+            notes.append(NO_PUNCTUATION_AFTER_A_SLOT(template=template.text, slot=slot))
         else:
-            notes.append(note('no punctuation', template=template.text))
+            notes.append(NO_PUNCTUATION(template=template.text))
     return notes
 
 # %% ../../nbs/models/08_fill_results.ipynb #d96c4752
@@ -144,6 +161,11 @@ def fill_result(model, # the MaskedScorer that was measured
                   detectable=_detectable(np.split(of_targets, ends_of_lists)), confidence_level=confidence_level,
                   also=also, details=table, meta=meta)
 
+# %% ../../nbs/models/08_fill_results.ipynb #6f5819a9
+MIXED_TARGETS = NoteKind(
+    'mixed targets',
+    'for a mixed list of targets, 0 is not what an unbiased model would have: compare two lists with fill_bias_difference, or use occupation_gap')
+
 # %% ../../nbs/models/08_fill_results.ipynb #07b11924
 def _question(lists, a, b):
     "The label of the targets, the Comparison of the result, and further Notes."
@@ -155,7 +177,7 @@ def _question(lists, a, b):
     if len(targets) > 1:
         label = f'{len(targets)} targets'
         group = f'the mean of {label}'
-        notes = (note('mixed targets'),)
+        notes = (MIXED_TARGETS(),)
     return label, Comparison(kind='lean', groups=(group,), ideas=(a, b), of='targets'), notes
 
 # %% ../../nbs/models/08_fill_results.ipynb #c4a96e01

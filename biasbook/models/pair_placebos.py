@@ -24,7 +24,7 @@ from .checkpoints import Checkpoint
 from .fill_placebos import gendered_words
 from .scorer import Cost, Scorer
 from .tokens import encode, pieces, unknown_words
-from ..stats.estimate import Estimate, note
+from ..stats.estimate import Estimate, NoteKind
 from ..stats.placebos import Placebo, neutral_topics
 from ..stimuli.pairs import bundled_pairs
 from ..stimuli.templates import Template
@@ -111,6 +111,22 @@ def _random_choices(numbers, apart, n_draws, rng):
         is_taken[np.arange(n_draws), drawn[:, g]] = True
     return of_groups
 
+# %% ../../nbs/models/13_pair_placebos.ipynb #adc152c4
+SUBJECTS_ARE_MATCHED = NoteKind('subjects are matched', 'the placebos are {n} words, matched in {features}')
+TOO_FEW_OTHER_WORDS = NoteKind('too few other words', '{n} other words are known that may take the place of the groups, and {needed} are needed')
+PLACEBOS_OF_SOME_PAIRS = NoteKind(
+    'placebos of some pairs',
+    'the placebos change {n} of {of} {pairs}, of which {percent:.0f} % prefer the first sentence')
+PLACEBOS_OF_FEW_PAIRS = NoteKind(
+    'placebos of few pairs',
+    'other words can take the place of the groups in {n} of {of} {pairs}, and at least half of them are needed')
+NO_PLACEBO_OF_SERVED_MODELS = NoteKind(
+    'no placebo of served models',
+    'no placebos in a model behind a server or of another program, because each of their sentences would be a request')
+NO_PLACEBO_WITH_A_SLOW_TOKENIZER = NoteKind(
+    'no placebo with a slow tokenizer',
+    'no placebos, because the tokenizer does not keep the characters of a token')
+
 # %% ../../nbs/models/13_pair_placebos.ipynb #739b8315
 def preferred_shares(margins, # (draws, pairs) the margin of each pair in each draw
                      ties='apart', # "anti" counts ties as losses
@@ -137,8 +153,8 @@ def why_no_placebo(model, # a Scorer
     """Why pairs have no placebo: in a model behind a server, or of another program, each further sentence is a request, and a slow
     tokenizer does not say where a word is."""
     if not isinstance(model.checkpoint, Checkpoint):
-        return note('no placebo of served models')
-    return None if model.tokenizer.is_fast else note('no placebo with a slow tokenizer')
+        return NO_PLACEBO_OF_SERVED_MODELS()
+    return None if model.tokenizer.is_fast else NO_PLACEBO_WITH_A_SLOW_TOKENIZER()
 
 
 # %% ../../nbs/models/13_pair_placebos.ipynb #72cf3d5c

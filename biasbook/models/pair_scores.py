@@ -22,8 +22,10 @@ from .scorer import Cost, Scorer
 from .tokens import check_no_space, encode
 from ..results.result import Estimate, Result
 from ..stats.effects import minimum_detectable_share
-from ..stats.estimate import note, with_units_named
-from ..stats.preferences import PreferenceEstimates, preference_estimates
+from ..stats.estimate import NoteKind, with_units_named
+from biasbook.stats.preferences import (
+    ALL_PAIRS_ARE_TIES, ONE_CLUSTER, ONE_CROSSED_CLUSTER, TIES_ARE_LEFT_OUT, TIES_COUNT_AS_LOSSES, PreferenceEstimates,
+    preference_estimates)
 
 # %% ../../nbs/models/06_pair_scores.ipynb #16d095af
 SCORINGS = {'masked': ('shared', 'pll', 'aul', 'aula'), 'causal': ('log-probability',),
@@ -221,6 +223,10 @@ def true_scores(language, # a Grammar, of load_grammar
         raise ValueError(f'a language has no true score {scoring!r}')
     return np.array([of_first, of_second])
 
+# %% ../../nbs/models/06_pair_scores.ipynb #46977b01
+TOO_FEW_PAIRS_FOR_R = NoteKind('too few pairs for r', 'no r: {n} pairs, and {needed} are needed')
+EQUAL_MARGINS_OR_LENGTHS = NoteKind('equal margins or lengths', 'no r: all margins or all differences in length are equal')
+
 # %% ../../nbs/models/06_pair_scores.ipynb #b97e5755
 def length_estimate(excess, # (n,) how many tokens the first sentence of each pair has more than the second
                     margins, # (n,) score of the first sentence less score of the second, nats
@@ -230,10 +236,14 @@ def length_estimate(excess, # (n,) how many tokens the first sentence of each pa
     y = np.asarray(margins, float)
     name = 'length and margin'
     if len(x) < 3:
-        return Estimate(name=name, value=math.nan, notes=(note('too few pairs for r', n=len(x), needed=3),))
+        return Estimate(name=name, value=math.nan, notes=(TOO_FEW_PAIRS_FOR_R(n=len(x), needed=3),))
     if not np.ptp(x) or not np.ptp(y):
-        return Estimate(name=name, value=math.nan, notes=(note('equal margins or lengths'),))
+        return Estimate(name=name, value=math.nan, notes=(EQUAL_MARGINS_OR_LENGTHS(),))
     return Estimate(name=name, value=float(np.corrcoef(x, y)[0, 1]))
+
+# %% ../../nbs/models/06_pair_scores.ipynb #29eb4126
+PAIRS_OF_ONE_CLUSTER = NoteKind('pairs of one cluster', 'no interval: all {pairs} are of one {cluster}')
+NOTHING_BUT_TIES = NoteKind('nothing but ties', 'no ratio: all {pairs} are ties ({n})')
 
 # %% ../../nbs/models/06_pair_scores.ipynb #d1a90c02
 class PairUnits(NamedTuple):
@@ -255,12 +265,12 @@ def name_units(estimate, # an Estimate of biasbook.stats.preferences
     named = with_units_named(estimate, {'pairs': names.pairs, **of_clusters})
     notes = []
     for a_note in estimate.notes:
-        if a_note.code == 'one cluster':
-            a_note = note('pairs of one cluster', **a_note.data, pairs=names.pairs, cluster=names.cluster)
-        elif a_note.code == 'one crossed cluster':
-            a_note = note('pairs of one cluster', **a_note.data, pairs=names.pairs, cluster=names.crossed_cluster)
-        elif a_note.code == 'all pairs are ties':
-            a_note = note('nothing but ties', **a_note.data, pairs=names.pairs)
+        if a_note.code == ONE_CLUSTER.code:
+            a_note = PAIRS_OF_ONE_CLUSTER(**a_note.data, pairs=names.pairs, cluster=names.cluster)
+        elif a_note.code == ONE_CROSSED_CLUSTER.code:
+            a_note = PAIRS_OF_ONE_CLUSTER(**a_note.data, pairs=names.pairs, cluster=names.crossed_cluster)
+        elif a_note.code == ALL_PAIRS_ARE_TIES.code:
+            a_note = NOTHING_BUT_TIES(**a_note.data, pairs=names.pairs)
         notes.append(a_note)
     return replace(named, notes=tuple(notes))
 
@@ -274,6 +284,16 @@ def named_estimates(margins, # one per pair, nats
     found = preference_estimates(margins, clusters, **options)
     return PreferenceEstimates(*[name_units(estimate, names) for estimate in found])
 
+# %% ../../nbs/models/06_pair_scores.ipynb #cbed760e
+MARGIN_FALLS_WITH_LENGTH = NoteKind(
+    'margin falls with length',
+    'the longer sentence of a pair tends to score lower (r of margin and difference in length −{size:.2f})')
+MARGIN_RISES_WITH_LENGTH = NoteKind(
+    'margin rises with length',
+    'the longer sentence of a pair tends to score higher (r of margin and difference in length {size:.2f})')
+TOO_FEW_CLUSTERS = NoteKind('few clusters', 'no exact two-sided p can be below .05 with {clusters}, only with {needed} or more')
+SAME_TOKENS = NoteKind('same tokens', 'the two sentences have the same tokens in {pairs}, ties for that reason alone: {named}')
+
 # %% ../../nbs/models/06_pair_scores.ipynb #d1a90c05
 LEAST_CLUSTERS = 6 # for a two-sided p below .05
 
@@ -283,8 +303,8 @@ def length_notes(length, # an Estimate, of length_estimate
     "A note that margins follow length, if they do; else none."
     if math.isnan(length.value) or abs(length.value) < .3:
         return ()
-    code = 'margin falls with length' if length.value < 0 else 'margin rises with length'
-    return (note(code, size=abs(length.value)),)
+    kind = MARGIN_FALLS_WITH_LENGTH if length.value < 0 else MARGIN_RISES_WITH_LENGTH
+    return (kind(size=abs(length.value)),)
 
 
 def few_clusters_notes(n:int, # how many clusters
@@ -293,13 +313,13 @@ def few_clusters_notes(n:int, # how many clusters
     "A note that clusters are too few for an exact test, if they are; else none."
     if n >= LEAST_CLUSTERS:
         return ()
-    return (note('few clusters', n=n, needed=LEAST_CLUSTERS, clusters=plural(n, names.cluster, names.clusters)),)
+    return (TOO_FEW_CLUSTERS(n=n, needed=LEAST_CLUSTERS, clusters=plural(n, names.cluster, names.clusters)),)
 
 
 def notes_without_ties(estimate, # an Estimate
                       )->tuple:
     "The notes of an estimate that say why it has no value or no interval; a measure says itself what it does with ties."
-    return tuple(a_note for a_note in estimate.notes if a_note.code not in ('ties are left out', 'ties count as losses'))
+    return tuple(a_note for a_note in estimate.notes if a_note.code not in (TIES_ARE_LEFT_OUT.code, TIES_COUNT_AS_LOSSES.code))
 
 
 def same_tokens_notes(model, # whose tokenizer reads the sentences
@@ -313,7 +333,7 @@ def same_tokens_notes(model, # whose tokenizer reads the sentences
     if not same:
         return ()
     named = listed([f'{clipped(first[k], 60)} | {clipped(second[k], 60)}' for k in same], 3)
-    return (note('same tokens', n=len(same), pairs=plural(len(same), name), named=named),)
+    return (SAME_TOKENS(n=len(same), pairs=plural(len(same), name), named=named),)
 
 
 

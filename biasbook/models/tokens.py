@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..core.checks import check_choice, check_texts, plural, shown
+from ..stats.estimate import NoteKind
 
 # %% ../../nbs/models/01_tokens.ipynb #fb3a6c63
 class Encoded(NamedTuple):
@@ -68,6 +69,15 @@ def encode_each(tokenizer:Any, # as for encode, like all others
                 encode(tokenizer, [text], special=special, limit=limit)         # its error names the unknown part
             _check_encoded(e, tokenizer, unknown_id, limit, unknown)
             yield e
+
+# %% ../../nbs/models/01_tokens.ipynb #04e3da05
+def _unreadable_text(n, of=None):
+    "Of `n` of so many sentences; CEAT has no number of them all, and `n` is a text such as '3 sentences'."
+    if of is None:
+        return f'{n} left out: too long for the model, or with tokens that it does not know'
+    return f'left out because the model cannot read them: {n} of {of} sentences'
+
+UNREADABLE_SENTENCES = NoteKind('sentences that the model cannot read', _unreadable_text)
 
 # %% ../../nbs/models/01_tokens.ipynb #9e8212dc
 class Unreadable(ValueError):

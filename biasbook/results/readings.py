@@ -17,7 +17,7 @@ import numpy as np
 from .result import as_results, results_table
 from .sentences import notes_text
 from ..stats.effects import minimum_detectable_d, minimum_detectable_r, weat_d_of_cohen_d
-from ..stats.estimate import note
+from ..stats.estimate import NoteKind
 from ..stats.placebos import PLACEBO_KINDS, placebos_of
 from ..stats.power import plan, scale_of, smallest_effect, tested_units, unit_of
 
@@ -193,6 +193,13 @@ class Size(NamedTuple):
         "The size as one text: 'in 78 % of pairs …; further facts'; '' if there is none."
         return notes_text(self.facts)
 
+# %% ../../nbs/results/02_readings.ipynb #8930730b
+PAIRS_THAT_LEAN = NoteKind(
+    'pairs that lean',
+    'in {percent:.0f} % of pairs of these words, the word from {first} leans more toward {idea} (rather than {other}) than the word from {second}')
+WORDS_OF_A_GROUP_THAT_LEAN = NoteKind('words of a group that lean', '{group}: {n} of {of} lean toward {idea}')
+MEAN_DIFFERENCE = NoteKind('mean difference', 'mean association of {first} less that of {second}: {difference:z.3f}')
+
 # %% ../../nbs/results/02_readings.ipynb #c8f18f06
 def _toward(p, ideas):
     "The ideas, first the one toward which most pairs go, where p is the share of pairs that go toward the first."
@@ -210,10 +217,17 @@ def _size_of_difference(d, groups, ideas):
     p = common_language(x, y)
     nearer, farther = _toward(p, ideas)
     share = max(p, 1 - p)
-    return Size(share, (note('pairs that lean', percent=100 * share, first=first, second=second, idea=nearer, other=farther),
-                        note('words of a group that lean', n=int((x > 0).sum()), of=len(x), group=first, idea=one),
-                        note('words of a group that lean', n=int((y < 0).sum()), of=len(y), group=second, idea=other),
-                        note('mean difference', first=first, second=second, difference=float(x.mean() - y.mean()))))
+    return Size(share, (PAIRS_THAT_LEAN(percent=100 * share, first=first, second=second, idea=nearer, other=farther),
+                        WORDS_OF_A_GROUP_THAT_LEAN(n=int((x > 0).sum()), of=len(x), group=first, idea=one),
+                        WORDS_OF_A_GROUP_THAT_LEAN(n=int((y < 0).sum()), of=len(y), group=second, idea=other),
+                        MEAN_DIFFERENCE(first=first, second=second, difference=float(x.mean() - y.mean()))))
+
+# %% ../../nbs/results/02_readings.ipynb #d0e9ac6d
+PAIRS_THAT_RISE = NoteKind(
+    'pairs that rise',
+    'in {percent:.0f} % of pairs of these words, the word with the larger {property} leans more toward {idea} (rather than {other})')
+R_SQUARED = NoteKind('r squared', 'r² = {r_squared:.2f}')
+SLOPE = NoteKind('slope', 'per 10 points of {property}, the association of a word changes by {slope:+.2f}')
 
 # %% ../../nbs/results/02_readings.ipynb #440e9ae2
 def _size_of_correlation(d, r, property, ideas):
@@ -223,13 +237,17 @@ def _size_of_correlation(d, r, property, ideas):
     p = concordance(x, y)
     nearer, farther = _toward(p, ideas)
     share = max(p, 1 - p)
-    facts = [note('r squared', r_squared=r.value ** 2)]
+    facts = [R_SQUARED(r_squared=r.value ** 2)]
     if not math.isnan(share):
-        facts.insert(0, note('pairs that rise', percent=100 * share, property=property, idea=nearer, other=farther))
+        facts.insert(0, PAIRS_THAT_RISE(percent=100 * share, property=property, idea=nearer, other=farther))
     if np.ptp(y):
         slope = np.polyfit(y - y.mean(), x, 1)[0]
-        facts.append(note('slope', slope=10 * float(slope), property=property))
+        facts.append(SLOPE(slope=10 * float(slope), property=property))
     return Size(share, tuple(facts))
+
+# %% ../../nbs/results/02_readings.ipynb #1f471a9c
+PAIRS_PREFERRED = NoteKind('pairs preferred', 'in {percent:.0f} % of pairs of sentences, {preferred} prevail over {other}')
+CORRECTED_PREFERENCE = NoteKind('corrected preference', '{percent:.0f} % after correction for neutral subjects')
 
 # %% ../../nbs/results/02_readings.ipynb #94b3dea6
 def _size_of_preference(r, ideas):
@@ -240,11 +258,11 @@ def _size_of_preference(r, ideas):
     whole = 2 * r.null                                      # 100 for percent, 1 for a share
     preferred, other = ideas if prefers_first else ideas[::-1]
     share = max(r.value, whole - r.value) / whole
-    facts = [note('pairs preferred', percent=100 * share, preferred=preferred, other=other)]
+    facts = [PAIRS_PREFERRED(percent=100 * share, preferred=preferred, other=other)]
     for e in r.also:
         if e.name == 'corrected ratio' and is_known(e.value):
             corrected = e.value if prefers_first else whole - e.value
-            facts.append(note('corrected preference', percent=100 * corrected / whole))
+            facts.append(CORRECTED_PREFERENCE(percent=100 * corrected / whole))
     return Size(share, tuple(facts))
 
 # %% ../../nbs/results/02_readings.ipynb #608abd91

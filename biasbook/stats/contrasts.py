@@ -16,9 +16,10 @@ import numpy as np
 
 from ..core.checks import check_choice, check_flag, check_fraction, check_seed, check_whole
 from .effects import cohen_d, hedges_g, noncentral_t_interval, weat_effect_size
-from .estimate import Estimate, HypothesisTest, Interval, Units, note
-from .intervals import jackknife_variance, satterthwaite, t_interval
+from .estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
+from .intervals import TOO_FEW_UNITS, jackknife_variance, satterthwaite, t_interval
 from .permutation import permutation_pvalue, sign_flip_pvalue
+from .preferences import ONE_PAIR
 from .studentized import pooled_spread_notes, spread_notes, studentized_permutation_pvalue
 
 # %% ../../nbs/stats/05_contrasts.ipynb #976cf4ba
@@ -103,6 +104,10 @@ class Contrast(NamedTuple):
     test: HypothesisTest # of the difference of means
     units: Units # what is compared
 
+# %% ../../nbs/stats/05_contrasts.ipynb #d91671db
+NO_SPREAD_WITHIN_THE_LISTS = NoteKind('no spread within the lists', 'no d: no spread within the lists ({n} and {m} scores)')
+TOO_FEW_WORDS_FOR_G = NoteKind('too few words for g', 'no g: {n} words, and {needed} are needed')
+
 # %% ../../nbs/stats/05_contrasts.ipynb #a0b5e693
 class _CohenD(NamedTuple):
     "Cohen's d, or the reason that it is undefined"
@@ -114,7 +119,7 @@ def _cohen_d(x, y):
     try:
         return _CohenD(cohen_d(x, y), ())
     except ValueError:                          # the scores are finite, so there is no spread
-        return _CohenD(math.nan, (note('no spread within the lists', n=len(x), m=len(y)),))
+        return _CohenD(math.nan, (NO_SPREAD_WITHIN_THE_LISTS(n=len(x), m=len(y)),))
 
 
 class _StandardError(NamedTuple):
@@ -166,14 +171,14 @@ def _contrast_of_lists(x, y, confidence_level, unit, naive, studentized):
                                 confidence_level=confidence_level)
         of_g = Estimate(name='Hedges g', value=hedges_g(x, y))
     if df <= 1:
-        of_g = replace(of_g, notes=(note('too few words for g', n=n + m, needed=4),))
+        of_g = replace(of_g, notes=(TOO_FEW_WORDS_FOR_G(n=n + m, needed=4),))
 
     difference = float(x.mean() - y.mean())
     se, df_of_difference, method = standard_error
     low, high = t_interval(difference, se, df_of_difference, confidence_level)
     of_difference = Interval.between(low, high, method=method, over=unit, df=df_of_difference, units=units,
                                      confidence_level=confidence_level)
-    no_interval = () if of_difference else (note('too few units'),)
+    no_interval = () if of_difference else (TOO_FEW_UNITS(),)
     notes_of_d = no_d or (*test_notes, *pooled_spread_notes(x, y))
     estimates = (Estimate(name='Cohen d', value=d, interval=of_d, test=test, notes=notes_of_d),
                  of_g,
@@ -181,15 +186,19 @@ def _contrast_of_lists(x, y, confidence_level, unit, naive, studentized):
                           notes=(*no_interval, *test_notes)))
     return Contrast(estimates, test, units)
 
+# %% ../../nbs/stats/05_contrasts.ipynb #68087bdc
+TOO_FEW_FOR_AN_INTERVAL = NoteKind('too few for an interval', 'no interval: it needs {needed} units and has {n}')
+NO_D_WITHOUT_A_PAIR = NoteKind('no d without one of the pairs', 'no interval: without one of the pairs there is no d')
+
 # %% ../../nbs/stats/05_contrasts.ipynb #e7c5909e
 def _paired_interval(d, x, y, confidence_level):
     "The delete-one-pair interval of `d`, or None, and the Notes that say why it is None"
     n = len(x)
     if n < 4:
-        return None, (note('too few for an interval', n=n, needed=4),)
+        return None, (TOO_FEW_FOR_AN_INTERVAL(n=n, needed=4),)
     without = np.array([_cohen_d(np.delete(x, i), np.delete(y, i)).d for i in range(n)])
     if np.isnan(without).any():
-        return None, (note('no d without one of the pairs'),)
+        return None, (NO_D_WITHOUT_A_PAIR(),)
     low, high = t_interval(d, math.sqrt(jackknife_variance(without)), n - 1, confidence_level)
     return Interval.between(low, high, method='jackknife', over='pairs', df=n - 1, confidence_level=confidence_level,
                             units=Units(counts=(n,), name='pairs')), ()
@@ -213,7 +222,7 @@ def _contrast_of_pairs(x, y, confidence_level, unit, naive):
     se = float(gaps.std()) / math.sqrt(max(n - 1, 1))
     low, high = t_interval(mean, se, n - 1, confidence_level)
     of_mean = Interval.between(low, high, method='t', over='pairs', df=n - 1, units=units, confidence_level=confidence_level)
-    no_interval = () if of_mean else (note('one pair', n=n),)
+    no_interval = () if of_mean else (ONE_PAIR(n=n),)
     estimates = (Estimate(name='Cohen d', value=d, interval=of_d, test=test, notes=notes),
                  Estimate(name='raw difference', value=mean, interval=of_mean, test=test, notes=no_interval))
     return Contrast(estimates, test, units)

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.checks import check_choice
 from ..core.registry import bundled_yaml
-from .estimate import Estimate, HypothesisTest, Units
+from .estimate import Estimate, HypothesisTest, NoteKind, Units
 from .permutation import LARGEST_ERROR, is_as_extreme, is_precise_enough, monte_carlo_error
 from .sequential import share_bounds
 
@@ -285,6 +285,12 @@ def placebos_of(estimates, # Estimates, such as `also` of a result
                )->list: # of Estimates
     "Those that say how often placebos reach the value of a result."
     return [e for e in estimates if e.name in PLACEBO_KINDS and PLACEBO_KINDS[e.name].is_of_value]
+
+# %% ../../nbs/stats/09_placebos.ipynb #fe854598
+TOPICS_ARE_MATCHED = NoteKind('topics are matched', 'the placebos are words of {n} topics, matched in {features}')
+TOO_FEW_TOPICS_KNOWN = NoteKind('too few topics known', '{n} of the bundled topics have enough words that are known here, and {needed} are needed')
+NO_PLACEBO_VERSIONS = NoteKind('no placebo versions', 'there are no two placebo words')
+PLACEBOS_CANNOT_BE_READ = NoteKind('placebos cannot be read', 'the placebos cannot be read: {error}')
 
 # %% ../../nbs/stats/09_placebos.ipynb #ce335a92
 FEW_DRAWS = 5 # of several values each

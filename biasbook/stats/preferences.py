@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.checks import check_choice, check_fraction
 from .effects import check_scores
-from .estimate import Estimate, HypothesisTest, Interval, Units, note
+from .estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
 from .intervals import critical_value, t_interval, wilson_interval
 from .permutation import cluster_sums, relabelling_test, scale_by_power_of_two, sign_flip_pvalue, smallest_flip_pvalue
 
@@ -124,6 +124,11 @@ def _design_of_ratio(won, labels):
     mean_size = float((sizes ** 2).sum()) / n           # of the cluster of a pair
     return Design(max(design.effect, 1 + (mean_size - 1) * icc), icc, design.clusters)
 
+# %% ../../nbs/stats/04_preferences.ipynb #74bb7ed7
+ONE_CLUSTER = NoteKind('one cluster', 'no interval: all {n} pairs are in one cluster')
+ONE_CROSSED_CLUSTER = NoteKind('one crossed cluster', 'no interval: all {n} pairs are in one cluster of the second kind')
+ONE_PAIR = NoteKind('one pair', 'no interval: one pair')
+
 # %% ../../nbs/stats/04_preferences.ipynb #053c9428
 class ClusterVariance(NamedTuple):
     "The variance of a mean over pairs that lie in two kinds of clusters"
@@ -172,7 +177,7 @@ def _kind_with_fewer(first, second):
 
 def _one_cluster(first, n):
     "The Note on `n` pairs that have a single cluster of the first kind, or else of the second"
-    return note('one cluster' if len(set(first)) == 1 else 'one crossed cluster', n=n)
+    return ONE_CLUSTER(n=n) if len(set(first)) == 1 else ONE_CROSSED_CLUSTER(n=n)
 
 
 def _crossed_design(won, first, second):
@@ -185,6 +190,11 @@ def _crossed_design(won, first, second):
     if not of_independent:                              # all are won, or all are lost: each cluster counts as one pair
         return Design(len(won) / found.clusters, math.nan, found.clusters)
     return Design(max(1., found.variance / of_independent), math.nan, found.clusters)
+
+# %% ../../nbs/stats/04_preferences.ipynb #a1c29304
+ALL_PAIRS_ARE_TIES = NoteKind('all pairs are ties', 'no ratio: all {n} pairs are ties')
+TIES_COUNT_AS_LOSSES = NoteKind('ties count as losses', 'ties, which count as losses: {n}')
+TIES_ARE_LEFT_OUT = NoteKind('ties are left out', 'ties, which are left out: {n}')
 
 # %% ../../nbs/stats/04_preferences.ipynb #e523c4a6
 def preference_ratio(margins, # one per pair, nats: log-probability of the stereotype less that of its opposite
@@ -206,7 +216,7 @@ def preference_ratio(margins, # one per pair, nats: log-probability of the stere
     if not len(won):
         return Preference(ratio=math.nan, interval=None, wins=0, losses=0, ties=tied, clusters=0,
                           icc=math.nan, design_effect=math.nan, effective_n=math.nan,
-                          notes=(note('all pairs are ties', n=tied),))
+                          notes=(ALL_PAIRS_ARE_TIES(n=tied),))
     n = len(won)
     wins = int(won.sum())
     labels_of_decided = [label for label, sign in zip(labels, signs) if sign]
@@ -222,9 +232,9 @@ def preference_ratio(margins, # one per pair, nats: log-probability of the stere
     if interval is None:
         notes.append(_one_cluster(labels_of_decided, n))
     if tied and ties == 'anti':
-        notes.append(note('ties count as losses', n=tied))
+        notes.append(TIES_COUNT_AS_LOSSES(n=tied))
     elif tied:
-        notes.append(note('ties are left out', n=tied))
+        notes.append(TIES_ARE_LEFT_OUT(n=tied))
     return Preference(ratio=wins / n, interval=interval, wins=wins, losses=n - wins, ties=tied,
                       clusters=design.clusters, icc=design.icc, design_effect=design.effect,
                       effective_n=n / design.effect, notes=tuple(notes))
@@ -272,7 +282,7 @@ def mean_margin(margins, # one per pair, nats
     n, G = len(d), len(residual_sums)
     about: dict = {'name': 'mean margin', 'value': mean, 'unit': 'nats', 'test': test}
     if G == 1:
-        return Estimate(notes=(note('one pair' if clusters is None else 'one cluster', n=n),), **about)
+        return Estimate(notes=(ONE_PAIR(n=n) if clusters is None else ONE_CLUSTER(n=n),), **about)
     se = math.sqrt(G / (G - 1)) * math.hypot(*residual_sums) / n
     low, high = t_interval(mean, se, G - 1, confidence_level)
     over = 'pairs' if clusters is None else 'clusters'
@@ -321,6 +331,10 @@ def t_pvalue(t, # as published
         raise ValueError(f't is {t} over {n} pairs: give a finite t and 2 pairs or more')
     return max(2 * float(stdtr(n - 1, -abs(t))), float(np.finfo(float).tiny))
 
+# %% ../../nbs/stats/04_preferences.ipynb #eaaa6862
+NO_T_OF_ONE_PAIR = NoteKind('no t of one pair', 'no t: one pair')
+EQUAL_MARGINS = NoteKind('equal margins', 'no t: all {n} margins are equal')
+
 # %% ../../nbs/stats/04_preferences.ipynb #f1fd632f
 def paired_t(margins, # one per pair, nats
             )->Estimate: # the t of the margins
@@ -328,9 +342,9 @@ def paired_t(margins, # one per pair, nats
     d = scale_by_power_of_two(check_scores(margins, 'margins'))
     n = len(d)
     if n < 2:
-        return Estimate(name='paired t', value=math.nan, notes=(note('no t of one pair'),))
+        return Estimate(name='paired t', value=math.nan, notes=(NO_T_OF_ONE_PAIR(),))
     if np.ptp(d) <= 1e-12 * np.abs(d).max():
-        return Estimate(name='paired t', value=math.nan, notes=(note('equal margins', n=n),))
+        return Estimate(name='paired t', value=math.nan, notes=(EQUAL_MARGINS(n=n),))
     t = float(d.mean() / d.std(ddof=1)) * math.sqrt(n)
     test = HypothesisTest(name='t', pvalue=t_pvalue(t, n), df=n - 1, units=Units(counts=(n,), name='pairs'), naive=True)
     return Estimate(name='paired t', value=t, test=test)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.checks import ALTERNATIVES, check_choice, check_seed, check_whole
 from .effects import check_scores
-from .estimate import HypothesisTest, Units, note
+from .estimate import HypothesisTest, NoteKind, Units
 from .permutation import relabelling_test
 
 # %% ../../nbs/stats/00b_studentized.ipynb #14126441
@@ -149,26 +149,44 @@ def _spread_data(x, y):
     "What a note on the spreads of two lists says of them"
     return {'n': len(x), 'm': len(y), 'sd_x': f'{np.std(x, ddof=1):.2g}', 'sd_y': f'{np.std(y, ddof=1):.2g}'}
 
+# %% ../../nbs/stats/00b_studentized.ipynb #ba5dabb9
+SHORTER_LIST_VARIES_MORE = NoteKind(
+    'the shorter list has the larger spread',
+    'lists of {n} and {m} scores with standard deviations {sd_x} and {sd_y}: p may be far too small as a test of the means alone, '
+    'since it tests whether the scores are exchangeable; studentized=True tests the means')
+LONGER_LIST_VARIES_MORE = NoteKind(
+    'the longer list has the larger spread',
+    'lists of {n} and {m} scores with standard deviations {sd_x} and {sd_y}: p may be too large as a test of the means alone, '
+    'since it tests whether the scores are exchangeable; studentized=True tests the means')
+POOLED_AND_SHORTER_LIST_VARIES_MORE = NoteKind(
+    'the interval of d pools the spreads, and the shorter list has the larger one',
+    'the interval of Cohen’s d takes the spreads as equal, but they are {sd_x} and {sd_y}: it is too narrow; with 6 and 20 scores '
+    'and spreads of 3 to 1 it missed the true value in 24 % of simulated lists, in place of 5 %')
+POOLED_AND_LONGER_LIST_VARIES_MORE = NoteKind(
+    'the interval of d pools the spreads, and the longer list has the larger one',
+    'the interval of Cohen’s d takes the spreads as equal, but they are {sd_x} and {sd_y}: it is wider than it needs to be')
+
 # %% ../../nbs/stats/00b_studentized.ipynb #ab63b8e4
-def _notes_on_spreads(scores_x, scores_y, code):
-    "A note with this code, in which {which} is the list with the larger spread; empty for lists that are alike in size or in spread."
+def _notes_on_spreads(scores_x, scores_y, shorter, longer):
+    "A note of the kind for the list with the larger spread, the shorter or the longer one; empty for lists that are alike in size or in spread."
     x = check_scores(scores_x, 'scores_x')
     y = check_scores(scores_y, 'scores_y')
     which = _list_with_larger_spread(x, y)
     if which is None:
         return ()
-    return (note(code.format(which=which), **_spread_data(x, y)),)
+    kind = shorter if which == 'shorter' else longer
+    return (kind(**_spread_data(x, y)),)
 
 
 def spread_notes(scores_x, # one score per word of X
                  scores_y, # one score per word of Y
                 )->tuple: # of Notes
     "A note on the permutation test for lists that differ by half or more both in size and in spread; empty for other lists."
-    return _notes_on_spreads(scores_x, scores_y, 'the {which} list has the larger spread')
+    return _notes_on_spreads(scores_x, scores_y, SHORTER_LIST_VARIES_MORE, LONGER_LIST_VARIES_MORE)
 
 
 def pooled_spread_notes(scores_x, # one score per word of X
                         scores_y, # one score per word of Y
                        )->tuple: # of Notes
     "A note on the interval of Cohen's d, which pools the spreads, for the same lists as `spread_notes`; empty for other lists."
-    return _notes_on_spreads(scores_x, scores_y, 'the interval of d pools the spreads, and the {which} list has the larger one')
+    return _notes_on_spreads(scores_x, scores_y, POOLED_AND_SHORTER_LIST_VARIES_MORE, POOLED_AND_LONGER_LIST_VARIES_MORE)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..core.checks import check_choice, check_disjoint, check_pairs, check_words, errors_at, listed, plural
-from ..stats.estimate import note
+from ..stats.estimate import NoteKind
 from ..stimuli.words import SETS, Query
 from .spellings import lower_form
 
@@ -35,15 +35,20 @@ def missing_in_case(vectors, # WordVectors
     is_lower = in_lower_case(vectors, case)
     return [word for word in words if (lower_form(word, vectors) if is_lower else word) not in vectors]
 
+# %% ../../nbs/vectors/04_case.ipynb #e0b4b95f
+NO_CAPITALS = NoteKind('lower case, no capitals', 'looked up in lower case, since these vectors have no capitals: {words}')
+READ_IN_LOWER_CASE = NoteKind('lower case', 'looked up in lower case: {words}')
+EQUAL_IN_LOWER_CASE = NoteKind('equal in lower case', 'left out because they are in the list already in lower case: {words}')
+
 # %% ../../nbs/vectors/04_case.ipynb #9eda5412
 def _case_notes(case, n_changed, unit, equal):
     "How many words, or pairs, were looked up in lower case; and which are left out because they equal another one there."
     notes = []
     if n_changed:
-        code = 'lower case, no capitals' if case == 'auto' else 'lower case'
-        notes.append(note(code, words=plural(n_changed, unit), n=n_changed))
+        kind = NO_CAPITALS if case == 'auto' else READ_IN_LOWER_CASE
+        notes.append(kind(words=plural(n_changed, unit), n=n_changed))
     if equal:
-        notes.append(note('equal in lower case', words=listed(equal, 20)))
+        notes.append(EQUAL_IN_LOWER_CASE(words=listed(equal, 20)))
     return tuple(notes)
 
 # %% ../../nbs/vectors/04_case.ipynb #e9eb320b

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..core.checks import MissingWords, WrongKind, check_choice, check_labels, check_pairs, check_seed, check_whole, plural
-from ..stats.estimate import note
+from ..stats.estimate import NoteKind
 from ..stats.placebos import Placebo, no_placebo
 from ..stimuli.words import bolukbasi_lists
 from .case import fold_pairs
@@ -187,6 +187,11 @@ def pair_differences(vectors, pairs):
                          f'{vectors.name}, so that their difference has none; take the pair out')
     return differences
 
+# %% ../../nbs/vectors/03_directions.ipynb #c11f79f7
+PAIRS_OF_DIRECTION_LEFT_OUT = NoteKind(
+    'pairs of the direction are left out',
+    'the direction is without {pairs}, because the vectors lack a word of each')
+
 # %% ../../nbs/vectors/03_directions.ipynb #5c9b38bb
 def bias_direction(vectors, # anything that as_vectors takes: WordVectors, a dict, a path or a name
                    pairs=None, # (first word, second word) each, or one such pair; by default gender_pairs()
@@ -236,7 +241,7 @@ def bias_direction(vectors, # anything that as_vectors takes: WordVectors, a dic
 
 def _lost_notes(lost):
     "A note that the direction is without these pairs, if there are any."
-    return (note('pairs of the direction are left out', pairs=_dashed(lost)),) if lost else ()
+    return (PAIRS_OF_DIRECTION_LEFT_OUT(pairs=_dashed(lost)),) if lost else ()
 
 # %% ../../nbs/vectors/03_directions.ipynb #84d59099
 def as_direction(vectors, # WordVectors
@@ -357,6 +362,9 @@ def placebo_directions(vectors, # anything that as_vectors takes
         return np.empty((0, len(direction.vector)))
     return random_directions(vectors, direction, n_draws, random_state, words).directions
 
+# %% ../../nbs/vectors/03_directions.ipynb #b804d34d
+UNDEFINED_VALUE = NoteKind('undefined value', 'the value is undefined, so that nothing can be compared')
+
 # %% ../../nbs/vectors/03_directions.ipynb #55935b6f
 def direction_placebos(kind, # "placebo directions" or "placebo spread"
                        others, # the values along random directions, one number each; may be empty
@@ -369,7 +377,7 @@ def direction_placebos(kind, # "placebo directions" or "placebo spread"
     if not len(others):
         return []
     if math.isnan(value):
-        return [no_placebo(kind, note('undefined value'), *notes)]
+        return [no_placebo(kind, UNDEFINED_VALUE(), *notes)]
     return [Placebo(kind=kind, values=others, observed=value, alternative=alternative, random_state=random_state,
                     is_one_sided_point=True, notes=notes).estimate()]
 

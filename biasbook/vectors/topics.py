@@ -22,7 +22,7 @@ import numpy as np
 
 from ..core.checks import check_path
 from ..core.registry import data_path
-from ..stats.estimate import Estimate, Note, note
+from ..stats.estimate import Estimate, Note, NoteKind
 from ..stats.placebos import FEW_DRAWS, Placebo, no_placebo
 from .wordvectors import coherence_of_unit_rows, one_thread, unit_rows
 
@@ -454,6 +454,19 @@ FEW_WORDS = 10_000 # with fewer words in the pool, there are few topics that do 
 OPEN_RANGE = (.02, .10) # a p-value from topics in this range decides nothing if there are few of them
 TOLERANCES = (.05, .10) # how far the coherence of a topic list may be from the coherence of the list that it replaces
 
+# %% ../../nbs/vectors/02_topics.ipynb #5f69d2cb
+WORDS_IN_ALPHABETICAL_ORDER = NoteKind(
+    'words in alphabetical order',
+    'the topics are not matched in frequency, because the words of these vectors are in alphabetical order')
+WORDS_NOT_IN_ORDER_OF_FREQUENCY = NoteKind(
+    'words not in order of frequency',
+    'the topics are not matched in frequency, because the words of these vectors do not seem to be in order of frequency: the first 200 are '
+    '{first:.2f} times as long as words 1 000 to 20 000, and the rank correlation of octaves of places with the mean length of their words is '
+    '{octaves:.2f}')
+WORDS_IN_ORDER_OF_LENGTH = NoteKind(
+    'words in order of length',
+    'the topics are not matched in frequency, because the words of these vectors are in order of their length (rank correlation {r:.2f})')
+
 # %% ../../nbs/vectors/02_topics.ipynb #48cc8030
 def _ranks(values):
     "The rank of each value, from 1 up; equal values get the mean of their ranks. (Importing scipy.stats takes .5 s.)"
@@ -479,12 +492,12 @@ def frequency_order_note(words, # the words of some vectors, in the order of the
                         )->Note | None: # None if the words seem to be in order of frequency
     "Why the order of these words does not tell how frequent they are."
     if _is_alphabetical(words[:1000]):
-        return note('words in alphabetical order')
+        return WORDS_IN_ALPHABETICAL_ORDER()
     lengths = np.array([len(word) for word in words])
     places = np.arange(1, len(words) + 1)
     r = _spearman(places, lengths)
     if r >= MOST_OF_PLACES:
-        return note('words in order of length', r=r)
+        return WORDS_IN_ORDER_OF_LENGTH(r=r)
     octave_of = np.floor(np.log2(places)).astype(int)
     in_octave = np.bincount(octave_of)
     mean_lengths = np.bincount(octave_of, weights=lengths) / in_octave
@@ -492,7 +505,7 @@ def frequency_order_note(words, # the words of some vectors, in the order of the
     octaves = _spearman(np.flatnonzero(is_large), mean_lengths[is_large])
     first = float(lengths[:200].mean() / lengths[1000:20_000].mean())
     if octaves < LEAST_OF_OCTAVES or first > MOST_OF_FIRST:
-        return note('words not in order of frequency', first=first, octaves=octaves)
+        return WORDS_NOT_IN_ORDER_OF_FREQUENCY(first=first, octaves=octaves)
     return None
 
 
@@ -651,16 +664,27 @@ def given_list(words, # words of a query
     coherence = coherence_of_unit_rows(unit) if len(words) > 1 else 1.
     return TopicList(list(words), coherence, unit)
 
+# %% ../../nbs/vectors/02_topics.ipynb #4ade5a90
+TOO_FEW_TOPIC_LISTS = NoteKind(
+    'too few topic lists',
+    '{n} topic lists of {size} words cohere within {tolerance:.2f} of {coherence:.2f}, and {needed} are needed')
+TOO_FEW_UNRELATED_PAIRS = NoteKind('too few unrelated pairs', '{n} pairs of topic lists are unrelated, and {needed} are needed')
+WORDS_OF_UNKNOWN_FREQUENCY = NoteKind(
+    'words of unknown frequency',
+    'the topics are not matched in frequency, because most words of a list are among the last {n} words of these vectors, which '
+    'are in alphabetical order')
+ALL_FREQUENCIES = NoteKind('all frequencies', 'the topics are not matched in frequency, as requested')
+
 # %% ../../nbs/vectors/02_topics.ipynb #6eb1f74b
 def _why_not_in_bands(vectors, own, match_frequency):
     "Why topic lists in place of the lists `own` cannot be matched in frequency; None if they can."
     lexicon = _lexicon(vectors)
     if not match_frequency:
-        return note('all frequencies')
+        return ALL_FREQUENCIES()
     if lexicon.why_unordered is not None:
         return lexicon.why_unordered
     if any(_has_unknown_frequency(vectors, lexicon, topic.words) for topic in own):
-        return note('words of unknown frequency', n=len(lexicon.rows) - lexicon.n_ordered)
+        return WORDS_OF_UNKNOWN_FREQUENCY(n=len(lexicon.rows) - lexicon.n_ordered)
     return None
 
 
@@ -744,13 +768,24 @@ class _Search:
         second = self.lists(seed, 1)
         for topic, lists in zip(self.own, (first, second)):
             if len(lists) < LEAST_LISTS:
-                return note('too few topic lists', n=len(lists), size=len(topic.words), tolerance=self.attempt.tolerance,
-                            coherence=topic.coherence, needed=LEAST_LISTS)
+                return TOO_FEW_TOPIC_LISTS(n=len(lists), size=len(topic.words), tolerance=self.attempt.tolerance,
+                                           coherence=topic.coherence, needed=LEAST_LISTS)
         pairs = unrelated_pairs(first, second, self.lexicon.background)
         if len(pairs) < LEAST_PAIRS:
-            return note('too few unrelated pairs', n=len(pairs), needed=LEAST_PAIRS)
+            return TOO_FEW_UNRELATED_PAIRS(n=len(pairs), needed=LEAST_PAIRS)
         return TopicDraw(first, second, pairs)
 
+# %% ../../nbs/vectors/02_topics.ipynb #1f3f2d85
+TOO_FEW_WORDS_FOR_TOPICS = NoteKind(
+    'too few words for topics',
+    'these vectors have {n} words of letters, and topic lists are made from {needed} or more')
+ONE_WORD_HAS_NO_COHERENCE = NoteKind('one word has no coherence', 'a list of one word has no coherence to match')
+TOO_FEW_LISTS_OF_LIKE_FREQUENCY = NoteKind(
+    'too few topic lists of like frequency',
+    'the topics are not matched in frequency, because too few lists of words that are about as frequent are as coherent as the words of the query')
+FEW_TOPICS = NoteKind(
+    'few topics',
+    'vectors with {n} words have few topics, so a share of 2 to 10 % decides nothing: in simulations, 4 to 9 % of unrelated topics were below 5 %')
 
 # %% ../../nbs/vectors/02_topics.ipynb #f987021d
 class TopicDraw(NamedTuple):
@@ -800,7 +835,7 @@ class MatchedDraws:
             notes.append(self.why_unmatched)
         least, most = OPEN_RANGE
         if self.n_words < FEW_WORDS and least <= pvalue <= most:
-            notes.append(note('few topics', n=self.n_words))
+            notes.append(FEW_TOPICS(n=self.n_words))
         return tuple(notes)
 
 
@@ -814,9 +849,9 @@ def matched_draws(vectors, # WordVectors
     "Topic lists in place of two lists of a query, one draw for each seed. If there are too few: no draws, and the reason."
     lexicon = _lexicon(vectors)
     if len(lexicon.common) < LEAST_WORDS:
-        return MatchedDraws(why_none=note('too few words for topics', n=len(lexicon.common), needed=LEAST_WORDS))
+        return MatchedDraws(why_none=TOO_FEW_WORDS_FOR_TOPICS(n=len(lexicon.common), needed=LEAST_WORDS))
     if min(len(topic.words) for topic in own) < 2:
-        return MatchedDraws(why_none=note('one word has no coherence'))
+        return MatchedDraws(why_none=ONE_WORD_HAS_NO_COHERENCE())
     for attempt in _attempts(vectors, own, match_frequency):
         draws = []
         search = _Search(vectors, own, fixed, exclude, attempt)
@@ -829,7 +864,7 @@ def matched_draws(vectors, # WordVectors
         else:
             why_unmatched = None
             if attempt.band_width is None:
-                why_unmatched = _why_not_in_bands(vectors, own, match_frequency) or note('too few topic lists of like frequency')
+                why_unmatched = _why_not_in_bands(vectors, own, match_frequency) or TOO_FEW_LISTS_OF_LIKE_FREQUENCY()
             return MatchedDraws(draws=tuple(draws), wanted=tuple(topic.coherence for topic in own), tolerance=attempt.tolerance,
                                 band_width=attempt.band_width, why_unmatched=why_unmatched,
                                 n_words=len(lexicon.common))

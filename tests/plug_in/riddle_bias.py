@@ -1,4 +1,6 @@
 """A package of somebody else: a measure of word vectors, and a benchmark of riddles for causal models."""
+from dataclasses import replace
+
 import numpy as np
 
 import biasbook
@@ -6,7 +8,7 @@ from biasbook.measuring.benchmark import own_items
 from biasbook.measuring.measure import Measure, Metric, own_queries, with_name
 from biasbook.results.result import Result
 from biasbook.results.sentences import Comparison
-from biasbook.stats.estimate import Interval, Units
+from biasbook.stats.estimate import Interval, NoteKind, Units
 from biasbook.stats.intervals import mean_interval
 from biasbook.stats.permutation import sign_flip_pvalue
 from biasbook.stats.power import Planned
@@ -14,6 +16,7 @@ from biasbook.stimuli.item_schema import RowsOf, one_of, schema_of_rows, texts_i
 from biasbook.stimuli.words import Query, weat_query
 
 COLUMNS = ['riddle', 'first', 'second']
+TWO_WORDS = NoteKind('two words of riddle_bias', 'the idea is two words, {first} and {second}')
 
 
 def mean_result(metric, subject, differences, comparison, units, details):
@@ -32,7 +35,8 @@ def nearness(vectors, query):
     unit = {word: vectors[word] / np.linalg.norm(vectors[word]) for word in (*known, query.A[0], query.B[0])}
     differences = np.array([unit[word] @ (unit[query.A[0]] - unit[query.B[0]]) for word in known])
     details = pd.DataFrame({'word': known, 'set': query.names[0], 'association': differences})
-    return mean_result('nearness', vectors.name, differences, Comparison(kind='lean', groups=query.names[:1], ideas=query.names[2:]), 'words', details)
+    result = mean_result('nearness', vectors.name, differences, Comparison(kind='lean', groups=query.names[:1], ideas=query.names[2:]), 'words', details)
+    return replace(result, notes=(TWO_WORDS(first=query.A[0], second=query.B[0]),))
 
 
 def units():
