@@ -13,7 +13,7 @@ from biasbook.measuring.metrics import find_note_kind
 from biasbook.results.sentences import note_text
 from biasbook.stats.estimate import Note
 
-EARLIER = {'corrected ratio'} # codes that only results of earlier versions have
+EARLIER = {'corrected ratio', 'longer words do not come later', 'neutral people cost requests'} # codes that only results of earlier versions have
 
 
 def is_call_of(node, name):

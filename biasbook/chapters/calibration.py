@@ -97,7 +97,7 @@ def ladder_scores(kind='vectors', # "vectors", "debiased" for vectors after debi
 def _check_scores(scores, columns):
     "WrongKind for something else than a table, ValueError for a missing column."
     if not hasattr(scores, 'groupby'):
-        raise WrongKind('scores', 'a DataFrame, as ladder_scores returns it', shown(scores, 60))
+        raise WrongKind('scores', 'a DataFrame, as biasbook.chapters.calibration.ladder_scores returns it', shown(scores, 60))
     check_columns(scores.columns, ['measure', 'confounder', 'dose', *columns], 'scores')
 
 

@@ -47,7 +47,7 @@ def _score_column(table, column):
         raise WrongKind('the table', 'a DataFrame, as maskfill_table returns it', shown(table, 60))
     lost = [c for c in ('target', name) if c not in table]
     if lost:
-        raise ValueError(f'the table has no column {lost[0]!r}; use a table of maskfill_table or kurita_rows, and '
+        raise ValueError(f'the table has no column {lost[0]!r}; use a table of maskfill_table or of biasbook.chapters.maskfill.kurita_rows, and '
                          f'a column of {", ".join(SCORE_COLUMNS)}')
     check_cells(table, {'target': 'label'})
     without = [target for target, score in zip(table['target'], table[name].tolist()) if not is_cell(score, 'number')]
