@@ -140,16 +140,18 @@ def test_the_schema_is_one_and_takes_the_example(beside):
     assert compared([example()]) == {'both': 1}
 
 
-def test_changed_studies(beside):
+@pytest.mark.parametrize('n_studies', [300, pytest.param(3000, marks=pytest.mark.slow)])
+def test_changed_studies(beside, n_studies):
     draw = random.Random(11)
     whole = example()
     keys = sorted({key for tests in whole.values() if isinstance(tests, list) for test in tests for key in test} | {'new'})
     one_test = [{'name': 'mine', part: [test]} for part, tests in whole.items() if isinstance(tests, list) for test in tests]
-    n = compared([changed(draw.choice(one_test), draw, keys) for _ in range(1500)])
-    assert n['both'] > 100 and n['none'] > 800, n
+    n = compared([changed(draw.choice(one_test), draw, keys) for _ in range(n_studies)])
+    assert n['both'] > n_studies / 15 and n['none'] > n_studies / 2, n
 
 
-def test_studies_of_the_schema(beside):
+@pytest.mark.parametrize('n_studies', [300, pytest.param(3000, marks=pytest.mark.slow)])
+def test_studies_of_the_schema(beside, n_studies):
     draw = random.Random(12)
     schema = bb.study_schema()
     parts = [key for key, of_key in schema['properties'].items() if 'items' in of_key and key != 'limits']
@@ -158,8 +160,8 @@ def test_studies_of_the_schema(beside):
         part = draw.choice(parts)
         return {part: [made(schema['properties'][part]['items'], draw)]}
 
-    n = compared([study() for _ in range(1000)])
-    assert n['both'] > 10 and n['none'] > 300, n
+    n = compared([study() for _ in range(n_studies)])
+    assert n['both'] > n_studies / 100 and n['none'] > n_studies / 4, n
 
 
 @pytest.mark.parametrize('part, key, value', [('pairs', 'clusters', [1, 2]), ('pairs', 'types', ['x', ' ']), ('queries', 'file', 'lists.csv'), ('queries', 'names', ['one'])])
