@@ -690,7 +690,7 @@ class Study:
                  folder='.', # the folder of the files that it names
                 ):
         self.name = text_at(name, ('name',))
-        self.source = text_at(source, ('source',)) if source else ''
+        self.source = '' if source == '' else text_at(source, ('source',))
         given = {'queries': queries, 'fills': fills, 'pairs': pairs, 'gaps': gaps, 'contrasts': contrasts, 'benchmarks': benchmarks}
         place_of_name: dict = {}
         for part in STUDY_PARTS:
