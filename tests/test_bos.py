@@ -87,6 +87,13 @@ def test_bos_in_every_measure(model, folder):
     assert not np.array_equal(answers[0], answers[1])
 
 
+@pytest.mark.parametrize('measure', [lambda m: bb.sas_pairs(m, bos=None), lambda m: bb.crows_pairs(m, PAIRS, bos=None)])
+def test_placebos_need_a_token_before_a_text(model, measure):
+    "The first word of a text has no probability without one, so the placebos say why they are missing."
+    placebos = [e for e in measure(model).also if e.name.startswith('placebo')]
+    assert placebos and all(e.test is None and e.notes[0].code == 'no placebo without a start' for e in placebos)
+
+
 def test_no_measure_is_forgotten():
     "Each function of `bb` that takes a causal model and scores texts takes `bos`."
     of_masked = {'bec_pro', 'cbs', 'disco', 'fill_bias', 'fill_bias_difference', 'maskfill_table', 'rewording_contrasts'}

@@ -126,6 +126,9 @@ NO_PLACEBO_OF_SERVED_MODELS = NoteKind(
 NO_PLACEBO_WITH_A_SLOW_TOKENIZER = NoteKind(
     'no placebo with a slow tokenizer',
     'no placebos, because the tokenizer does not keep the characters of a token')
+NO_PLACEBO_WITHOUT_A_START = NoteKind(
+    'no placebo without a start',
+    'no placebos, because no token comes before a text (bos=None), so the model gives its first word no probability')
 
 # %% ../../nbs/models/13_pair_placebos.ipynb #739b8315
 def preferred_shares(margins, # (draws, pairs) the margin of each pair in each draw
@@ -151,9 +154,11 @@ def preference_placebo(kind, # of placebos, a key of PLACEBO_KINDS
 def why_no_placebo(model, # a Scorer
                   ): # a Note, or None
     """Why pairs have no placebo: in a model behind a server, or of another program, each further sentence is a request, and a slow
-    tokenizer does not say where a word is."""
+    tokenizer does not say where a word is. A causal model that reads no token before a text gives the first word no probability."""
     if not isinstance(model.checkpoint, Checkpoint):
         return NO_PLACEBO_OF_SERVED_MODELS()
+    if model.kind == 'causal' and model.start() is None:
+        return NO_PLACEBO_WITHOUT_A_START()
     return None if model.tokenizer.is_fast else NO_PLACEBO_WITH_A_SLOW_TOKENIZER()
 
 
