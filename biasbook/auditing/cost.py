@@ -136,7 +136,7 @@ def _dry_run(tests, subject, kind, clock, case, placebo):
 
 
 def _counted(dry, kind, plan, placebo=True):
-    "The `Work` of a dry run; `plan` is the `Plan` of an embedder, or of a language model behind a server, for its texts."
+    "The `Work` of a dry run; `plan` is the `EmbeddingPlan` of an embedder, or the `ScoringPlan` of a language model behind a server, for its texts."
     of_tests = [result.test for result in dry.results if result.test is not None]
     drawn = [test.n_resamples for test in of_tests if test.random_state is not None]
     counts = {'tests': len(dry.tests), 'exact': len(of_tests) - len(drawn), 'drawn': sum(drawn)}

@@ -6,7 +6,8 @@
 __all__ = ['PROBES', 'TOLERANCE', 'SPLIT_TEXT', 'ServedName', 'is_served_name', 'read_served_name', 'ServedTokenizer',
            'load_served_tokenizer', 'Prompt', 'Way', 'wire_prompts', 'Echo', 'Usage', 'FloorWatch', 'read_echo',
            'ServedClient', 'Reply', 'ServerFacts', 'server_facts', 'Probe', 'ServerRefused', 'probe_server', 'Passed',
-           'passed_to_bytes', 'passed_from_bytes', 'repeat_probe', 'ServedCheckpoint', 'Plan', 'Server', 'ServedScorer']
+           'passed_to_bytes', 'passed_from_bytes', 'repeat_probe', 'ServedCheckpoint', 'ScoringPlan', 'Server',
+           'ServedScorer']
 
 # %% ../../nbs/models/09_served.ipynb #d0f0e569
 import json
@@ -736,7 +737,7 @@ class ServedCheckpoint:
         return store_key(served=self.identity)
 
 # %% ../../nbs/models/09_served.ipynb #f02bb14c
-class Plan(NamedTuple):
+class ScoringPlan(NamedTuple):
     "What a measure would send to a server."
     texts: int # different texts with scores
     stored: int # of them in the store
@@ -747,7 +748,7 @@ class Plan(NamedTuple):
 @dataclass
 class _Planning:
     "What is counted during `ServedScorer.plan`, by the model and by its copies with another start token."
-    plan: Plan = Plan(0, 0, 0, 0)
+    plan: ScoringPlan = ScoringPlan(0, 0, 0, 0)
     seen: set = field(default_factory=set) # hashes of the texts that are counted
 
 
@@ -1029,7 +1030,7 @@ class ServedScorer(CausalScorer):
 
     def plan(self,
              measure, # a function of the model: model.plan(lambda m: bb.crows_pairs(m))
-            )->Plan:
+            )->ScoringPlan:
         "Count the texts, requests and tokens that a measure would send. Nothing is sent, and the result is thrown away."
         with self.checkpoint.lock:
             planning = _Planning()
@@ -1054,7 +1055,7 @@ class ServedScorer(CausalScorer):
         missing = set(todo)
         to_send = [Prompt(ids, '') for ids in new if ids in missing]
         so_far = planning.plan
-        planning.plan = Plan(texts=so_far.texts + len(new),
+        planning.plan = ScoringPlan(texts=so_far.texts + len(new),
                           stored=so_far.stored + len(new) - len(to_send),
                           requests=so_far.requests + len(self.server.batches(to_send)),
                           tokens=so_far.tokens + sum(len(prompt.ids) + 1 for prompt in to_send))

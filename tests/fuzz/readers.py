@@ -90,7 +90,7 @@ def templates(folder, path):
 
 
 def study(folder, path):
-    from biasbook.stimuli.studies import attribute_sentences, load_study, study_lint, target_sentences
+    from biasbook.stimuli.sentence_studies import attribute_sentences, load_study, study_lint, target_sentences
     found = load_study(path)
     repr(found)
     templates = sum(map(len, found.templates.values()))
