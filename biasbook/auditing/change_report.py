@@ -17,8 +17,8 @@ from markupsafe import Markup
 import biasbook
 from ..core.checks import format_count, listed, plural
 from ..results.readings import is_known
-from ..results.sentences import (before_after_text, capitalized, changes_text, left_text, limits_text, p_text,
-                                        percent_text)
+from ..results.sentences import (
+    before_after_text, capitalized, changes_text, left_text, limits_text, p_text, percent_text)
 from ..results.tables import safe_csv, table_rows
 from ..stats.estimate import format_p
 from ..stats.multiplicity import holm

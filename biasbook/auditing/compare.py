@@ -18,14 +18,14 @@ from typing import NamedTuple
 import biasbook
 from ..core.checks import check_choice, format_count, listed
 from ..results.result import Estimate, Result, Words, results_table
-from ..results.sentences import (Comparison, adjusted_changes_text, change_text, lost_text, moved_text, new_text, percent_text, question_text,
-                                       p_text)
+from ..results.sentences import (
+    Comparison, adjusted_changes_text, change_text, lost_text, moved_text, new_text, percent_text, question_text, p_text)
 from ..stats.estimate import Interval, format_p, note
 from ..vectors.directions import bias_direction, professions
 from ..vectors.wordvectors import WordVectors
 from ..embedders.providers import shown_subject
-from ..chapters.debias import (ASSOCIATION, compare_debiasing, debias_plot, direct_bias_clause, gender_specific, hard_debias,
-                                      hard_debias_each, inlp, leace, what_is_left)
+from ..chapters.debias import (
+    ASSOCIATION, compare_debiasing, debias_plot, direct_bias_clause, gender_specific, hard_debias, hard_debias_each, inlp, leace, what_is_left)
 from ..chapters.what_remains import label_sides
 from ..measuring.metrics import find_change
 from .subjects import open_subject, origin

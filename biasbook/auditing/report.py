@@ -23,8 +23,8 @@ from ..results import sentences
 from ..results.readings import READING_TITLES, RULES, is_known, units_for_large_effect
 from ..results.result import paper_table
 from ..stats.effects import pearson, weat_effect_size
-from ..results.sentences import (asked_text, capitalized, comparison_text, finding_text, influence_text, notes_text, p_text, question_text,
-                                        test_text, units_text)
+from ..results.sentences import (
+    asked_text, capitalized, comparison_text, finding_text, influence_text, notes_text, p_text, question_text, test_text, units_text)
 from ..results.tables import compared_kinds
 from ..stats.placebos import PLACEBO_KINDS, placebos_of
 from .readings import agreement_sentence, consistency, counts, digits_of, headline, replaced_by, summary_rows
@@ -32,8 +32,8 @@ from .limits import STATUSES
 from ..measuring.index import measure_index
 from .next_steps import next_steps, subject_code
 from .figures import own_figures, picture_html
-from .html import (DOI, cited, code_html, data_url, escaped, estimate_text, facts_html, interval_text, list_html, number_text,
-                                    page_html, plain, render, table_html)
+from .html import (
+    DOI, cited, code_html, data_url, escaped, estimate_text, facts_html, interval_text, list_html, number_text, page_html, plain, render, table_html)
 
 # %% ../../nbs/auditing/05_report.ipynb #8ef8f9ff
 class InfluentialWord(NamedTuple):

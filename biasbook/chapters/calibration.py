@@ -53,8 +53,8 @@ from ..stimuli.words import Query
 from ..testing.ladder import DECISION, LANGUAGE_DOSES, MEN, MET, NEUTRAL, WOMEN, ladder_language, ladder_vectors
 from ..testing.table_model import table_model
 from ..testing.teaching import off, save
-from ..testing.trained_ladder import (ASSOCIATION, ASSOCIATION_ANSWER, NOBODY, PRONOUN, QUESTION, SENTINELS, TASK, TASKS, TRAINED_KINDS, UNRELATED,
-                                             fine_tuned, trained_model)
+from ..testing.trained_ladder import (
+    ASSOCIATION, ASSOCIATION_ANSWER, NOBODY, PRONOUN, QUESTION, SENTINELS, TASK, TASKS, TRAINED_KINDS, UNRELATED, fine_tuned, trained_model)
 from ..vectors.directions import bias_direction
 from ..vectors.wordvectors import WordVectors
 

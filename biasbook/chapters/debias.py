@@ -22,8 +22,9 @@ from .projection import DIRECT_INTERVALS, direct_bias, indirect_bias_table, proj
 from .quality import analogy_answers, pair_interval, similarity_pairs, word_similarity
 from .weat import weat
 from .what_remains import bias_correlation, chance_accuracy, cluster_bias, neighbor_bias, probe_accuracy
-from ..core.checks import (MissingWords, TooFewWords, WrongKind, check_choice, check_columns, check_fraction, check_list, check_pairs,
-                                  check_seed, check_whole, check_words, is_number, listed, renamed_keyword, shown)
+from ..core.checks import (
+    MissingWords, TooFewWords, WrongKind, check_choice, check_columns, check_fraction, check_list, check_pairs, check_seed, check_whole, check_words,
+    is_number, listed, renamed_keyword, shown)
 from ..results.sentences import estimate_text, notes_text, question_text, units_text
 from ..stats.estimate import Estimate, note, or_nan
 from ..stats.intervals import accuracy_change, correlation_change, difference_change, mean_change, rank_change
@@ -31,8 +32,8 @@ from ..stimuli.questions import analogy_questions
 from ..stimuli.words import as_query, bolukbasi_lists
 from ..vectors.case import fold_pairs, in_lower_case
 from ..vectors.spellings import lower_form
-from ..vectors.directions import (DIRECTIONS, Direction, as_direction, bias_direction, gender_pairs,
-                                         pair_differences, professions, split_pairs)
+from ..vectors.directions import (
+    DIRECTIONS, Direction, as_direction, bias_direction, gender_pairs, pair_differences, professions, split_pairs)
 from ..vectors.wordvectors import WordVectors, as_vectors, cosine, one_thread, unit_rows
 
 # %% ../../nbs/05_debias.ipynb #fd063115

@@ -24,8 +24,8 @@ from ..stats.permutation import monte_carlo_error
 from ..models.masked import check_masked
 from ..models.scorer import Cost, Scorer
 from ..models.tokens import pieces, unknown_words
-from ..stats.placebos import (LEAST_TOPICS, TOPIC_KINDS, Candidates, Placebo, deal_topics, known_topic_words, neutral_topics,
-                                     no_placebo)
+from ..stats.placebos import (
+    LEAST_TOPICS, TOPIC_KINDS, Candidates, Placebo, deal_topics, known_topic_words, neutral_topics, no_placebo)
 from ..stimuli.templates import check_templates
 
 # %% ../../nbs/02d_disco.ipynb #022823bb

@@ -22,8 +22,8 @@ from ..embedders.load import Embedder, as_embedder
 from ..measuring.measure import Measure, Metric, OwnTests, UnitDescription, with_test_name
 from ..results.result import Result, Words, results_table
 from ..results.sentences import Comparison, notes_text
-from ..stats.contrasts import (by_template, check_not_paired, contrast_estimates, measure_contrast, published_contrast,
-                                      size_in_words, variance_split, word_scores)
+from ..stats.contrasts import (
+    by_template, check_not_paired, contrast_estimates, measure_contrast, published_contrast, size_in_words, variance_split, word_scores)
 from ..stats.effects import cohen_d, minimum_detectable_d
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
 from ..stats.placebos import LEAST_TOPICS, Candidates, Placebo, deal_topics, known_topic_words, neutral_topics, no_placebo

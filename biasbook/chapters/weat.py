@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.checks import (ALTERNATIVES, MissingWords, TooFewWords, check_choice, check_flag, check_list, listed,
-                                  plural)
+from ..core.checks import (
+    ALTERNATIVES, MissingWords, TooFewWords, check_choice, check_flag, check_list, listed, plural)
 from ..measuring.measure import Measure, Metric, describe_query, own_queries
 from ..stats.power import Planned
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
-from ..stats.effects import (cohen_d, effect_size_bound, minimum_detectable_d, noncentral_t_interval,
-                                    weat_d_of_cohen_d, weat_effect_size)
+from ..stats.effects import (
+    cohen_d, effect_size_bound, minimum_detectable_d, noncentral_t_interval, weat_d_of_cohen_d, weat_effect_size)
 from ..stats.estimate import Estimate, Interval, Units, note
 from ..stats.intervals import INTERVALS, LEAST_FOR_JACKKNIFE, inner_end_notes, jackknife_intervals
 from ..stats.permutation import permutation_pvalue

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import (ALTERNATIVES, MissingWords, TooFewWords, WrongKind, check_choice, check_disjoint,
-                                  check_flag, check_fraction, check_labels, check_number, check_seed, check_text,
-                                  check_whole, check_words, listed)
+from ..core.checks import (
+    ALTERNATIVES, MissingWords, TooFewWords, WrongKind, check_choice, check_disjoint, check_flag, check_fraction, check_labels, check_number,
+    check_seed, check_text, check_whole, check_words, listed)
 from ..measuring.measure import Metric
 from ..stats.power import Planned
 from ..results.result import Result, Words, library_versions

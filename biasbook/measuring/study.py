@@ -18,12 +18,13 @@ from ..core.checks import check_choice, check_flag, check_path, did_you_mean, is
 from ..core.inputs import Table, file_text, parse_json, parse_yaml_places, read_table
 from .benchmark import benchmark_at, benchmark_schema, benchmarks, schema_of
 from .index import measure_index
-from ..stimuli.item_schema import (TEXT, TEXT_SCHEMA, WORDS, BenchmarkTest, ItemKeys, Key, Rule, exactly_one, has_file, labels_key, lists_key, needs,
-                                           not_beside, one_of, whole_key, words_key)
+from biasbook.stimuli.item_schema import (
+    TEXT, TEXT_SCHEMA, WORDS, BenchmarkTest, ItemKeys, Key, Rule, exactly_one, has_file, labels_key, lists_key, needs, not_beside, one_of, whole_key,
+    words_key)
 from ..stimuli.pairs import load_pairs, pair_sentences
 from ..stimuli.sentence_pairs import CLUSTER_COLUMNS, one_word_fault
-from ..stimuli.study_checks import (EXAMPLE_KINDS, StudyError, StudyFolder, apart_at, errors_at_path, file_at, is_frame, keys_at,
-                                           path_text, reading_file_at, text_at)
+from ..stimuli.study_checks import (
+    EXAMPLE_KINDS, StudyError, StudyFolder, apart_at, errors_at_path, file_at, is_frame, keys_at, path_text, reading_file_at, text_at)
 from ..stimuli.templates import Template
 from ..stimuli.words import Query, load_queries, weat_query
 

@@ -42,8 +42,8 @@ def download_model(name, # on the hub
                   )->Path:
     "The folder of one commit of the hub. ValueError or ConnectionError with advice."
     from huggingface_hub import snapshot_download
-    from huggingface_hub.utils import (GatedRepoError, HFValidationError, RepositoryNotFoundError,
-                                       RevisionNotFoundError)
+    from huggingface_hub.utils import (
+        GatedRepoError, HFValidationError, RepositoryNotFoundError, RevisionNotFoundError)
     not_local = 'is neither a folder nor a model of the book ("biasbook list models" has their names)'
     try:
         return Path(snapshot_download(name, revision=revision, allow_patterns=wanted,

@@ -21,8 +21,8 @@ from .masked import Question
 from .scorer import unique
 from .tokens import encode, pieces, unknown_words
 from ..stats.estimate import Estimate, note
-from ..stats.placebos import (LEAST_TOPICS, N_DEALS, TOPIC_KINDS, Candidates, Deals, Placebo, deal_topics, known_topic_words,
-                                     neutral_topics, no_placebo, pairs_of_words)
+from ..stats.placebos import (
+    LEAST_TOPICS, N_DEALS, TOPIC_KINDS, Candidates, Deals, Placebo, deal_topics, known_topic_words, neutral_topics, no_placebo, pairs_of_words)
 from ..stimuli.templates import as_template
 from ..stimuli.words import weat_queries
 from ..vectors.directions import gender_pairs, professions

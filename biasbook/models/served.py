@@ -28,12 +28,12 @@ from ..core.addresses import KEY_VARIABLES, NUMBERS, SERVERS, checked_url, split
 from ..core.answers import AnotherModel, StoredAnswers
 from ..core.checks import check_flag, check_number, check_whole, plural, shown
 from ..core.pace import FIRST_ITEMS
-from ..core.requests import (BadReply, Failure, Job, ProviderError, Run, WebClient, connect, is_variable_name, post, same_model,
-                                    without_key)
+from ..core.requests import (
+    BadReply, Failure, Job, ProviderError, Run, WebClient, connect, is_variable_name, post, same_model, without_key)
 from ..core.store import Store, store_key
 from .causal import CausalScorer, check_bos, start_of, start_token
-from .checkpoints import (bundled_models, download_model, hash_files, load_tokenizer, quiet_transformers,
-                                         stated_kind, tokenizer_files)
+from .checkpoints import (
+    bundled_models, download_model, hash_files, load_tokenizer, quiet_transformers, stated_kind, tokenizer_files)
 from .scorer import Scored, unique
 
 # %% ../../nbs/models/09_served.ipynb #cdd836ad

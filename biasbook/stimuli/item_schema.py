@@ -17,8 +17,8 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from ..core.checks import check_choice, check_columns, is_number, is_whole, joined, kind_of, listed, shown
-from .study_checks import (StudyError, StudyFolder, errors_at_path, file_at, is_frame, keys_at, labels_at, named_lists_at,
-                                           reading_file_at, text_at, words_at)
+from .study_checks import (
+    StudyError, StudyFolder, errors_at_path, file_at, is_frame, keys_at, labels_at, named_lists_at, reading_file_at, text_at, words_at)
 
 # %% ../../nbs/stimuli/09_item_schema.ipynb #75651d40
 @dataclass(frozen=True, kw_only=True)

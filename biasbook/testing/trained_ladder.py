@@ -19,8 +19,8 @@ import numpy as np
 
 from ..core.checks import check_choice
 from .ladder import DECISION, MEN, MET, NEUTRAL, TEMPLATES, WOMEN
-from .teaching import (Draw, Lessons, causal_lessons, draws_by_possibilities, masked_lessons, new_model, seq2seq_lessons,
-                                       tokenizer_of, train)
+from .teaching import (
+    Draw, Lessons, causal_lessons, draws_by_possibilities, masked_lessons, new_model, seq2seq_lessons, tokenizer_of, train)
 
 # %% ../../nbs/testing/08_trained_ladder.ipynb #3c449b10
 TRAINED_KINDS = ('masked', 'causal', 'seq2seq')

@@ -21,11 +21,11 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ..core.given import hint
-from ..core.checks import (MissingWords, WrongKind, check_choice, check_list, check_only_usual, check_pairs, check_path,
-                                  check_whole, format_count, listed, plural, shown)
+from ..core.checks import (
+    MissingWords, WrongKind, check_choice, check_list, check_only_usual, check_pairs, check_path, check_whole, format_count, listed, plural, shown)
 from ..core.inputs import writable
-from .files import (CACHE_FROM, cache_entry, check_wanted, read_vector_file, row_place, write_cached,
-                                    write_npz)
+from .files import (
+    CACHE_FROM, cache_entry, check_wanted, read_vector_file, row_place, write_cached, write_npz)
 from .opening import errors_in_file, file_label, find_file, split_member
 from .spellings import form_in, named_missing, same_word_forms
 
