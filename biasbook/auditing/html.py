@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['DOI', 'plain', 'escaped', 'render', 'cited', 'number_text', 'interval_text', 'estimate_text', 'list_html',
-           'facts_html', 'code_html', 'data_url', 'Image', 'image_data', 'figure_html', 'table_html', 'page_html']
+           'facts_html', 'code_html', 'data_url', 'figure_html', 'table_html', 'page_html']
 
 # %% ../../nbs/auditing/06_html.ipynb #601c3570
 import base64

@@ -7,8 +7,7 @@ __all__ = ['KINDS', 'NO_MEASURES', 'FALLS', 'VECTOR_MEASURES', 'DIRECTIONS', 'RE
            'MEETING_QUESTION', 'DEBIASING', 'LABELLED', 'ladder_scores', 'share_seen', 'dose_response',
            'smallest_dose_seen', 'interval_coverage', 'what_measures_see', 'decision_correlations', 'Rung',
            'vector_scores', 'PairTables', 'pair_tables', 'meeting_items', 'language_scores', 'debiased',
-           'debiased_scores', 'job_gap', 'bbq_questions', 'pronoun_items', 'trained_masked_scores',
-           'trained_causal_scores', 'trained_seq2seq_scores', 'model_gap', 'trained_scores', 'score_rung', 'run_ladder']
+           'debiased_scores', 'job_gap', 'score_rung', 'run_ladder']
 
 # %% ../../nbs/07_calibration.ipynb #704247c4
 import json
