@@ -74,10 +74,24 @@ def test_wheel_is_typed(installed):
     assert (installed / 'biasbook' / 'py.typed').is_file()
 
 
-MYPY = """
+STRICT = ['biasbook.core.*'] # their functions are annotated
+MYPY = f"""
 [mypy]
 check_untyped_defs = True
 ignore_missing_imports = True
+warn_redundant_casts = True
+[mypy-{",".join(STRICT)}]
+disallow_untyped_defs = True
+disallow_incomplete_defs = True
+disallow_untyped_calls = True
+disallow_untyped_decorators = True
+disallow_any_generics = True
+disallow_subclassing_any = True
+warn_return_any = True
+warn_unused_ignores = True
+no_implicit_reexport = True
+strict_equality = True
+extra_checks = True
 """
 # Reading the code of large libraries takes most of the time. Without them, what they return is not checked.
 LARGE = ('torch', 'transformers', 'sentence_transformers', 'tokenizers', 'accelerate', 'safetensors', 'matplotlib', 'sklearn', 'scipy', 'pandas',

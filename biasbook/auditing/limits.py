@@ -794,7 +794,7 @@ def _meant(pattern, all_names):
         known.update(dict.fromkeys(names[:1]))
         known.update({f'{name.partition("/")[0]}/*': None for name in names if '/' in name and name.endswith(names[0])})
     by_lower_case = {same_spelling(name): name for name in known}
-    return did_you_mean(same_spelling(pattern), by_lower_case, show=by_lower_case.get,
+    return did_you_mean(same_spelling(pattern), by_lower_case, show=by_lower_case.__getitem__,
                         otherwise=f'there are {", ".join(list(known)[:12]) or "none"}')
 
 # %% ../../nbs/auditing/03a_limits.ipynb #ac899c95

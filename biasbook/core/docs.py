@@ -17,13 +17,13 @@ from typing import Any
 
 # %% ../../nbs/core/05_docs.ipynb #0f33dee6
 def parameter_comments(function:FunctionType, # defined in a file
-                      )->dict: # name of a parameter -> its comment, for the parameters that have one; "return" for the value
+                      )->dict[str, str]: # name of a parameter -> its comment, for the parameters that have one; "return" for the value
     """The comments beside the parameters of a function. OSError if its source cannot be read.
 
     It reads the tokens of the signature, from the first bracket to the colon after the last one."""
     names = set(inspect.signature(function).parameters)
-    comments: dict = {}
-    on_this_line: list = []     # the parameters that a comment belongs to
+    comments: dict[str, str] = {}
+    on_this_line: list[str] = []    # the parameters that a comment belongs to
     at_start = True             # of a line: its first parameter replaces the parameters of the line above
     depth = 0                   # number of open brackets
     started = False             # True after the bracket of the parameters
@@ -57,11 +57,11 @@ def parameter_comments(function:FunctionType, # defined in a file
 
 # %% ../../nbs/core/05_docs.ipynb #3bf0e9e9
 def field_comments(cls:type, # a dataclass, defined in a file
-                  )->dict: # name of a field -> its comment, for the fields that are parameters and have one
+                  )->dict[str, str]: # name of a field -> its comment, for the fields that are parameters and have one
     "The comments beside the fields of a dataclass, with comments that follow on lines of their own. OSError if its source cannot be read."
     source = inspect.cleandoc(inspect.getsource(cls))
-    line_comments: dict = {}    # number of a line -> its comment
-    lines_with_code: set = set()
+    line_comments: dict[int, str] = {}   # number of a line -> its comment
+    lines_with_code: set[int] = set()
     layout = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
@@ -86,7 +86,7 @@ def field_comments(cls:type, # a dataclass, defined in a file
 _LAST_PARTS = re.compile(r'^(?:Raises|Example):', re.MULTILINE)
 
 def with_comments(docstring:str|None, # as it is written in the source
-                  comments:dict, # name of a parameter -> its comment; "return" for the value
+                  comments:dict[str, str], # name of a parameter -> its comment; "return" for the value
                  )->str: # without indentation
     "A docstring with the sections Parameters and Returns in front of Raises and Example. Names that begin with _ are left out."
     text = inspect.cleandoc(docstring or '')
@@ -103,7 +103,7 @@ def with_comments(docstring:str|None, # as it is written in the source
     return '\n\n'.join(parts)
 
 # %% ../../nbs/core/05_docs.ipynb #1da748af
-def _type_in_front(function):
+def _type_in_front(function:FunctionType)->str:
     "The type that a function returns, without its modules: 'list[Query]: '. Empty if the source does not say one, or says Any."
     annotation = inspect.signature(function).return_annotation
     if annotation in (inspect.Signature.empty, None, Any):

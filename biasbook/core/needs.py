@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from .checks import look_up
@@ -31,12 +31,12 @@ class _Failure(NamedTuple):
 _failures: dict[str, _Failure] = {}     # host -> its last failure
 
 
-def _host(url):
+def _host(url:str)->str:
     "The host of an address."
     return urlsplit(url).netloc
 
 
-def _recent_failure(url):
+def _recent_failure(url:str)->str|None:
     "The name of the error if this host did not answer less than a minute ago, else None."
     failure = _failures.get(_host(url))
     if failure is None or time.monotonic() - failure.when >= _RETRY_AFTER:
@@ -44,14 +44,14 @@ def _recent_failure(url):
     return failure.error_name
 
 
-def _record_failure(url, error):
+def _record_failure(url:str, error:BaseException)->str:
     "Remember that this host did not answer just now; returns the name of the error."
     error_name = type(error).__name__
     _failures[_host(url)] = _Failure(time.monotonic(), error_name)
     return error_name
 
 # %% ../../nbs/core/04_needs.ipynb #35a9d7c0
-def _missing_file(name, url):
+def _missing_file(name:str, url:str|None)->str|None:
     "The reason that a registered file is missing, or None if it is here now. Raises OSError of the disk and ValueError."
     if available(name):
         return None
@@ -71,7 +71,7 @@ def _missing_file(name, url):
     return f'the registered file {name} is not here, and {_host(url)} did not answer ({error_name}); try again, or {advice}'
 
 
-def _missing_data(name):
+def _missing_data(name:str)->str|None:
     "The reason that a registered file, or a file of a registered folder, is missing. ValueError for an unknown name."
     files = registry()
     wanted = [file for file in files.index if file == name or file.startswith(f'{name}/')]
@@ -88,15 +88,15 @@ def _missing_data(name):
 _TIMEOUT = 5                    # seconds
 
 
-def _cached_model(name):
+def _cached_model(name:str)->bool:
     "Are the configuration and the weights of this model in the cache of the hub?"
     from huggingface_hub import try_to_load_from_cache
-    def cached(file):
+    def cached(file:str)->bool:
         return isinstance(try_to_load_from_cache(name, file), str)
     return cached('config.json') and (cached('model.safetensors') or cached('model.safetensors.index.json'))
 
 
-def _missing_model(name):
+def _missing_model(name:str)->str|None:
     "The reason that a model of the hub is not available, or None. Also None for an unknown model, so that its cell fails."
     if not find_spec('transformers'):
         return f"the model {name} needs transformers; pip install 'biasbook[lm]'"
@@ -118,7 +118,7 @@ def _missing_model(name):
     return f'{constants.ENDPOINT} did not answer ({error_name}); {advice}'
 
 # %% ../../nbs/core/04_needs.ipynb #c70f94d2
-def _missing_package(name):
+def _missing_package(name:str)->str|None:
     "The reason that a package is not here, or None if it is installed."
     try:
         version(name)
@@ -127,7 +127,7 @@ def _missing_package(name):
         return f'the package {name} is not installed; run `pip install {name}` and this cell again'
 
 
-def _missing_variable(name):
+def _missing_variable(name:str)->str|None:
     "The reason that an environment variable is missing, or None if it is set."
     return None if os.environ.get(name) else f'the environment variable {name} is not set; set it and run this cell again'
 
@@ -135,9 +135,9 @@ def _missing_variable(name):
 _CHECKS = {'data': _missing_data, 'hub': _missing_model, 'real': _missing_package, 'live': _missing_variable, 'env': _missing_variable}
 
 # %% ../../nbs/core/04_needs.ipynb #f20d7b3c
-def unmet_need(kind, # "data", "hub", "real", "live" or "env"
-               name, # a registered file or folder, a model of the hub, a package, or an environment variable
-              ): # a sentence that names the missing thing and gives advice; None if nothing is missing
+def unmet_need(kind:str, # "data", "hub", "real", "live" or "env"
+               name:str, # a registered file or folder, a model of the hub, a package, or an environment variable
+              )->str|None: # a sentence that names the missing thing and gives advice; None if nothing is missing
     """The unmet need of this kind and name, if there is one. A registered file is downloaded if possible.
 
     ValueError for an unknown kind or registered name, or a file with a wrong checksum; OSError if the disk is full."""
@@ -145,7 +145,7 @@ def unmet_need(kind, # "data", "hub", "real", "live" or "env"
     return check(name)
 
 # %% ../../nbs/core/04_needs.ipynb #d93c72ef
-def cell_flags(source): # of a code cell
+def cell_flags(source:str)->dict[str, list[str]]: # of a code cell
     """The flags at the beginning of a cell, a dict of their names, each with the words behind it.
 
     `#| slow about 4 minutes` gives the flag `slow` with the words `about`, `4` and `minutes`. Other comments of this kind, such as
@@ -163,7 +163,7 @@ def cell_flags(source): # of a code cell
 _ASKED_FOR = 'BIASBOOK_FLAGS'           # an environment variable: the flags whose cells are to run, such as "slow"
 
 
-def _prepare(lines):
+def _prepare(lines:list[str])->list[str]:
     "The lines of a cell as they are to be run: others if a flag of the cell says that it is skipped, or that it takes long."
     asked_for = os.environ.get(_ASKED_FOR, '').split()
     flags = cell_flags(''.join(lines))
@@ -187,7 +187,7 @@ def _prepare(lines):
 _prepare.has_side_effects = True       # type: ignore[attr-defined]    # IPython does not call it to see if a cell is complete
 
 # %% ../../nbs/core/04_needs.ipynb #e8a17ac4
-def skip_flagged_cells():
+def skip_flagged_cells()->None:
     """Make this notebook skip each cell that takes long or needs something that is missing, and print why.
 
     It does nothing where no kernel of Jupyter runs."""
@@ -199,6 +199,9 @@ def skip_flagged_cells():
         shell.input_transformers_cleanup.append(_prepare)
 
 # %% ../../nbs/core/04_needs.ipynb #61d638ff
+_Item = TypeVar('_Item')
+
+
 def is_watched()->bool:
     "Is there a notebook or a terminal in which somebody would see a progress bar?"
     if sys.stderr.isatty():
@@ -207,10 +210,11 @@ def is_watched()->bool:
     return ipython is not None and hasattr(ipython.get_ipython(), 'kernel')
 
 
-def with_progress(items:Iterable, # what a loop goes through
+def with_progress(items:Iterable[_Item], # what a loop goes through
                   what:str='', # such as "samples"; it is shown beside the bar
                   total:int|None=None, # how many items there are, if `len` does not know
-                 )->Iterable: # the same items
+                 )->Iterable[_Item]: # the same items
     "Go through items in a loop, with a bar that shows how many are done and how much time is left, where somebody sees it."
     from tqdm.auto import tqdm
-    return tqdm(items, what, total, disable=not is_watched(), leave=False)
+    shown: Iterable[_Item] = tqdm(items, what, total, disable=not is_watched(), leave=False)
+    return shown

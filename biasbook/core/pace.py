@@ -11,7 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # %% ../../nbs/core/06_pace.ipynb #a06c4162
 FIRST_ITEMS = 16 # most items under way before the first answer; after each time-out half as many
@@ -20,14 +20,14 @@ LONGEST_DEADLINE = 4 # times the timeout
 
 class Work(NamedTuple):
     "Items that are still to be sent: in one request, or in several if they are too many for one."
-    items: list
+    items: list[Any]
     attempts: int = 0 # that failed
     not_before: float = -math.inf # time at which they may be sent, by the clock
 
 
 class Turn(NamedTuple):
     "The permission to send one request now."
-    items: list # that the request has
+    items: list[Any] # that the request has
     attempts: int # with these items that failed before
     timeout: float # seconds after which the client should give up
     start: float # time by the clock
@@ -39,13 +39,13 @@ class Pace:
 
     Each thread calls `take` for a Turn, sends the request, and calls `answered` or `failed`, until `take` returns None."""
     def __init__(self,
-                 batches:Iterable[list], # lists of items; a request has the items of one batch, or some of them
+                 batches:Iterable[list[Any]], # lists of items; a request has the items of one batch, or some of them
                  *,
                  workers:int=8, # most requests at a time
                  timeout:float=60., # seconds for one request
                  per_minute:float|None=None, # most requests a minute
                  clock:Callable[[], float]=time.monotonic, # the time in seconds
-                ):
+                )->None:
         self.todo = deque(Work(list(items)) for items in batches)
         self.resting: list[Work] = []           # work that failed, and may go first after a while
         self.workers = workers
@@ -79,7 +79,7 @@ class Pace:
                 self.changed.wait(None if math.isinf(seconds) else seconds)
         return None
 
-    def answered(self, turn):
+    def answered(self, turn:Turn)->None:
         "Note that the request of this Turn got a valid answer."
         with self.changed:
             self._end(turn)
@@ -97,7 +97,7 @@ class Pace:
                *,
                timed_out:bool=False, # was there no answer in time?
                overloaded:bool=False, # did the server say that it has too many requests?
-              ):
+              )->None:
         "Note that the request of this Turn failed. Its items will be sent again."
         with self.changed:
             now = self.clock()
@@ -116,12 +116,12 @@ class Pace:
             self.resting.append(Work(turn.items, turn.attempts + 1, now + rest))
             self.changed.notify_all()
 
-    def pause(self, seconds):
+    def pause(self, seconds:float)->None:
         "Let no request start for so many seconds."
         with self.changed:
             self.next_start = max(self.next_start, self.clock() + seconds)
 
-    def stop(self):
+    def stop(self)->None:
         "Let no further request start."
         with self.changed:
             self.stopped = True
@@ -150,6 +150,7 @@ class Pace:
         "Start the next request now."
         now = self.clock()
         work = self._next_work(now)
+        assert work is not None, 'start is called when ready_in says that some work is ready'
         if work in self.resting:
             self.resting.remove(work)
         else:
@@ -189,7 +190,7 @@ class Pace:
         patient = min(2 * self.predicted_seconds(items), LONGEST_DEADLINE * self.timeout)
         return max(self.timeout, patient)
 
-    def _next_work(self, now):
+    def _next_work(self, now:float)->Work|None:
         "The work that goes next; None if all of it rests, or has to wait for requests under way."
         for work in self.resting:
             if work.not_before <= now:
@@ -201,11 +202,11 @@ class Pace:
             return self.todo[0]
         return None
 
-    def _end(self, turn):
+    def _end(self, turn:Turn)->None:
         self.requests_under_way -= 1
         self.items_under_way -= len(turn.items)
 
-    def _measure(self, turn):
+    def _measure(self, turn:Turn)->None:
         "Update the seconds per item from an answer. The server worked on it since the answer before, or since it was sent."
         now = self.clock()
         seconds = now - max(turn.start, self.last_answer)

@@ -25,10 +25,10 @@ from urllib.parse import urlsplit
 
 from .addresses import is_near, without_secrets
 from .checks import check_number, check_whole, plural
-from .pace import LONGEST_DEADLINE, Pace
+from .pace import LONGEST_DEADLINE, Pace, Turn
 
 # %% ../../nbs/core/08_requests.ipynb #158a3981
-def is_variable_name(key, # anything that a user gave in place of the name of a variable
+def is_variable_name(key:object, # anything that a user gave in place of the name of a variable
                     )->bool:
     "Is this certainly the name of a variable, and not a key?"
     if not isinstance(key, str) or len(key) > 64:
@@ -37,14 +37,14 @@ def is_variable_name(key, # anything that a user gave in place of the name of a 
     return in_capitals and ('_' in key or key in os.environ)
 
 
-def read_key(name, # of an environment variable; None for a server without a key
+def read_key(name:str|None, # of an environment variable; None for a server without a key
             )->str:
     "The key in this environment variable; an empty text if it is not set."
     return os.environ.get(name or '', '').strip()
 
 
-def without_key(text, # from a server or a library
-                name, # of the variable that holds the key
+def without_key(text:object, # from a server or a library
+                name:str|None, # of the variable that holds the key
                )->str:
     """The text in a form that may be shown.
 
@@ -59,10 +59,10 @@ def without_key(text, # from a server or a library
 
 # %% ../../nbs/core/08_requests.ipynb #e7ba0086
 _LOGGERS = ['httpx2', 'httpcore2.connection', 'httpcore2.http11', 'httpcore2.http2', 'httpcore2.proxy', 'httpcore2.socks']
-_key_variables: set = set() # variables of the environment that held a key
+_key_variables: set[str] = set() # variables of the environment that held a key
 
 
-def _take_keys_out(record):
+def _take_keys_out(record:logging.LogRecord)->bool:
     "A logging filter: remove keys and secret parts of addresses from the record."
     text = record.getMessage()
     for name in list(_key_variables):
@@ -72,7 +72,7 @@ def _take_keys_out(record):
     return True
 
 
-def keep_key_out_of_logs(name, # of the variable
+def keep_key_out_of_logs(name:str, # of the variable
                         )->None:
     "Keep the key in this variable out of the log of the HTTP library."
     _key_variables.add(name)
@@ -85,7 +85,7 @@ class Deadline(threading.local):
     seconds = 60.
     end: float | None = None
 
-    def set(self, seconds):
+    def set(self, seconds:float)->None:
         "Allow the next request of this thread this many seconds."
         self.seconds = seconds
         self.end = None
@@ -103,10 +103,10 @@ class TimedStream:
     "A stream of httpcore2 whose reads and writes fail at the deadline of their thread."
     PIECE = 16_384 # bytes per write: the deadline is checked between two writes
 
-    def __init__(self, stream):
+    def __init__(self, stream:Any)->None:
         self.stream = stream
 
-    def read(self, max_bytes, timeout=None):
+    def read(self, max_bytes:int, timeout:float|None=None)->Any:
         "Read some bytes. ReadTimeout of httpcore2 at the deadline."
         import httpcore2
         left = deadline.left()
@@ -114,7 +114,7 @@ class TimedStream:
             raise httpcore2.ReadTimeout('the deadline of the request')
         return self.stream.read(max_bytes, left if timeout is None else min(left, timeout))
 
-    def write(self, buffer, timeout=None):
+    def write(self, buffer:bytes, timeout:float|None=None)->None:
         "Write all bytes. WriteTimeout of httpcore2 at the deadline."
         import httpcore2
         for start in range(0, len(buffer), self.PIECE):
@@ -124,53 +124,53 @@ class TimedStream:
             piece = buffer[start:start + self.PIECE]
             self.stream.write(piece, left if timeout is None else min(left, timeout))
 
-    def start_tls(self, ssl_context, server_hostname=None, timeout=None):
+    def start_tls(self, ssl_context:ssl.SSLContext, server_hostname:str|None=None, timeout:float|None=None)->'TimedStream':
         "The same stream, encrypted."
         return TimedStream(self.stream.start_tls(ssl_context, server_hostname, timeout))
 
-    def get_extra_info(self, info):
+    def get_extra_info(self, info:str)->Any:
         return self.stream.get_extra_info(info)
 
-    def close(self):
+    def close(self)->None:
         self.stream.close()
 
 # %% ../../nbs/core/08_requests.ipynb #a5967edb
 class TimedBackend:
     "A network backend of httpcore2 whose streams keep to the deadline."
-    def __init__(self, backend):
+    def __init__(self, backend:Any)->None:
         self.backend = backend
 
-    def connect_tcp(self, *args, **options):
+    def connect_tcp(self, *args:Any, **options:Any)->'TimedStream':
         return TimedStream(self.backend.connect_tcp(*args, **options))
 
-    def connect_unix_socket(self, *args, **options):
+    def connect_unix_socket(self, *args:Any, **options:Any)->'TimedStream':
         return TimedStream(self.backend.connect_unix_socket(*args, **options))
 
-    def sleep(self, seconds):
+    def sleep(self, seconds:float)->None:
         self.backend.sleep(seconds)
 
 # %% ../../nbs/core/08_requests.ipynb #88566985
 @cache
-def _ssl_context():
+def _ssl_context()->Any:
     "The TLS context, which checks certificates. It is made once, since that takes as long as a short request."
     import httpx2
     return httpx2.create_ssl_context()
 
 
 def bearer_header(key:str, # the key itself
-                 )->dict:
+                 )->dict[str, str]:
     "The header in which most providers expect the key."
     return {'Authorization': f'Bearer {key}'}
 
 
-def connect(client, # a WebClient, or anything with its base_url, key, timeout and workers
-           ): # a client of httpx2
+def connect(client:Any, # a WebClient, or anything with its base_url, key, timeout and workers
+           )->Any: # a client of httpx2
     "A connection that checks certificates, follows no redirection, and signs requests with the key."
     import httpx2
 
     headers_for = getattr(client, 'key_headers', bearer_header)
 
-    def sign(request):
+    def sign(request:Any)->Any:
         key = read_key(client.key)
         if key:
             request.headers.update(headers_for(key))
@@ -196,7 +196,7 @@ def connect(client, # a WebClient, or anything with its base_url, key, timeout a
 class Answer(NamedTuple):
     "The answer to one request, with any status."
     status: int # of HTTP
-    headers: Mapping
+    headers: Mapping[str, str]
     body: bytes
 
 
@@ -210,7 +210,7 @@ class Failure(NamedTuple):
 _HEADERS = {'Content-Type': 'application/json', 'User-Agent': 'biasbook', 'Accept-Encoding': 'gzip'}
 
 
-def post(http, # a connection
+def post(http:Any, # a connection
          url:str, # where the request goes
          body:bytes|None, # JSON; None: a GET request, which has no body
          most_bytes:int, # the largest answer
@@ -239,10 +239,10 @@ def post(http, # a connection
     return _failure_of(kind, message, bad_certificate, timeout)
 
 
-def _is_caused_by(error, kind):
+def _is_caused_by(error:BaseException, kind:type[BaseException])->bool:
     "Is this error of this class, or was it caused by such an error?"
-    seen = []
-    cause = error
+    seen: list[BaseException] = []
+    cause: BaseException | None = error
     while cause is not None and cause not in seen:
         if isinstance(cause, kind):
             return True
@@ -251,7 +251,7 @@ def _is_caused_by(error, kind):
     return False
 
 
-def _failure_of(kind, message, bad_certificate, timeout):
+def _failure_of(kind:str, message:str, bad_certificate:bool, timeout:float)->Failure:
     "The Failure for an error of httpx2; `kind` is the name of its class."
     bad_request = kind in ('UnsupportedProtocol', 'InvalidURL', 'LocalProtocolError')
     may_retry = not (bad_certificate or bad_request)
@@ -265,13 +265,13 @@ def _failure_of(kind, message, bad_certificate, timeout):
 class ProviderError(RuntimeError):
     "A provider did not give a valid reply."
     def __init__(self,
-                 message, # what happened, and advice
-                 status=None, # of HTTP; None if there was no answer
-                ):
+                 message:str, # what happened, and advice
+                 status:int|None=None, # of HTTP; None if there was no answer
+                )->None:
         super().__init__(message, status)
         self.status = status
 
-    def __str__(self):
+    def __str__(self)->str:
         return str(self.args[0])
 
 # %% ../../nbs/core/08_requests.ipynb #3dc66d42
@@ -287,7 +287,7 @@ _ADVICE = {400: 'check the model and the texts',
            429: 'set per_minute, take fewer workers, or run again later'}
 
 
-def _advice(status, account_is_empty, job):
+def _advice(status:int, account_is_empty:bool, job:'Job')->str:
     "What the reader can do about this status."
     key = job.client.key                        # the name of the variable
     if account_is_empty:
@@ -303,7 +303,7 @@ def _advice(status, account_is_empty, job):
     return 'see what the provider says'
 
 
-def _message_in(error):
+def _message_in(error:object)->str:
     "The message in the decoded JSON of an error."
     inner = error
     for part in ('error', 'message', 'detail'):
@@ -315,7 +315,7 @@ def _message_in(error):
 
 
 def error_message(body:bytes, # of an answer
-                  key, # the name of the variable that holds the key
+                  key:str|None, # the name of the variable that holds the key
                  )->str:
     "The message in the body of an error, in one line without the key."
     text = body[:1 << 16].decode('utf-8', 'replace')
@@ -328,8 +328,8 @@ def error_message(body:bytes, # of an answer
 # %% ../../nbs/core/08_requests.ipynb #b8591c6c
 LONGEST_PAUSE = 120. # seconds that the client waits at most between two attempts
 
-def retry_after(value, # the header Retry-After: seconds, or an HTTP date
-                now=None, # a datetime with a time zone; by default the time of this machine
+def retry_after(value:Any, # the header Retry-After: seconds, or an HTTP date
+                now:datetime|None=None, # a datetime with a time zone; by default the time of this machine
                )->float: # seconds; 0 if the header cannot be read
     "How long a provider wants the client to wait."
     try:
@@ -341,7 +341,7 @@ def retry_after(value, # the header Retry-After: seconds, or an HTTP date
     return max(0., min(seconds, 1e9))
 
 # %% ../../nbs/core/08_requests.ipynb #28e950d9
-def _read_date(value):
+def _read_date(value:Any)->datetime|None:
     "An HTTP date, or None if it cannot be read."
     try:
         date = parsedate_to_datetime(value)
@@ -350,7 +350,7 @@ def _read_date(value):
     return date if date.tzinfo else date.replace(tzinfo=timezone.utc)
 
 
-def _seconds_until(date, now):
+def _seconds_until(date:datetime|None, now:datetime)->float:
     "The seconds from `now` to a date; 0 for a date in the past and for None."
     if date is None:
         return 0.
@@ -390,7 +390,7 @@ class WebClient:
                  per_minute:float|None=None, # most requests a minute
                  backoff:float=.5, # seconds before the second attempt; each time twice as long
                  batch:int=256, # most texts in a request
-                ):
+                )->None:
         self.base_url = base_url
         self.key = key
         self.timeout = check_number(timeout, 'timeout', least=1e-3, most=999_999)
@@ -403,11 +403,11 @@ class WebClient:
         self.batch = check_whole(batch, 'batch', least=1, most=999_999)
 
     def key_headers(self, key:str, # the key itself
-                   )->dict:
+                   )->dict[str, str]:
         "The headers of a request that carry the key. A provider with other headers has a client of its own."
         return bearer_header(key)
 
-    def describe(self)->dict: # plain data
+    def describe(self)->dict[str, Any]: # plain data
         "What determines an answer. The key, the rate and the batches do not."
         return {'base_url': self.base_url}
 
@@ -437,9 +437,9 @@ class Job:
     "What the requests of one `Run` contain, and how their replies are read. Each client has a subclass."
     unit = 'text' # what an item is, in the singular
     advice: dict[int, str] = {} # status of HTTP -> what to do about it, where the usual advice does not fit
-    final: tuple = () # statuses after which the same request is not sent again
+    final: tuple[int, ...] = () # statuses after which the same request is not sent again
 
-    def __init__(self, client:WebClient):
+    def __init__(self, client:WebClient)->None:
         self.client = client
 
     @property
@@ -447,24 +447,24 @@ class Job:
         "Where the requests go."
         raise NotImplementedError
 
-    def body(self, numbers:list, # of the items of one request
-            )->dict: # JSON
+    def body(self, numbers:list[int], # of the items of one request
+            )->dict[str, Any]: # JSON
         "The body of a request."
         raise NotImplementedError
 
-    def most_bytes(self, numbers:list, # of the items of one request
+    def most_bytes(self, numbers:list[int], # of the items of one request
                   )->int:
         "The largest answer that is read."
         raise NotImplementedError
 
-    def read(self, data, # decoded JSON of an answer with status 200
-             numbers:list, # of the items that were sent
-             headers:Mapping, # of the answer
+    def read(self, data:Any, # decoded JSON of an answer with status 200
+             numbers:list[int], # of the items that were sent
+             headers:Mapping[str, str], # of the answer
             )->Any: # a result; never a Setback
         "The result of a request. BadReply if the answer does not fit it, with the reason."
         raise NotImplementedError
 
-    def hand_over(self, numbers:list, # of the items
+    def hand_over(self, numbers:list[int], # of the items
                   result:Any, # that `read` returned
                  )->ProviderError|None: # an error that ends the run, after the requests under way
         "Take the result of a request. The thread that called `Run.finish` calls this."
@@ -487,7 +487,7 @@ class Setback(NamedTuple):
 
 def result_or_setback(job:Job,
                       answer:Answer|Failure, # to one request
-                      numbers:list, # of its items
+                      numbers:list[int], # of its items
                      )->Any: # what `job.read` returned, or a Setback
     "What follows from the answer to one request, or from its failure."
     if isinstance(answer, Failure):
@@ -499,7 +499,7 @@ def result_or_setback(job:Job,
     return _rejected(job, answer)
 
 
-def _read_answer(job, answer, numbers):
+def _read_answer(job:Job, answer:Answer, numbers:list[int])->Any:
     "The result in an answer of status 200; a Setback if the reply does not fit the request."
     try:
         return job.read(json.loads(answer.body), numbers, answer.headers)
@@ -512,19 +512,19 @@ def _read_answer(job, answer, numbers):
         return _invalid_reply(job.client, answer, problem)
 
 
-def _invalid_reply(client, answer, problem):
+def _invalid_reply(client:WebClient, answer:Answer, problem:str)->Setback:
     "The Setback of an invalid reply. It is tried again only if it came at the first attempt."
     return Setback(f'{problem}; nothing of it was kept', answer.status, retries=min(1, client.retries))
 
 
-def _redirected(client, answer):
+def _redirected(client:WebClient, answer:Answer)->Setback:
     "The Setback of a redirection."
     address = re.match(r'https?://(?:[^/@]*@)?([\w.:-]+)', answer.headers.get('location', ''))
     host = without_key(address[1], client.key) if address else 'another address'
     return Setback(f'status {answer.status}, a redirection to {host}, which is not followed: set base_url', answer.status)
 
 
-def _rejected(job, answer):
+def _rejected(job:Job, answer:Answer)->Setback:
     "The Setback of an error that the server reports."
     client = job.client
     status = answer.status
@@ -539,7 +539,7 @@ def _rejected(job, answer):
                    timed_out=status in _TIMED_OUT, overloaded=status in _OVERLOADED)
 
 
-def _unanswered(job, failure, numbers):
+def _unanswered(job:Job, failure:Failure, numbers:list[int])->Setback:
     "The Setback of a request without a complete answer."
     client = job.client
     problem = without_key(failure.message, client.key)
@@ -554,7 +554,7 @@ def _unanswered(job, failure, numbers):
 # %% ../../nbs/core/08_requests.ipynb #cca81939
 class Outcome(NamedTuple):
     "What a thread reports of one request."
-    numbers: list # of its items
+    numbers: list[int] # of its items
     result: Any # of the job, or an exception
 
 
@@ -562,9 +562,9 @@ class Run:
     "The requests of one job: its threads, the results that they have got, and the error that stopped them."
     def __init__(self,
                  job:Job, # what is sent
-                 batches:list, # lists of numbers of items; a request has the items of one batch, or some of them
-                 http=None, # a connection, which the run closes; by default a new one
-                ):
+                 batches:list[list[int]], # lists of numbers of items; a request has the items of one batch, or some of them
+                 http:Any=None, # a connection, which the run closes; by default a new one
+                )->None:
         self.job = job
         self.client = job.client
         self.http = http or connect(job.client)
@@ -600,7 +600,7 @@ class Run:
             raise error
         return self.pace.requests
 
-    def _hand_over_finished(self):
+    def _hand_over_finished(self)->Exception|None:
         "Hand over the results that have arrived. Returns an error that stops the run, or None."
         error = None
         while self.finished:
@@ -612,7 +612,7 @@ class Run:
             self.finished.popleft()
         return error
 
-    def _hand_over(self, outcome):
+    def _hand_over(self, outcome:Outcome)->Exception|None:
         "Hand over the result of one request. Returns the error that stops the run, or None."
         if isinstance(outcome.result, Exception):
             return outcome.result
@@ -621,7 +621,7 @@ class Run:
             self.handed_over += len(outcome.numbers)
         return error
 
-    def _start_thread(self):
+    def _start_thread(self)->None:
         "Start one more thread; RuntimeError if the machine cannot."
         with self.lock:
             self.users += 1
@@ -631,7 +631,7 @@ class Run:
             self._leave()
             raise
 
-    def work(self):
+    def work(self)->None:
         "Send request after request, until all items have results or the run is stopped. Each thread runs this."
         try:
             turn = self.pace.take()
@@ -646,7 +646,7 @@ class Run:
         finally:
             self._leave()
 
-    def _request(self, turn):
+    def _request(self, turn:Turn)->None:
         "Send one request. Report its result or its final error, or let its items be sent again."
         job = self.job
         body = json.dumps(job.body(turn.items), ensure_ascii=False).encode()
@@ -661,7 +661,7 @@ class Run:
         else:
             self._try_again(turn, outcome)
 
-    def _final_error(self, setback, attempts):
+    def _final_error(self, setback:Setback, attempts:int)->ProviderError:
         "The error of a request after its last attempt."
         message = f'{self.client!r}: {setback.message}'
         if attempts > 1:
@@ -671,7 +671,7 @@ class Run:
             message += f' The provider asks to wait {setback.pause:.0f} s.'
         return ProviderError(message, setback.status)
 
-    def _try_again(self, turn, setback):
+    def _try_again(self, turn:Turn, setback:Setback)->None:
         "Let the items rest before the next attempt; all items, if the provider says how long."
         doubled = min(self.client.backoff * 2**min(turn.attempts, 30), 30)
         fraction = turn.items[0] * .618 % 1     # differs from request to request, so that they do not all come back at once
@@ -684,12 +684,12 @@ class Run:
             rest = seconds
         self.pace.failed(turn, rest, timed_out=setback.timed_out, overloaded=setback.overloaded)
 
-    def _report(self, outcome):
+    def _report(self, outcome:Outcome)->None:
         "Give an Outcome to the thread that hands over, and wake it."
         self.finished.append(outcome)
         self.news.set()
 
-    def _leave(self):
+    def _leave(self)->None:
         "Note that a thread no longer uses the connection. The last one closes it; earlier, requests of others would break."
         with self.lock:
             self.users -= 1
