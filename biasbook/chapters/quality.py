@@ -23,9 +23,9 @@ from ..core.registry import data_path, fetch
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Units, note
-from biasbook.stats.intervals import (
-    answer_variance, check_answers, check_rank_sides, critical_value, jackknife_over_words, rank_correlations_without, t_interval, wilson_interval,
-    words_of_pairs)
+from ..stats.intervals import (
+    answer_variance, check_answers, check_rank_sides, critical_value, jackknife_over_words, rank_correlations_without, t_interval,
+    wilson_interval, words_of_pairs)
 from ..stimuli.questions import QUESTION_TITLES, analogy_questions
 from ..vectors.wordvectors import WordVectors, as_vectors
 

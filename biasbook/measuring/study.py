@@ -18,9 +18,9 @@ from ..core.checks import check_choice, check_flag, check_path, did_you_mean, is
 from ..core.inputs import Table, file_text, parse_json, parse_yaml_places, read_table
 from .benchmark import benchmark_at, benchmark_schema, benchmarks, schema_of
 from .index import measure_index
-from biasbook.stimuli.item_schema import (
-    TEXT, TEXT_SCHEMA, WORDS, BenchmarkTest, ItemKeys, Key, Rule, exactly_one, has_file, labels_key, lists_key, needs, not_beside, one_of, whole_key,
-    words_key)
+from ..stimuli.item_schema import (
+    TEXT, TEXT_SCHEMA, WORDS, BenchmarkTest, ItemKeys, Key, Rule, exactly_one, has_file, labels_key, lists_key, needs, not_beside,
+    one_of, whole_key, words_key)
 from ..stimuli.pairs import load_pairs, pair_sentences
 from ..stimuli.sentence_pairs import CLUSTER_COLUMNS, one_word_fault
 from ..stimuli.study_checks import (

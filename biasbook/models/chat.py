@@ -18,16 +18,16 @@ from typing import Any, NamedTuple
 
 from ..core.addresses import KEY_VARIABLES
 from ..core.answers import StoredAnswers
-from biasbook.core.checks import (
-    UnknownName, WrongKind, check_choice, check_flag, check_list, check_number, check_only_usual, check_seed, check_text, check_texts, check_whole,
-    plural, shown)
+from ..core.checks import (
+    UnknownName, WrongKind, check_choice, check_flag, check_list, check_number, check_only_usual, check_seed, check_text, check_texts,
+    check_whole, plural, shown)
 from ..core.given import hint
 from ..core.requests import Job, Run, WebClient, is_variable_name, same_model
 from ..core.store import Store, store_key
 from .causal import CausalScorer
-from biasbook.models.chat_formats import (
-    CHAT_PROVIDERS, Answer, Ask, ChatName, ChatReply, Token, chat_body, chat_key_headers, chat_url, is_chat_name, read_chat_name, read_chat_reply,
-    read_prompt)
+from .chat_formats import (
+    CHAT_PROVIDERS, Answer, Ask, ChatName, ChatReply, Token, chat_body, chat_key_headers, chat_url, is_chat_name, read_chat_name,
+    read_chat_reply, read_prompt)
 from .checkpoints import first_line, import_torch, quiet_transformers
 from .choices import (
     Choices, Placed, average_orders, bare, check_masses, check_wording, choice_prompt, label_number, labels_for, named_place, option_orders)
