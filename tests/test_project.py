@@ -74,7 +74,7 @@ def test_wheel_is_typed(installed):
     assert (installed / 'biasbook' / 'py.typed').is_file()
 
 
-STRICT = ['biasbook.core.*'] # their functions are annotated
+STRICT = ['biasbook.core.*', 'biasbook.measuring.*', 'biasbook.stimuli.study_checks'] # their functions are annotated
 MYPY = f"""
 [mypy]
 check_untyped_defs = True

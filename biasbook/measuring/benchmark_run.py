@@ -8,6 +8,7 @@ __all__ = ['unreadable_items', 'check_readable', 'ReadableItems', 'Benchmark', '
 # %% ../../nbs/measuring/04_benchmark_run.ipynb #benchrun04
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,12 +17,12 @@ import numpy as np
 from ..core.checks import check_choice, check_flag, plural
 from ..models.tokens import Unreadable, encode
 from ..results.result import Result
-from ..stats.estimate import left_out_notes
+from ..stats.estimate import Estimate, left_out_notes
 
 # %% ../../nbs/measuring/04_benchmark_run.ipynb #benchrun08
-def unreadable_items(model, # a masked or causal language model
-                     texts, # for each item its texts, as many for each
-                    )->list: # for each item why the model cannot read it, such as "unknown characters"; '' if it can
+def unreadable_items(model:Any, # a masked or causal language model
+                     texts:Sequence[Sequence[str]], # for each item its texts, as many for each
+                    )->list[str]: # for each item why the model cannot read it, such as "unknown characters"; '' if it can
     "Why a model cannot read some items."
     limit = (model.checkpoint.limit or math.inf) - (1 if model.kind == 'causal' else 0)         # room for the start token
     unknown = model.tokenizer.unk_token_id
@@ -37,12 +38,12 @@ def unreadable_items(model, # a masked or causal language model
     return [next(filter(None, faults[start:start + n]), '') for start in range(0, len(faults), n)]
 
 
-def check_readable(model, # a language model
-                   faults, # of `unreadable_items`
-                   names, # a text for each item, as messages show it
+def check_readable(model:Any, # a language model
+                   faults:Sequence[str], # of `unreadable_items`
+                   names:Sequence[str], # a text for each item, as messages show it
                    what:str, # what an item is, such as "pair"
                    on_missing:str, # "raise" or "drop"
-                  )->np.ndarray: # for each item whether the model can read it
+                  )->np.ndarray[Any, np.dtype[np.bool_]]: # for each item whether the model can read it
     "Unreadable, a ValueError, for items that the model cannot read, unless they are dropped and others are left."
     lost = [number for number, fault in enumerate(faults) if fault]
     if lost and (on_missing == 'raise' or len(lost) == len(faults)):
@@ -55,7 +56,7 @@ def check_readable(model, # a language model
 class ReadableItems(NamedTuple):
     "The items that a model can read."
     items: Any # a DataFrame
-    lost: dict # name of a list -> what is left out, as `Words.missing` has it
+    lost: Mapping[str, Any] # name of a list -> what is left out, as `Words.missing` has it
 
 
 class Benchmark(ABC):
@@ -63,35 +64,35 @@ class Benchmark(ABC):
 
     `run_benchmark` calls them in this order."""
     @abstractmethod
-    def check_model(self, model)->None:
+    def check_model(self, model:Any)->None:
         "WrongKind, a TypeError, for something else than a language model; ValueError for a model of another kind."
 
     @abstractmethod
-    def load(self, items, on_missing)->Any: # a DataFrame, with the rows left out in attrs['left_out']
+    def load(self, items:Any, on_missing:str)->Any: # a DataFrame, with the rows left out in attrs['left_out']
         "The items from what the user gave. ValueError for rows with a fault, unless they are dropped."
 
     @abstractmethod
-    def readable(self, model, items, on_missing)->ReadableItems:
+    def readable(self, model:Any, items:Any, on_missing:str)->ReadableItems:
         "The items that the model can read. ValueError for others, unless they are dropped."
 
     @abstractmethod
-    def answer(self, model, items)->Any: # a DataFrame: the items with the answers of the model
+    def answer(self, model:Any, items:Any)->Any: # a DataFrame: the items with the answers of the model
         "What the model answers."
 
     @abstractmethod
-    def score(self, model, loaded, answered, lost)->list: # of Results
+    def score(self, model:Any, loaded:Any, answered:Any, lost:Mapping[str, Any])->list[Result]: # of Results
         "The results of the answers; `loaded` are all items, and `lost` says which ones the model cannot read."
 
     @abstractmethod
-    def placebos(self, model, answered, results)->list: # an Estimate for each result
+    def placebos(self, model:Any, answered:Any, results:list[Result])->list[Estimate]: # an Estimate for each result
         "How large is the score with other words?"
 
 
 def run_benchmark(benchmark:Benchmark,
-                  model, # a language model
-                  items, # what the user gave
+                  model:Any, # a language model
+                  items:Any, # what the user gave
                   *,
-                  bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
+                  bos:str|None='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
                   on_missing:str='raise', # rows with a fault, and items that the model cannot read: "raise" an error, or "drop" them
                   placebo:bool=True, # compare with other words?
                  )->list[Result]:

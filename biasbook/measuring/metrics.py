@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from types import ModuleType
+from typing import Any
 
 from ..core.registry import data_path
 from .index import declared_measures, find_measure, measure_index
@@ -18,7 +20,7 @@ from .measure import Metric
 from ..stats.power import Planned
 
 # %% ../../nbs/measuring/01a_metrics.ipynb #metrics08
-def declared_metrics(module, # an imported module
+def declared_metrics(module:ModuleType, # an imported module
                     )->list[Metric]:
     "The metrics that a module declares, those of its measures first."
     of_measures = [metric for measure in declared_measures(module) for metric in measure.metrics]
@@ -29,28 +31,30 @@ def declared_metrics(module, # an imported module
 class PairedChange:
     "How to test the change of a metric between two results over the same words."
     metric: str # its name
-    change: Callable # (`Result`, `Result`) -> the `Estimate` or the `Result` of the change; None if these two have no paired test
+    change: Callable[[Any, Any], Any] # (`Result`, `Result`) -> the `Estimate` or the `Result` of the change; None if these two have no paired test
 
 
-def declared_changes(module, # an imported module
+def declared_changes(module:ModuleType, # an imported module
                     )->list[PairedChange]:
     "The paired changes that a module declares."
     return [value for value in vars(module).values() if isinstance(value, PairedChange)]
 
 # %% ../../nbs/measuring/01a_metrics.ipynb #metrics11
 @cache
-def _index():
+def _index()->dict[str, Any]:
     "The modules of metrics that no measure has and of paired changes, by metric; and the metrics that functions report."
-    return json.loads(data_path('metrics.json').read_text(encoding='utf-8'))
+    index: dict[str, Any] = json.loads(data_path('metrics.json').read_text(encoding='utf-8'))
+    return index
 
 
 @cache
-def _module_of(metric):
+def _module_of(metric:str)->str|None:
     "The name of the module that declares a metric; None if none does."
     for row in measure_index().values():
         if any(one.name == metric for one in row.metrics):
             return row.module
-    return _index()['metrics'].get(metric)
+    module: str | None = _index()['metrics'].get(metric)
+    return module
 
 
 @cache
@@ -69,7 +73,7 @@ def find_metric(name:str, # as results have it, such as "WEAT d"
     raise LookupError(f'{module} does not declare {name}; run python tests/index.py --write')
 
 # %% ../../nbs/measuring/01a_metrics.ipynb #metricsb01
-def find_plan(measure, # the name of a measure or of a function, such as "weat" or "cbs"
+def find_plan(measure:object, # the name of a measure or of a function, such as "weat" or "cbs"
              )->Planned | None: # None for a measure without a plan, and for another name
     "How a measurement is planned."
     if not isinstance(measure, str):
@@ -94,7 +98,7 @@ def planned_names(
 # %% ../../nbs/measuring/01a_metrics.ipynb #metricsb04
 @cache
 def find_change(metric:str, # its name
-               )->Callable | None: # None for a metric without a paired test
+               )->Callable[[Any, Any], Any]|None: # None for a metric without a paired test
     "How the change of a metric is tested, as in `PairedChange`."
     for module in (_index()['changes'].get(metric), _module_of(metric)):
         if module is None:
