@@ -266,7 +266,7 @@ def _models_table(comparison):
     rows = {}
     for failure in comparison.failures:
         rows[failure['model']] = {'failure': failure['error'].splitlines()[0]}
-    p_holm = holm([r.pvalue for r in comparison.results]) if comparison.results else []
+    p_holm = list(holm([r.pvalue for r in comparison.results])) if comparison.results else []
     for r, its_p_holm in zip(comparison.results, p_holm):
         by_name = {e.name: e for e in r.also}
         corrected = by_name.get('corrected ratio', Estimate(name='', value=None))
