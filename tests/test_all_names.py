@@ -162,3 +162,20 @@ def test_cells_that_only_their_module_uses_export_no_names():
     found = [(module, name) for module, names in internal_cells() for name in names]
     assert {module for module, _ in found if module in STILL_TO_DO} == STILL_TO_DO, 'these are done; take them off the list'
     assert {f'{module}.{name}' for module, name in found if module not in STILL_TO_DO} == set(EXCEPTIONS)
+
+
+SAME_NAMES = { # in `__all__` of two modules -> why they keep it
+    'audit': 'bb.audit, and the command of the same name',
+    'CASES': 'the same choices, written twice because the page of configuration files must not load numpy',
+    **dict.fromkeys(['KINDS', 'LEAST_WORDS', 'MOST_DRAWS', 'NUMBERS'], 'a constant that its page explains'),
+    **dict.fromkeys(['Agreement', 'Rule', 'count_words'], 'still to be renamed'),
+}
+
+
+def test_no_name_means_two_things():
+    modules = defaultdict(list)
+    for module in sources():
+        for name in all_of(module):
+            modules[name].append(module)
+    assert {name: found for name, found in modules.items() if len(found) > 1 and name not in SAME_NAMES} == {}
+    assert {name for name in SAME_NAMES if len(modules[name]) < 2} == set(), 'these have one meaning now; take them off the list'

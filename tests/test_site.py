@@ -337,9 +337,9 @@ def test_signatures_are_as_written(site):
         assert 'NoneType' not in signature, f'{page}: {name}'
         assert '*args, **kwargs' not in signature, f'{page}: {name}'
     shown = {name: signature for _, name, signature in signatures}
-    assert shown['permutation_pvalue'].startswith('def permutation_pvalue(\n    scores_x,  # one score per word of X\n')
+    assert shown['permutation_pvalue'].startswith('def permutation_pvalue(\n    scores_x: Scores,  # one score per word of X\n')
     assert '\n    ax=None,  # axes to draw on; new ones by default\n' in shown['forest_plot']
-    assert shown['Store'].startswith('class Store(\n    path=None,  # ')
+    assert shown['Store'].startswith('class Store(\n    path: str | os.PathLike[str] | None = None,  # ')
     for name, signature in shown.items():
         parameters = '\n'.join(line.partition('  # ')[0] for line in signature.splitlines())
         assert not re.search(r'(^|[(,])\s*_\w+', parameters, re.M), f'{name}: a private parameter is shown'

@@ -21,8 +21,8 @@ from ..results.tables import safe_csv, table_rows
 from ..stats.estimate import format_p
 from ..stats.multiplicity import holm
 from ..chapters.debias import ASSOCIATION
-from .figures import scale_of
-from .html import code_html, data_url, escaped, facts_html, interval_text, list_html, number_text, page_html, plain, render, table_html
+from .figures import drawn_scale
+from .html import code_html, data_url, escaped, facts_html, interval_on_page, list_html, number_on_page, page_html, plain, render, table_html
 from .limits import STATUSES
 
 # %% ../../nbs/auditing/08b_change_report.ipynb #eeecaf94
@@ -164,7 +164,7 @@ _BEFORE_Y, _AFTER_Y = 5, 17 # heights of the two marks in a row, in pixels
 
 
 def _values_text(change):
-    return f'{number_text(change.before.value)} → {number_text(change.after.value)}'
+    return f'{number_on_page(change.before.value)} → {number_on_page(change.after.value)}'
 
 
 def _signed_text(x):
@@ -174,7 +174,7 @@ def _signed_text(x):
 def _change_text(change):
     "The change with its interval, and what is left of the distance from chance."
     text = _signed_text(change.change.value)
-    ends = interval_text(change.change.low, change.change.high)
+    ends = interval_on_page(change.change.low, change.change.high)
     if ends:
         text = f'{text} {ends}'
     if is_known(change.left):
@@ -217,7 +217,7 @@ def _scale_of_changes(changes):
     nulls = [c.null for c in changes]
     values = [side.value for c in changes for side in (c.before, c.after)]
     ends = [end for c in changes for side in (c.before, c.after) for end in (side.low, side.high) if is_known(end)]
-    return scale_of(nulls[0], [*nulls, *values], ends)
+    return drawn_scale(nulls[0], [*nulls, *values], ends)
 
 # %% ../../nbs/auditing/08b_change_report.ipynb #d1e9ea0d
 class _Group(NamedTuple):
@@ -266,10 +266,10 @@ def _numbers_html(changes):
         if has_subjects:
             cells.append(c.subject)
         for side in (c.before, c.after):
-            cells += [(number_text(side.value), side.value), (interval_text(side.low, side.high) or '–', side.low)]
+            cells += [(number_on_page(side.value), side.value), (interval_on_page(side.low, side.high) or '–', side.low)]
         left = percent_text(c.left) if is_known(c.left) else '–'
-        cells += [(number_text(c.null), c.null), (left, c.left), (_signed_text(c.change.value), c.change.value),
-                  (interval_text(c.change.low, c.change.high) or '–', c.change.low), (c.p, c.p_holm), change_reading(c).title, c.note]
+        cells += [(number_on_page(c.null), c.null), (left, c.left), (_signed_text(c.change.value), c.change.value),
+                  (interval_on_page(c.change.low, c.change.high) or '–', c.change.low), (c.p, c.p_holm), change_reading(c).title, c.note]
         body.append(cells)
     return table_html('changes', 'A change is after minus before. Holm’s method adjusts p.', head, body)
 

@@ -745,10 +745,10 @@ def _check_subjects(ctx, subjects):
 
 def _check_kinds(ctx, subjects, measures, option='--measure'):
     "BadParameter for a subject of a kind that none of these measures takes, before anything is opened."
-    from biasbook.auditing.subjects import kind_of
+    from biasbook.auditing.subjects import subject_kind
     for subject in subjects if measures else ():
         try:
-            kind = kind_of(subject)
+            kind = subject_kind(subject)
         except (ValueError, OSError):           # it cannot be opened, and the audit says why
             continue
         problem = why_impossible(subject, kind, measures)
@@ -757,11 +757,11 @@ def _check_kinds(ctx, subjects, measures, option='--measure'):
 
 def _check_bos(ctx, subjects, bos):
     "BadParameter for --bos where no subject is a causal language model."
-    from biasbook.auditing.subjects import kind_of
+    from biasbook.auditing.subjects import subject_kind
     if bos == 'auto':
         return
     try:
-        kinds = {kind_of(subject) for subject in subjects}
+        kinds = {subject_kind(subject) for subject in subjects}
     except (ValueError, OSError):               # it cannot be opened, and the audit says why
         return
     if None not in kinds and 'causal' not in kinds:
@@ -782,13 +782,13 @@ class _Chosen(NamedTuple):
 
 def _chosen_subjects(names, measures):
     "The named subjects, or the default subjects that one of the measures takes."
-    from biasbook.auditing.subjects import default_subjects, kind_of
+    from biasbook.auditing.subjects import default_subjects, subject_kind
     if names:
         return _Chosen(list(names), '')
     usable, left_out = default_subjects()
     if measures is None:                        # of a study: each subject is measured by the tests for its kind
         return _Chosen(list(usable), left_out)
-    return _Chosen([name for name in usable if not why_impossible(name, kind_of(name), measures)], left_out)
+    return _Chosen([name for name in usable if not why_impossible(name, subject_kind(name), measures)], left_out)
 
 def _measures_with_tests(ctx, measures, only):
     "The names of the measures that have one of the chosen tests; BadParameter for a test that none of them has."
@@ -810,9 +810,9 @@ def _flag(name):
 
 def _without_effect(options, subjects, with_limits):
     "Why an option that was given would change nothing in an audit of these subjects, or ''."
-    from biasbook.auditing.subjects import place_of, unused_option
+    from biasbook.auditing.subjects import subject_place, unused_option
     given = options['given']
-    places = {place_of(subject) for subject in subjects}
+    places = {subject_place(subject) for subject in subjects}
     if options['jobs'] > 1 and options['cluster']:
         return '--jobs is for processes here, and --cluster computes elsewhere; give one of them'
     if (options['junit'] or options['github']) and not with_limits:
@@ -1137,14 +1137,14 @@ def _study_of(ctx, options):
         return None
     from biasbook.auditing.names import KIND_WORDS
     from biasbook.auditing.own_tests import rows_of_study
-    from biasbook.auditing.subjects import kind_of
+    from biasbook.auditing.subjects import subject_kind
     from biasbook.measuring.study import read_study
     try:
         study = read_study(options['study'], options['allow_outside'])
         rows = rows_of_study(study, options['measures'], options['with_builtin'], str(options['study']))
         kinds = {kind for row in rows.known for kind in row.kinds}
         for subject in options['subjects']:
-            kind = kind_of(subject)
+            kind = subject_kind(subject)
             if kind is not None and kind not in kinds:
                 raise ValueError(f'{subject} is {KIND_WORDS[kind]}, and {options["study"]} has no test for that; it has {joined([row.name for row in rows.known])}')
     except ValueError as e:

@@ -32,7 +32,7 @@ from ..measuring.index import measure_index
 from .next_steps import next_steps, subject_code
 from .figures import own_figures, picture_html
 from .html import (
-    DOI, cited, code_html, data_url, escaped, estimate_text, facts_html, interval_text, list_html, number_text, page_html, plain, render, table_html)
+    DOI, cited, code_html, data_url, escaped, estimate_on_page, facts_html, interval_on_page, list_html, number_on_page, page_html, plain, render, table_html)
 
 # %% ../../nbs/auditing/05_report.ipynb #8ef8f9ff
 class InfluentialWord(NamedTuple):
@@ -137,7 +137,7 @@ def result_html(row, # of a summary_table, as a dictionary
                address='', # of the page of the book that explains the measure
                )->str:
     "A result as a sentence, with its words to unfold."
-    numbers = [f'{row["metric"]} = {estimate_text(row["value"], row["low"], row["high"], digits_of(r))}']
+    numbers = [f'{row["metric"]} = {estimate_on_page(row["value"], row["low"], row["high"], digits_of(r))}']
     if is_known(row['p']):
         numbers += [f'p {p_text(row)}', f'after adjustment {p_text(row, "p_holm")}']
     kinds = compared_kinds([row])
@@ -234,10 +234,10 @@ def numbers_html(ident, # of the table
     for row in rows:
         r = results[row['at']]
         missing = row['missing words']
-        body.append([row['label'], row['subject'], row['metric'], READING_TITLES[row['reading']], (number_text(row['value'], digits_of(r)), row['value']),
-                     (interval_text(row['low'], row['high'], digits_of(r)) or '–', row['low']),
+        body.append([row['label'], row['subject'], row['metric'], READING_TITLES[row['reading']], (number_on_page(row['value'], digits_of(r)), row['value']),
+                     (interval_on_page(row['low'], row['high'], digits_of(r)) or '–', row['low']),
                      *((p_text(row, column), row[column]) for column in p_titles),
-                     (number_text(row['against placebos']), row['against placebos']), (number_text(row['probability']), row['probability']),
+                     (number_on_page(row['against placebos']), row['against placebos']), (number_on_page(row['probability']), row['probability']),
                      _count_cell(row['n']), _count_cell(row['n_asked']),
                      f'{len(missing)}: {listed(dict.fromkeys(missing))}' if missing else '0', row['size'],
                      test_text(r.test) or '–', r.alternative, sentences.interval_text(r.interval) or '–',
@@ -284,7 +284,7 @@ def _statements(rows, results):
         groups.setdefault((statement_text(r, results[r['at']]), r['name'] or r['query']), []).append(r)
     lines = []
     for (text, name), group in groups.items():
-        notes = ', '.join(f'{plain(r["subject"], 200)} {number_text(r["value"], digits_of(results[r["at"]]))}' for r in group)
+        notes = ', '.join(f'{plain(r["subject"], 200)} {number_on_page(r["value"], digits_of(results[r["at"]]))}' for r in group)
         sides = _sides_compared_alone(group)
         if sides:
             notes += f'; compared with placebos in place of the {", ".join(sides)} only'
@@ -299,7 +299,7 @@ def _findings_html(audit, rows, agreements):
         mine = [r for r in rows if r['reading'] == rule.reading]
         if mine:
             groups.append(_Group(rule.reading, rule.title, rule.condition, rule.licence, len(mine), _statements(mine, audit.results)))
-    split = [f'{x.label}: {number_text(x.low, x.digits)} to {number_text(x.high, x.digits)}' for x in agreements if x.same_side < x.subjects]
+    split = [f'{x.label}: {number_on_page(x.low, x.digits)} to {number_on_page(x.high, x.digits)}' for x in agreements if x.same_side < x.subjects]
     return render('found', groups=groups, n=len(rows), split=split)
 
 # %% ../../nbs/auditing/05_report.ipynb #3eacdd40
@@ -350,7 +350,7 @@ def _agreements_html(agreements, n_subjects):
     for x in agreements:
         same_sign = (f'{x.same_side} of {x.subjects}', x.same_side / x.subjects)
         small_p = (f'{x.kept} of {x.subjects}', x.kept / x.subjects)
-        body.append([x.label, x.metric, same_sign, (number_text(x.low, x.digits), x.low), (number_text(x.high, x.digits), x.high), small_p,
+        body.append([x.label, x.metric, same_sign, (number_on_page(x.low, x.digits), x.low), (number_on_page(x.high, x.digits), x.high), small_p,
                      'yes' if x.same_words else 'no'])
     title = f'Queries measured in two subjects or more: {len(agreements)}'
     return f'<p>{escaped(agreement_sentence(agreements))}</p>' + _DEPENDENCE + table_html('agreement', title, head, body)
@@ -432,7 +432,7 @@ def _methods_text(audit):
 def _finding_with_numbers(row, audit):
     "What a result found, with its numbers, for a paper."
     r = audit.results[row['at']]
-    numbers = f'{row["metric"]} = {estimate_text(row["value"], row["low"], row["high"], digits_of(r))}, p {p_text(row, "p_holm")}, placebo p {_largest_placebo_p(row)}, both adjusted'
+    numbers = f'{row["metric"]} = {estimate_on_page(row["value"], row["low"], row["high"], digits_of(r))}, p {p_text(row, "p_holm")}, placebo p {_largest_placebo_p(row)}, both adjusted'
     return f'{finding_text(r.comparison, row["query"], r.value, r.null)} in {row["subject"]} ({numbers}; n = {_count_cell(row["n"])[0]})'
 
 
@@ -598,7 +598,7 @@ def _sections(audit):
 def _all_results_html(rows, results):
     "The table of all results, with downloads; on paper the table is a smaller one."
     lines = [_PrintedLine(statement_text(row, results[row['at']]), row['name'] or '', row['subject'],
-                          estimate_text(row['value'], row['low'], row['high'], row['digits']), p_text(row, 'p_holm'), _largest_placebo_p(row),
+                          estimate_on_page(row['value'], row['low'], row['high'], row['digits']), p_text(row, 'p_holm'), _largest_placebo_p(row),
                           _count_cell(row['n'])[0], len(row['missing words']), row['reading'], READING_TITLES[row['reading']]) for row in rows]
     return render('all_results', downloads=_downloads_html(results), table=Markup(numbers_html('all', rows, results)), lines=lines)
 

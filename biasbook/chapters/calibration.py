@@ -51,7 +51,7 @@ from ..stimuli.unqover_items import unqover_items
 from ..stimuli.words import Query
 from ..testing.ladder import DECISION, LANGUAGE_DOSES, MEN, MET, NEUTRAL, WOMEN, ladder_language, ladder_vectors
 from ..testing.table_model import table_model
-from ..testing.teaching import off, save
+from ..testing.teaching import off, save_model
 from ..testing.trained_ladder import (
     ASSOCIATION, ASSOCIATION_ANSWER, NOBODY, PRONOUN, QUESTION, SENTINELS, TASK, TASKS, TRAINED_KINDS, UNRELATED, fine_tuned, trained_model)
 from ..vectors.directions import bias_direction
@@ -592,7 +592,7 @@ def trained_scores(kind, # one of TRAINED_KINDS
 def _loaded(trained, folder):
     "The model as the measures take it, from a folder where it is saved."
     with quiet_transformers():
-        save(trained.model, trained.tokenizer, folder)
+        save_model(trained.model, trained.tokenizer, folder)
     return load_model(folder, device='cpu')
 
 # %% ../../nbs/07_calibration.ipynb #c57efdf8

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ServedName', 'is_served_name', 'read_served_name', 'ServedTokenizer', 'load_served_tokenizer', 'ServedClient',
-           'Reply', 'ServedCheckpoint', 'ScoringPlan', 'Server', 'ServedScorer']
+           'ServedReply', 'ServedCheckpoint', 'ScoringPlan', 'Server', 'ServedScorer']
 
 # %% ../../nbs/models/09_served.ipynb #d0f0e569
 import json
@@ -318,7 +318,7 @@ class ServedClient(WebClient):
 
     def ask(self, body:dict, # of a request to /completions
             final:tuple=(), # statuses after which the request is not sent again
-           )->'Reply':
+           )->'ServedReply':
         "The answer to one request. ProviderError if there is none."
         self.check_key()
         question = _Question(self, body, final)
@@ -347,7 +347,7 @@ class ServedClient(WebClient):
             return None
 
 
-class Reply(NamedTuple):
+class ServedReply(NamedTuple):
     "The answer to one request."
     data: Any # decoded JSON
     headers: Mapping
@@ -361,7 +361,7 @@ class _Question(Job):
     "One request, whose answer is not looked at."
     unit = 'question'
     advice = _ADVICE
-    reply: Reply
+    reply: ServedReply
 
     def __init__(self, client, content, final):
         super().__init__(client)
@@ -379,7 +379,7 @@ class _Question(Job):
         return 1 << 22
 
     def read(self, data, numbers, headers):
-        return Reply(data, headers)
+        return ServedReply(data, headers)
 
     def hand_over(self, numbers, result):
         self.reply = result

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['tokenizer_of', 'Lessons', 'padded', 'Nodes', 'masked_lessons', 'causal_lessons', 'seq2seq_lessons', 'Draw',
-           'draws_by_possibilities', 'train', 'new_model', 'Off', 'off', 'save']
+           'draws_by_possibilities', 'train', 'new_model', 'Off', 'off', 'save_model']
 
 # %% ../../nbs/testing/06_teaching.ipynb #63c0bc22
 import json
@@ -292,9 +292,9 @@ def off(model, # after training
     return Off(total / count, worst)
 
 # %% ../../nbs/testing/06_teaching.ipynb #e3026a6c
-def save(model, tokenizer,
-         folder:Path, # that is made
-        )->None:
+def save_model(model, tokenizer,
+               folder:Path, # that is made
+              )->None:
     "Configuration, weights and tokenizer as any version of transformers reads them."
     model.save_pretrained(folder)
     tokenizer.backend_tokenizer.save(str(folder / 'tokenizer.json'))

@@ -40,8 +40,8 @@ def vectors(folder, path):
 
 
 def rows_as_read(folder, path):
-    from biasbook.vectors.files import read_rows
-    for _ in read_rows(path)[-1]:
+    from biasbook.vectors.files import read_vector_rows
+    for _ in read_vector_rows(path)[-1]:
         pass
 
 
