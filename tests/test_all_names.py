@@ -1,4 +1,6 @@
-"""`__all__` has what other modules, pages and readers use. A cell whose names only its own module uses is `#| exporti`."""
+"""`__all__` has what other modules, pages and readers use. A cell whose names only its own module uses is `#| exporti`.
+
+`python tests/test_all_names.py` also prints the names in cells of which another name is used: the cell could be split."""
 import ast
 import json
 import re
@@ -179,3 +181,10 @@ def test_no_name_means_two_things():
             modules[name].append(module)
     assert {name: found for name, found in modules.items() if len(found) > 1 and name not in SAME_NAMES} == {}
     assert {name for name in SAME_NAMES if len(modules[name]) < 2} == set(), 'these have one meaning now; take them off the list'
+
+
+if __name__ == '__main__':
+    for module in sources():
+        unused = [name for name in all_of(module) if name not in used_names(module)]
+        if unused:
+            print(module, *unused)
