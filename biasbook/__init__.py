@@ -44,7 +44,7 @@ _CONTENTS = { # topic -> module -> names
         'stimuli.pairs': 'load_pairs pair_sentences',
         'stimuli.benchmarks': 'load_crows_pairs load_stereoset',
         'stimuli.questions': 'analogy_questions',
-        'stimuli.studies': 'load_study',
+        'stimuli.sentence_studies': 'load_study',
         'chapters.occupation_gap': 'occupation_shares',
         'vectors.directions': 'bias_direction gender_pairs professions',
         'core.registry': 'data_path fetch'},

@@ -124,7 +124,7 @@ from biasbook.stimuli.pairs import pair_sentences as pair_sentences
 from biasbook.stimuli.questions import analogy_questions as analogy_questions
 from biasbook.stimuli.retrieval_items import load_grepbiasir as load_grepbiasir
 from biasbook.stimuli.retrieval_items import load_retrieval_items as load_retrieval_items
-from biasbook.stimuli.studies import load_study as load_study
+from biasbook.stimuli.sentence_studies import load_study as load_study
 from biasbook.stimuli.templates import Template as Template
 from biasbook.stimuli.unqover_items import unqover_items as unqover_items
 from biasbook.stimuli.words import Query as Query

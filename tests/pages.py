@@ -1,4 +1,4 @@
-"""How the notebooks become the pages that Quarto renders: nbdev's processors, with two of them replaced and three added.
+"""How the notebooks become the pages that Quarto renders: nbdev's processors, with two of them replaced and four added.
 
 A signature is shown as it is written; nbdev would infer types from defaults and show `NoneType`. A NamedTuple shows its
 fields. A table becomes Markdown, for which Quarto loads no scripts from another host. Exported source, imports and sections
@@ -220,6 +220,17 @@ def fold_exports(cell):
         cell.source = f'#| code-fold: true\n#| code-summary: "Exported source"\n{cell.source}'
 
 
+class ShowInternal(Processor):
+    """Show what `#| exporti` and `#| on_site exports` export as if it were `#| exports`; the same with `export`.
+
+    Only its own module uses it, so it is not in `__all__`, but the page explains it."""
+    def cell(self, cell):
+        kind, = cell.directives_.get('on_site', [None])
+        if kind:
+            del cell.directives_['exporti']
+            cell.directives_[kind] = []
+
+
 FOLDED_IMPORTS = '#| code-fold: true\n#| code-summary: "Imports"\n'
 SHOWN_AS_TOLD = re.compile(r'^#\| *(code-fold|echo|include):', re.M)
 
@@ -341,7 +352,7 @@ class SitePages(FilterDefaults):
     "nbdev's processors with those of this module."
     def base_procs(self):
         ours = {exec_show_docs: RunForDocs, add_fold: fold_exports}
-        return [*(ours.get(p, p) for p in super().base_procs()), FoldImports, html_as_markdown, FoldTests]
+        return [ShowInternal, *(ours.get(p, p) for p in super().base_procs()), FoldImports, html_as_markdown, FoldTests]
 
 
 def front_page(source):

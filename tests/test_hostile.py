@@ -16,7 +16,7 @@ from biasbook.stimuli.benchmarks import load_crows_pairs, load_stereoset
 from biasbook.stimuli.pairs import load_pairs
 from biasbook.stimuli.questions import analogy_questions
 from biasbook.results.result import Result
-from biasbook.stimuli.studies import load_study
+from biasbook.stimuli.sentence_studies import load_study
 from biasbook.stimuli.templates import Template
 from biasbook.vectors.wordvectors import load_vectors
 from biasbook.stimuli.words import load_queries, load_words

@@ -53,6 +53,40 @@ def test_no_name_is_defined_twice():
         assert len(names) == len(set(names)), (module, [name for name in set(names) if names.count(name) > 1])
 
 
+SAME_MODULE_NAMES = { # without a plural s -> why modules of two folders have the name
+    'benchmark': 'measuring.benchmark has the items of a study file; stimuli.benchmarks reads two published benchmarks',
+    'file': 'vectors.files reads files of vectors; auditing.files saves an audit',
+    'load': 'the loader of models, and that of embedders',
+    'measure': 'measuring.measure says what a measure is; auditing.measures is the table of all of them',
+    'reading': 'results.readings has the reading of a result; auditing.readings counts those of an audit',
+}
+
+
+def singular(name):
+    "A name without its plural ending."
+    return f'{name[:-3]}y' if name.endswith('ies') else name.removesuffix('s')
+
+
+def test_no_two_folders_have_a_module_of_the_same_name():
+    "Nor of nearly the same name: `study` and `studies`."
+    stems = [singular(Path(module).stem) for module, _ in trees()]
+    assert {stem for stem in stems if stems.count(stem) > 1} == set(SAME_MODULE_NAMES)
+
+
+def test_imports_over_several_lines_are_as_nbdev_writes_them():
+    """nbdev shortens `from biasbook.core.checks import (` to `from ..core.checks import (`, so lines that were aligned with the bracket no longer are.
+
+    The names begin on a line of their own, with a hanging indent. nbdev leaves the module as it is if the last line is shorter than `from` and the
+    module; then move names to the last line."""
+    found = [(module, node.lineno) for module, tree in trees() for node in tree.body
+             if isinstance(node, ast.ImportFrom) and not node.level and node.module.startswith('biasbook')]
+    for module, tree in trees():
+        lines = (package / module).read_text(encoding='utf-8').splitlines()
+        found += [(module, node.lineno) for node in ast.walk(tree)
+                  if isinstance(node, ast.ImportFrom) and node.end_lineno > node.lineno and not lines[node.lineno - 1].endswith('(')]
+    assert {module for module, _ in found} <= {'chapters/ceat.py'}       # still to do
+
+
 def test_no_name_is_a_module_and_a_function():
     assert all(not inspect.ismodule(getattr(bb, name)) for name in bb.__all__)
 

@@ -80,7 +80,7 @@ class Site(NamedTuple):
         found = anchors(self.path(page))
         if page in self.pages:
             return found
-        code = [ast.parse(source(cell)) for cell in cells(root / 'nbs' / page) if re.match(r'#\| *exports?\b', source(cell))]
+        code = [ast.parse(source(cell)) for cell in cells(root / 'nbs' / page) if re.match(r'#\| *(exporti\n#\| *on_site )?exports?\b', source(cell))]
         names = [node.name.lower() for tree in code for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
         return found | set(names)
 
@@ -297,8 +297,14 @@ def test_every_link_resolves(site):
     assert not bad
 
 
+def explained_on(page):
+    "Names that only the module of a page uses, and that the page explains."
+    code = [ast.parse(source(cell)) for cell in cells(root / 'nbs' / page) if re.match(r'#\| *exporti\n#\| *on_site ', source(cell))]
+    return {node.name for tree in code for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
 def test_names_in_prose_lead_to_what_they_mean(site):
-    "A name in backticks becomes a link: to an exported name, and from a reference page never to a page of a higher package."
+    "A name in backticks becomes a link: to an exported or explained name, and from a reference page never to a page of a higher package."
     at, bad = {html: nb for nb, html in rendered().items()}, []
     for page in site.pages:
         for text, prose in texts(site.path(page)):
@@ -308,7 +314,7 @@ def test_names_in_prose_lead_to_what_they_mean(site):
                     r'default_exp (\S+)', '\n'.join(map(source, cells(root / 'nbs' / target))))[1])
                 in_chapters = '/' not in page
                 goes_up = package_rank(target) > package_rank(page) and not in_chapters
-                if name.split('.')[0] not in module.__all__ or goes_up:
+                if name.split('.')[0] not in {*module.__all__, *explained_on(target)} or goes_up:
                     bad.append((page, name, url))
     assert not bad
 
@@ -331,9 +337,9 @@ def test_signatures_are_as_written(site):
         assert 'NoneType' not in signature, f'{page}: {name}'
         assert '*args, **kwargs' not in signature, f'{page}: {name}'
     shown = {name: signature for _, name, signature in signatures}
-    assert shown['permutation_pvalue'].startswith('def permutation_pvalue(\n    scores_x,  # one score per word of X\n')
+    assert shown['permutation_pvalue'].startswith('def permutation_pvalue(\n    scores_x: Scores,  # one score per word of X\n')
     assert '\n    ax=None,  # axes to draw on; new ones by default\n' in shown['forest_plot']
-    assert shown['Store'].startswith('class Store(\n    path=None,  # ')
+    assert shown['Store'].startswith('class Store(\n    path: str | os.PathLike[str] | None = None,  # ')
     for name, signature in shown.items():
         parameters = '\n'.join(line.partition('  # ')[0] for line in signature.splitlines())
         assert not re.search(r'(^|[(,])\s*_\w+', parameters, re.M), f'{name}: a private parameter is shown'

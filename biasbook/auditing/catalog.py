@@ -19,7 +19,7 @@ from ..models.checkpoints import bundled_models, why_not_loaded
 from ..embedders.providers import checked_subject
 from .names import FORMS, KIND_WORDS
 from ..measuring.index import measure_index, plain_name
-from .subjects import OPENERS, SUBJECTS, kind_of, model_names, origin, scheme_of
+from .subjects import OPENERS, SUBJECTS, model_names, origin, scheme_of, subject_kind
 
 # %% ../../nbs/auditing/09_catalog.ipynb #4c196546
 def list_measures()->list[dict]: # name, kinds of subject, units, by default (yes or no), chapter, what it measures, limits, why it is off, and the part of a study that it needs if it has no units
@@ -168,7 +168,7 @@ def _bundled_rows():
     rows = []
     for name, needs in SUBJECTS.items():
         is_usable = all(find_spec(library) for library in needs.libraries)
-        kind = kind_of(name) or ''
+        kind = subject_kind(name) or ''
         rows.append([f'  {name}', KIND_WORDS.get(kind, ''), '' if is_usable else f"pip install 'biasbook[{needs.extra}]'"])
     others = [name for name in bundled_models() if name not in SUBJECTS]
     if others:

@@ -10,8 +10,8 @@ import re
 from functools import partial
 from typing import Callable, NamedTuple
 
-from ..core.checks import (UnknownName, WrongKind, check_choice, check_flag, check_path, check_text, check_whole, did_you_mean,
-                                  errors_at, shown)
+from ..core.checks import (
+    UnknownName, WrongKind, check_choice, check_flag, check_path, check_text, check_whole, did_you_mean, errors_at, shown)
 from ..core.inputs import file_text, parse_yaml_lines
 
 # %% ../../nbs/auditing/10_config.ipynb #7d20f6a1

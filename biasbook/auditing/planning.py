@@ -20,7 +20,7 @@ import biasbook
 from .limits import parse_limits
 from .measures import MEASURES, find_measures
 from .names import KIND_WORDS
-from .subjects import kind_of, state_of
+from .subjects import state_of, subject_kind
 from ..core.checks import check_choice, check_flag, check_text, check_whole
 from ..core.registry import data_path
 from ..core.store import store_key
@@ -249,7 +249,7 @@ def expected_units(measures, chosen, subject):
     if not isinstance(subject, (str, Path)):
         return None
     try:
-        kind = kind_of(str(subject))
+        kind = subject_kind(str(subject))
     except (ValueError, OSError):
         return 0                                # it will fail
     return sum(len(chosen[m.name]) for m in measures if kind in m.kinds and m.name in chosen) if kind else None

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from ..results.readings import READING_TITLES, READINGS, is_known, summary_table
 from ..results.result import results_table
-from ..results.sentences import (agreement_text, counts_text, finding_text, percent_text, placebos_text, readings_text,
-                                       result_text, standing_out_text, without_comparison_text)
+from ..results.sentences import (
+    agreement_text, counts_text, finding_text, percent_text, placebos_text, readings_text, result_text, standing_out_text, without_comparison_text)
 from ..results.tables import compared_kinds
 
 # %% ../../nbs/auditing/03_readings.ipynb #7813fec8

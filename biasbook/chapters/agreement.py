@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import (TooFewWords, UnknownName, WrongKind, check_choice, check_fraction, check_number, check_seed, check_whole,
-                                  did_you_mean, errors_at, format_count, is_number, kind_of, listed, plural, shown)
+from ..core.checks import (
+    TooFewWords, UnknownName, WrongKind, check_choice, check_fraction, check_number, check_seed, check_whole, did_you_mean, errors_at, format_count,
+    is_number, kind_of, listed, plural, shown)
 from ..results.result import Result, plain_data
 from ..results.sentences import capitalized, number_text
 from ..results.tables import Cell, Column, PrintedTable, TableNote

@@ -7,8 +7,7 @@ __all__ = ['KINDS', 'NO_MEASURES', 'FALLS', 'VECTOR_MEASURES', 'DIRECTIONS', 'RE
            'MEETING_QUESTION', 'DEBIASING', 'LABELLED', 'ladder_scores', 'share_seen', 'dose_response',
            'smallest_dose_seen', 'interval_coverage', 'what_measures_see', 'decision_correlations', 'Rung',
            'vector_scores', 'PairTables', 'pair_tables', 'meeting_items', 'language_scores', 'debiased',
-           'debiased_scores', 'job_gap', 'bbq_questions', 'pronoun_items', 'trained_masked_scores',
-           'trained_causal_scores', 'trained_seq2seq_scores', 'model_gap', 'trained_scores', 'score_rung', 'run_ladder']
+           'debiased_scores', 'job_gap', 'score_rung', 'run_ladder']
 
 # %% ../../nbs/07_calibration.ipynb #704247c4
 import json
@@ -52,9 +51,9 @@ from ..stimuli.unqover_items import unqover_items
 from ..stimuli.words import Query
 from ..testing.ladder import DECISION, LANGUAGE_DOSES, MEN, MET, NEUTRAL, WOMEN, ladder_language, ladder_vectors
 from ..testing.table_model import table_model
-from ..testing.teaching import off, save
-from ..testing.trained_ladder import (ASSOCIATION, ASSOCIATION_ANSWER, NOBODY, PRONOUN, QUESTION, SENTINELS, TASK, TASKS, TRAINED_KINDS, UNRELATED,
-                                             fine_tuned, trained_model)
+from ..testing.teaching import off, save_model
+from ..testing.trained_ladder import (
+    ASSOCIATION, ASSOCIATION_ANSWER, NOBODY, PRONOUN, QUESTION, SENTINELS, TASK, TASKS, TRAINED_KINDS, UNRELATED, fine_tuned, trained_model)
 from ..vectors.directions import bias_direction
 from ..vectors.wordvectors import WordVectors
 
@@ -593,7 +592,7 @@ def trained_scores(kind, # one of TRAINED_KINDS
 def _loaded(trained, folder):
     "The model as the measures take it, from a folder where it is saved."
     with quiet_transformers():
-        save(trained.model, trained.tokenizer, folder)
+        save_model(trained.model, trained.tokenizer, folder)
     return load_model(folder, device='cpu')
 
 # %% ../../nbs/07_calibration.ipynb #c57efdf8

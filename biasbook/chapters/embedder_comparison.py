@@ -19,7 +19,7 @@ from ..results.result import results_table
 from ..results.sentences import comparison_text, number_text, percent_text
 from ..stats.contrasts import size_in_words
 from ..stats.estimate import Units, format_p, format_test_p
-from ..stimuli.studies import Study, load_study
+from ..stimuli.sentence_studies import SentenceStudy, load_study
 
 # %% ../../nbs/04a_embedder_comparison.ipynb #c3a6e746
 _METRICS = 'embedding bias d', 'published embedding bias d'
@@ -412,7 +412,7 @@ def study_embedders(study, # a study of load_study with models, or the folder of
         >>> print(embedder.name, embedder.embed(['She is a nurse.', 'He is a nurse.'], dry_run=True).calls)
         OpenAI large 1
     """
-    if not isinstance(study, Study):
+    if not isinstance(study, SentenceStudy):
         study = load_study(study)
     if not study.models:
         raise ValueError('the study has no models; give a folder with models_config.json, or dataclasses.replace(study, '

@@ -22,15 +22,15 @@ from ..embedders.load import Embedder, as_embedder
 from ..measuring.measure import Measure, Metric, OwnTests, UnitDescription, with_test_name
 from ..results.result import Result, Words, results_table
 from ..results.sentences import Comparison, notes_text
-from ..stats.contrasts import (by_template, check_not_paired, contrast_estimates, measure_contrast, published_contrast,
-                                      size_in_words, variance_split, word_scores)
+from ..stats.contrasts import (
+    by_template, check_not_paired, contrast_estimates, measure_contrast, published_contrast, size_in_words, variance_split, word_scores)
 from ..stats.effects import cohen_d, minimum_detectable_d
 from ..stats.estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
 from biasbook.stats.placebos import (
     LEAST_TOPICS, TOO_FEW_TOPICS_KNOWN, TOPICS_ARE_MATCHED, Candidates, Placebo, deal_topics, known_topic_words, neutral_topics,
     no_placebo)
 from ..stats.power import Pilot, Planned, design_of, t_spread
-from ..stimuli.studies import Study, attribute_sentences, load_study, target_sentences
+from ..stimuli.sentence_studies import SentenceStudy, attribute_sentences, load_study, target_sentences
 from ..vectors.wordvectors import unit_rows
 
 # %% ../../nbs/04_embedding_api.ipynb #24708919
@@ -116,17 +116,17 @@ def embedding_bias(embedder, # an Embedder, or a name for load_embedder, such as
 
 # %% ../../nbs/04_embedding_api.ipynb #9ca99d1c
 class ResolvedStudy(NamedTuple):
-    study: Study
+    study: SentenceStudy
     contrasts: list # pairs of groups of attributes
     sides: tuple # two groups of target words
 
 
-def resolve_study(spec=None, # a Study, a folder or file of one, or None for the bundled one
+def resolve_study(spec=None, # a SentenceStudy, a folder or file of one, or None for the bundled one
                   contrasts=None, # pairs of groups; by default those of CONTRASTS that the study has
                   sides=None, # two sides; by default the first two of the study
                  )->ResolvedStudy:
     "The study with its contrasts and sides. ValueError for names that the study does not have."
-    study = spec if isinstance(spec, Study) else load_study(spec)
+    study = spec if isinstance(spec, SentenceStudy) else load_study(spec)
     if sides is None:
         sides = list(study.targets)[:2]
     sides = _check_two(sides, study.targets, 'side')
@@ -240,7 +240,7 @@ def _score_table(embedded, contrast, center=False, apart=False):
 
 # %% ../../nbs/04_embedding_api.ipynb #3e85aa3d
 def score_tables(embedder, # an Embedder, or a name such as "st:all-MiniLM-L6-v2"
-                 spec=None, # a Study, a folder or file of one, or None for the bundled one
+                 spec=None, # a SentenceStudy, a folder or file of one, or None for the bundled one
                  *,
                  contrasts=None, # pairs of groups; by default those of CONTRASTS that the study has
                  sides=None, # two sides; by default the first two of the study
@@ -440,8 +440,8 @@ def _pool(study, groups, lists, usual, topics, unknown):
     if found.example is not None:
         for word in others:
             forms[word] = {slot: form.replace(found.example, word) for slot, form in study.forms[found.example].items()}
-    filled = Study({'topics': others, **lists}, {group: study.attributes[group] for group in groups if group in study.attributes},
-                   {group: study.templates[group] for group in groups}, forms=forms)
+    filled = SentenceStudy({'topics': others, **lists}, {group: study.attributes[group] for group in groups if group in study.attributes},
+                           {group: study.templates[group] for group in groups}, forms=forms)
     return _Pool(others + own, topic, target_sentences(filled))
 
 
@@ -773,7 +773,7 @@ def _audit_describe(spec):
 def _own_run(embedder, spec, placebo=True):
     "Two sides and two groups of words of a study, in its templates."
     templates = {group: spec['templates'] for group in spec['groups']}
-    study = Study(spec['sides'], spec['groups'], templates, source=spec['source'])
+    study = SentenceStudy(spec['sides'], spec['groups'], templates, source=spec['source'])
     r, = embedding_bias(embedder, study, contrasts=[tuple(spec['groups'])], sides=list(spec['sides']), reembed=0, placebo=placebo)
     return with_test_name(replace(r, details=r.details.rename(columns={'side': 'set'})), spec)
 

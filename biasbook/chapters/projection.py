@@ -22,8 +22,8 @@ from ..results.result import Result, Words, library_versions
 from ..stats.estimate import Estimate, Interval, NoteKind, Units
 from ..stats.intervals import critical_value, satterthwaite
 from ..vectors.case import fold_lists
-from ..vectors.directions import (DIRECTIONS, as_direction, bias_direction, gender_pairs,
-                                         placebo_directions, direction_placebos, professions)
+from ..vectors.directions import (
+    DIRECTIONS, as_direction, bias_direction, gender_pairs, placebo_directions, direction_placebos, professions)
 from ..vectors.wordvectors import Selection, WordVectors, as_vectors, cosine, unit_rows
 
 # %% ../../nbs/01_projection.ipynb #1483cbf5

@@ -22,8 +22,9 @@ from .weat import weat
 from ..core.checks import (
     TooFewWords, WrongKind, check_choice, check_flag, check_fraction, check_not_given, check_seed, check_whole, kind_of, listed, look_up)
 from ..results.result import Result, Words, plain_data
-from ..results.sentences import (DIFFERENT_WORDS, capitalized, common_words_text, interval_kind_text, null_of_ranking_text, number_text,
-                                        order_text, orders_text, resamples_text, used_of_asked_text)
+from ..results.sentences import (
+    DIFFERENT_WORDS, capitalized, common_words_text, interval_kind_text, null_of_ranking_text, number_text, order_text, orders_text,
+    resamples_text, used_of_asked_text)
 from ..results.tables import Cell, Column, PrintedTable, TableNote
 from ..measuring.study import Study, read_study
 from ..stimuli.words import Query, as_query, weat_queries

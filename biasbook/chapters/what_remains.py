@@ -17,8 +17,8 @@ import numpy as np
 
 from .projection import DIRECT_INTERVALS, along_direction, describe_direction, pairs_of_gender, select_words
 from .wefat import wefat_arrays
-from ..core.checks import (MissingWords, WrongKind, as_words, check_choice, check_fraction, check_list, check_seed, check_seeds,
-                                  check_whole, renamed_keyword, shown)
+from ..core.checks import (
+    MissingWords, WrongKind, as_words, check_choice, check_fraction, check_list, check_seed, check_seeds, check_whole, renamed_keyword, shown)
 from ..measuring.measure import Measure, Metric
 from ..results.result import Result, Words, library_versions
 from ..results.sentences import Comparison
@@ -27,8 +27,8 @@ from ..stats.estimate import Estimate, Interval, NoteKind, Units
 from ..stats.intervals import correlation_intervals
 from ..stats.placebos import no_placebo
 from ..vectors.classifiers import PROBES, held_out_correct, held_out_interval
-from ..vectors.directions import (DIRECTIONS, as_direction, placebo_directions, direction_placebos, placebo_values,
-                                         professions)
+from ..vectors.directions import (
+    DIRECTIONS, as_direction, placebo_directions, direction_placebos, placebo_values, professions)
 from ..vectors.kmeans import CLUSTER_METHODS, prepared, prepared_unit, random_starts, tightest_clusters
 from ..vectors.wordvectors import as_vectors, cosine, nearest, one_thread, unit_rows
 

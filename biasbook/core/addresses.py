@@ -47,10 +47,10 @@ def without_keys(text:str)->str:
     return text
 
 # %% ../../nbs/core/07_addresses.ipynb #67ad8169
-def without_secrets(text, # anything that may be shown or stored, such as the message of an error
+def without_secrets(text:object, # anything that may be shown or stored, such as the message of an error
                    )->str:
     "The text without the user, password, query and fragment of any address, and without the keys in the environment."
-    def public(address):
+    def public(address:re.Match[str])->str:
         return address['slashes'] + public_part(address['rest'])
 
     an_address = rf'(?i)(?P<slashes>{SLASHES})(?P<rest>[^\s"\'<>`]*)'

@@ -8,10 +8,13 @@ __all__ = ['N_CHECKED', 'AnotherModel', 'StoredAnswers']
 # %% ../../nbs/core/09_answers.ipynb #434710e6
 import random
 import warnings
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from .requests import NoKey, ProviderError
 
 # %% ../../nbs/core/09_answers.ipynb #e322e616
+_Item = TypeVar('_Item', bound=Hashable)
 N_CHECKED = 3 # stored answers that a run asks for again
 
 
@@ -25,7 +28,7 @@ class StoredAnswers:
                  name:str, # of the model, for messages
                  ask_again:bool=False, # True: ask for every answer again, and replace the stored one
                  may_change:bool=True, # False: the model is on this machine, and its fingerprint says which one it is
-                ):
+                )->None:
         self.name = name
         self.may_change = may_change
         self.begin_run(ask_again)
@@ -46,24 +49,24 @@ class StoredAnswers:
         return not self._asked
 
     def note(self,
-             items, # hashable, such as texts: their answers have arrived
+             items:Iterable[Hashable], # hashable, such as texts: their answers have arrived
             )->None:
         "Note that the model gave these answers in this run."
         if self.may_change:
             self._asked.update(map(hash, items))
 
     def usable(self,
-               items, # of this run
-              )->list:
+               items:Iterable[_Item], # of this run
+              )->list[_Item]:
         "The items whose stored answers may be used, if there are any: all, or those that were already asked again."
         if not self.ask_again:
             return list(items)
         return [item for item in items if hash(item) in self._asked]
 
     def check(self,
-              stored:dict, # item -> its stored answer
-              difference, # a function of some of these: asks for their answers again, and says what differs; '' if nothing does
-              can_compare=lambda item: True, # False for an item whose answer is drawn at random
+              stored:Mapping[_Item, Any], # item -> its stored answer
+              difference:Callable[[dict[_Item, Any]], str], # a function of some of these: asks for their answers again, and says what differs; '' if nothing does
+              can_compare:Callable[[_Item], bool]=lambda item: True, # False for an item whose answer is drawn at random
              )->None:
         "Ask for a few stored answers again, once in a run. AnotherModel if they differ; a warning if that cannot be told."
         if self._error is not None:
@@ -95,13 +98,13 @@ class StoredAnswers:
             raise self._error
 
     def cannot_check(self,
-                     reason, # an error or a text
+                     reason:object, # an error or a text
                     )->None:
         "Warn that the answers come from the store and could not be checked. Later answers of this run are not checked either."
         self._is_settled = True
         self._warn(str(reason).rstrip('.'))
 
-    def _warn(self, reason):
+    def _warn(self, reason:str)->None:
         "Warn once in a run."
         if not self._has_warned:
             warnings.warn(f'the answers of {self.name} come from the store, and it could not be checked whether it still gives them: {reason}',

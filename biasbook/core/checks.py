@@ -20,13 +20,13 @@ import reprlib
 import unicodedata
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import wraps
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeGuard, TypeVar
 
 # %% ../../nbs/core/00_checks.ipynb #d00ac4f9
 def clipped(text:str, # any text
@@ -41,14 +41,14 @@ def clipped(text:str, # any text
 class _ShortRepr(reprlib.Repr):
     "`repr` with limits, and without addresses in memory, so that a message is the same in every run."
 
-    def repr_instance(self, x, level):
+    def repr_instance(self, x:object, level:int)->str:
         text = super().repr_instance(x, level)
         if ' at 0x' in text:                    # as in <function f at 0x7f2b…>
             return f'a value of type {type(x).__name__}'
         return text
 
 
-def shown(value, # any value
+def shown(value:object, # any value
           most:int=200, # characters that are kept of each text, and of the whole
          )->str:
     """`repr(value)`, shortened: a few items of each list or mapping, three levels deep, and the beginning of a long text.
@@ -85,7 +85,7 @@ def format_count(n:int, # a whole number, of any size
     return f'{Decimal(n):.1e}'.replace('e+', 'e')
 
 # %% ../../nbs/core/00_checks.ipynb #e9252e61
-def listed(items, # texts, or anything that `str` turns into one
+def listed(items:Iterable[object], # texts, or anything that `str` turns into one
            most:int=5, # the number of items that are named
           )->str:
     "The first few of `items`, with commas, and the number of the others; an empty text if `items` is empty."
@@ -94,20 +94,20 @@ def listed(items, # texts, or anything that `str` turns into one
     return named if len(items) <= most else f'{named} and {len(items) - most} more'
 
 # %% ../../nbs/core/00_checks.ipynb #ca66a758
-def joined(items, # texts
+def joined(items:Iterable[object], # texts
            last:str='and', # the word before the last one
           )->str:
     "All of `items` in words: a; a and b; a, b and c."
-    items = [str(x) for x in items]
-    if len(items) < 2:
-        return ''.join(items)
-    return f'{", ".join(items[:-1])} {last} {items[-1]}'
+    texts = [str(x) for x in items]
+    if len(texts) < 2:
+        return ''.join(texts)
+    return f'{", ".join(texts[:-1])} {last} {texts[-1]}'
 
 # %% ../../nbs/core/00_checks.ipynb #ca5eee6d
 LONGEST_NAME = 100 # characters; a longer text is not compared with names
 
-def close_names(name, # as the user wrote it
-                names, # the known names
+def close_names(name:object, # as the user wrote it
+                names:Iterable[str], # the known names
                 n:int=3, # how many to return at most
                 cutoff:float=.6, # least similarity, as in difflib
                )->list[str]:
@@ -117,11 +117,11 @@ def close_names(name, # as the user wrote it
     return get_close_matches(str(name), [x for x in names if len(x) <= LONGEST_NAME], n, cutoff)
 
 # %% ../../nbs/core/00_checks.ipynb #7a55c9af
-def did_you_mean(name, # as the user wrote it
-                 names, # the known names
+def did_you_mean(name:object, # as the user wrote it
+                 names:Iterable[str], # the known names
                  n:int=3, # how many to suggest at most
                  cutoff:float=.6, # least similarity, as in difflib
-                 show:Callable=str, # how a suggestion is written, such as repr
+                 show:Callable[[Any], str]=str, # how a suggestion is written, such as repr
                  otherwise:str|None=None, # the text if no name is similar; by default a list of the known names
                 )->str:
     "The end of an error message: the similar names, or a list of at most 100 known names."
@@ -136,13 +136,13 @@ def did_you_mean(name, # as the user wrote it
 # %% ../../nbs/core/00_checks.ipynb #981ba3db
 class _WithMessage:
     "A base of errors with attributes and a `message`, which each class takes as its last argument."
-    args: tuple
+    args: tuple[Any, ...]
     message: str
 
-    def __str__(self):
+    def __str__(self)->str:
         return self.message
 
-    def at(self, place):
+    def at(self, place:str)->Any:
         "The same error, with the place before its message."
         error_class: Any = type(self)
         all_but_message = self.args[:-1]
@@ -164,10 +164,10 @@ class MissingWords(_WithMessage, KeyError, ValueError):
         ['nursse'] googlenews-mini
     """
     def __init__(self,
-                 words, # all words that are missing
+                 words:Iterable[str], # all words that are missing
                  source:str, # where they are missing, such as the name of the vectors
                  message:str='', # the text of the error; by default it names the first 20 words
-                ):
+                )->None:
         self.words = list(words)
         self.source = source
         self.message = message or f'not in {source}: {listed(map(shown, self.words), 20)}'
@@ -189,14 +189,14 @@ class TooFewWords(_WithMessage, ValueError):
     """
     def __init__(self,
                  what:str, # which list, such as "weat7: X"
-                 words, # the words that it has
+                 words:Iterable[str], # the words that it has
                  least:int, # how many are needed
-                 missing=(), # words that were left out, because `source` lacks them
+                 missing:Iterable[str]=(), # words that were left out, because `source` lacks them
                  source:str='', # where they are missing
                  message:str='', # the text of the error; by default made from the other attributes
                  *,
                  in_lower_case:bool=False, # whether `source` has most of the missing words in lower case
-                ):
+                )->None:
         self.what = what
         self.words = list(words)
         self.least = least
@@ -206,12 +206,12 @@ class TooFewWords(_WithMessage, ValueError):
         self.message = message or self._default_message()
         super().__init__(self.what, self.words, self.least, self.missing, self.source, self.message)
 
-    def at(self, place):
+    def at(self, place:str)->Any:
         error = super().at(place)
         error.in_lower_case = self.in_lower_case
         return error
 
-    def _default_message(self):
+    def _default_message(self)->str:
         needs = f'{self.what} needs {self.least} or more words, but has {len(self.words)}'
         if not self.missing:
             return f'{needs}: {listed(self.words, 20)}' if self.words else needs
@@ -234,11 +234,11 @@ class UnknownName(_WithMessage, ValueError):
         waet.yaml is not a bundled file
     """
     def __init__(self,
-                 name, # the name as the user wrote it
-                 known, # all names that exist
+                 name:object, # the name as the user wrote it
+                 known:Iterable[object], # all names that exist
                  what:str, # what it should be the name of, such as "measure"
                  message:str='', # the text of the error; by default it suggests similar names, or lists the known ones
-                ):
+                )->None:
         self.name = name if isinstance(name, str) else shown(name)       # any value can be pickled as text
         self.known = list(known)
         self.what = what
@@ -266,7 +266,7 @@ class WrongKind(_WithMessage, TypeError, ValueError):
                  found:str, # the value as text, as `shown` writes it, or its type
                  advice:str='', # what to do instead
                  message:str='', # the text of the error; by default made from the other attributes
-                ):
+                )->None:
         self.name = name
         self.wanted = wanted
         self.found = found
@@ -274,14 +274,14 @@ class WrongKind(_WithMessage, TypeError, ValueError):
         self.message = message or self._default_message()
         super().__init__(self.name, self.wanted, self.found, self.advice, self.message)
 
-    def _default_message(self):
+    def _default_message(self)->str:
         mistake = f'{self.name} must be {self.wanted}, but is {self.found}'
         return f'{mistake}; {self.advice}' if self.advice else mistake
 
 # %% ../../nbs/core/00_checks.ipynb #f5a95aac
 @contextmanager
 def errors_at(place:str, # such as "queries.yaml: line 3"
-             ):
+             )->Iterator[None]:
     "Put the place before the message of every ValueError that is raised inside the `with` block."
     try:
         yield
@@ -291,11 +291,12 @@ def errors_at(place:str, # such as "queries.yaml: line 3"
 
 # %% ../../nbs/core/00_checks.ipynb #9166dd5b
 ALTERNATIVES = 'two-sided', 'greater', 'less'
+_Choice = TypeVar('_Choice')
 
-def check_choice(value, # the value to check
+def check_choice(value:object, # the value to check
                  name:str, # its name in messages
-                 choices, # the values that it may have, None among them if it may be left out
-                ): # the choice that equals it
+                 choices:Iterable[_Choice], # the values that it may have, None among them if it may be left out
+                )->_Choice: # the choice that equals it
     "One of `choices`. UnknownName for anything else."
     choices = list(choices)
     if isinstance(value, Hashable) and value in choices:
@@ -309,10 +310,10 @@ def check_choice(value, # the value to check
     raise UnknownName(value, choices, name, message)
 
 # %% ../../nbs/core/00_checks.ipynb #2e153a2b
-def look_up(table:Mapping, # name -> anything
-            name, # as the user wrote it
+def look_up(table:Mapping[Any, _Choice], # name -> anything
+            name:object, # as the user wrote it
             what:str, # the kind of entry, for messages, such as "group"
-           )->Any: # the entry of the table
+           )->_Choice: # the entry of the table
     "The entry of this name. UnknownName with similar names if there is none."
     try:
         return table[name]
@@ -320,7 +321,7 @@ def look_up(table:Mapping, # name -> anything
         raise UnknownName(name, table, what) from None
 
 # %% ../../nbs/core/00_checks.ipynb #adf5859c
-def check_flag(value, # the value to check, of Python or numpy
+def check_flag(value:object, # the value to check, of Python or numpy
                name:str, # its name in messages
               )->bool:
     "True or False. WrongKind for anything else."
@@ -331,9 +332,9 @@ def check_flag(value, # the value to check, of Python or numpy
 
 
 def check_not_given(where:str, # what leaves the options without effect, such as "placebo=False"
-                    usual=None, # the default of the options
-                    **options, # option=value
-                   ):
+                    usual:object=None, # the default of the options
+                    **options:object, # option=value
+                   )->None:
     "ValueError for an option that is given although it has no effect. An option with its default value counts as not given."
     for name, value in options.items():
         is_usual = value is usual or isinstance(value, (str, int, float, tuple)) and value == usual
@@ -341,10 +342,10 @@ def check_not_given(where:str, # what leaves the options without effect, such as
             raise ValueError(f'{name}=… has no effect with {where}; leave one of them out')
 
 
-def check_only_usual(function:Callable, # whose options these are
-                     given:Mapping, # its local variables
+def check_only_usual(function:Callable[..., Any], # whose options these are
+                     given:Mapping[str, Any], # its local variables
                      where:str, # what leaves the options without effect, such as "a model that is open"
-                    ):
+                    )->None:
     "ValueError for an option of a function with another value than its default, although it has no effect."
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
@@ -353,16 +354,17 @@ def check_only_usual(function:Callable, # whose options these are
             check_not_given(where, parameter.default, **{name: given[name]})
 
 # %% ../../nbs/core/00_checks.ipynb #renkey02
-_Function = TypeVar('_Function', bound=Callable)
+_Parameters = ParamSpec('_Parameters')
+_Value = TypeVar('_Value')
 
 def renamed_keyword(old:str, # the earlier name, such as "unreadable"
                     new:str, # the name of the parameter, such as "on_missing"
-                    values:Mapping|None=None, # earlier value -> the value of today; others stay as they are
-                   )->Callable[[_Function], _Function]: # a decorator
+                    values:Mapping[Any, Any]|None=None, # earlier value -> the value of today; others stay as they are
+                   )->Callable[[Callable[_Parameters, _Value]], Callable[_Parameters, _Value]]: # a decorator
     "A function takes a keyword by its earlier name as well, with a FutureWarning that says how to write it. ValueError if both are given."
-    def decorate(function):
+    def decorate(function:Callable[_Parameters, _Value])->Callable[_Parameters, _Value]:
         @wraps(function)
-        def with_earlier_name(*args, **options):
+        def with_earlier_name(*args:Any, **options:Any)->_Value:
             if old in options:
                 if new in options:
                     raise ValueError(f'{old} is the earlier name of {new}; give only {new}')
@@ -375,19 +377,19 @@ def renamed_keyword(old:str, # the earlier name, such as "unreadable"
     return decorate
 
 # %% ../../nbs/core/00_checks.ipynb #9cdd8ea8
-def is_whole(value, # anything
-            )->bool:
+def is_whole(value:object, # anything
+            )->TypeGuard[int]:
     "Is this a whole number, of Python or numpy? True and 2.0 are not."
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def is_number(value, # anything
-             )->bool:
+def is_number(value:object, # anything
+             )->TypeGuard[float]:
     "Is this a real number, of Python or numpy? True is not; NaN and infinity are."
     return isinstance(value, Real) and not isinstance(value, bool)
 
 # %% ../../nbs/core/00_checks.ipynb #c873bb6a
-def _range_in_words(least, most):
+def _range_in_words(least:float|None, most:float|None)->str:
     "The last words of a message, such as ' from 1 to 9'; empty without a limit."
     if least is not None and most is not None:
         return f' from {least} to {most}'
@@ -398,7 +400,7 @@ def _range_in_words(least, most):
     return ''
 
 
-def check_whole(value, # the value to check, of Python or numpy
+def check_whole(value:object, # the value to check, of Python or numpy
                 name:str, # its name in messages
                 least:int|None=None, # the smallest that is allowed
                 most:int|None=None, # the largest that is allowed
@@ -414,12 +416,12 @@ def check_whole(value, # the value to check, of Python or numpy
     return int(value)
 
 # %% ../../nbs/core/00_checks.ipynb #5e4cece5
-def check_number(value, # the value to check
+def check_number(value:object, # the value to check
                  name:str, # its name in messages
                  least:float|None=None, # the smallest that is allowed
                  most:float|None=None, # the largest that is allowed
                  above:float|None=None, # a number that it must exceed; instead of `least`
-                ): # the same number
+                )->float: # the same number
     "A finite number in a range. WrongKind if it is not a number, ValueError if it is NaN, infinite or out of range."
     limits = _range_in_words(least, most)
     if above is None:
@@ -436,10 +438,10 @@ def check_number(value, # the value to check
     return value
 
 # %% ../../nbs/core/00_checks.ipynb #5388aa42
-def check_fraction(value, # the value to check
+def check_fraction(value:object, # the value to check
                    name:str='confidence_level', # its name in messages
                    usual:float=.95, # a value that messages give as an example
-                  ): # the same number
+                  )->float: # the same number
     "A number above 0 and below 1. WrongKind if it is not a number, ValueError if it is out of range."
     wanted = f'a number between 0 and 1, such as {usual}'
     if not is_number(value):
@@ -451,18 +453,18 @@ def check_fraction(value, # the value to check
 # %% ../../nbs/core/00_checks.ipynb #a86b5412
 LARGEST_SEED = 2**32 - 1 # of numpy's RandomState, which scikit-learn uses
 
-def check_seed(value, # the value to check
+def check_seed(value:object, # the value to check
                name:str='random_state', # its name in messages
                most:int|None=None, # the largest that is allowed, such as `LARGEST_SEED`
                generator:bool=False, # is a numpy Generator taken too?
-              ): # the seed, or the generator
+              )->Any: # the seed, or the generator
     "A whole number from 0 up. WrongKind for anything else, None too; ValueError if it is out of range."
     if generator and hasattr(value, 'bit_generator'):
         return value
     return check_whole(value, name, least=0, most=most)
 
 
-def check_seeds(value, # the value to check
+def check_seeds(value:object, # the value to check
                 name:str='seeds', # its name in messages
                )->list[int]:
     "A list of seeds for scikit-learn, one or more."
@@ -474,12 +476,12 @@ def check_seeds(value, # the value to check
     return [check_seed(seed, 'a seed', most=LARGEST_SEED) for seed in seeds]
 
 # %% ../../nbs/core/00_checks.ipynb #c5d37f6f
-def check_list(value, # the value to check
+def check_list(value:object, # the value to check
                name:str, # its name in messages
                of:str='names', # the kind of its items
                example:str='["…", "…"]', # how to write one
                least:int=0, # the number of items that it needs: 0 or 1
-              )->list:
+              )->list[Any]:
     "The items as a list. WrongKind for a single text and for a value without items; ValueError for too few items."
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise WrongKind(name, f'a list of {of}', shown(value), f'write {example}')
@@ -495,7 +497,7 @@ def same_form(word:str, # any word
     return word if word.isascii() else unicodedata.normalize('NFC', word)
 
 
-def check_words(words, # the value to check
+def check_words(words:object, # the value to check
                 name:str='words', # its name in messages
                )->list[str]:
     "One word or more, each once and without stray white space. WrongKind if it is not a list of text, or ValueError."
@@ -518,7 +520,7 @@ def check_words(words, # the value to check
     return [str(w) for w in items]
 
 
-def as_words(words, # a list of words, or a mapping whose keys are words
+def as_words(words:object, # a list of words, or a mapping whose keys are words
              name:str='words', # its name in messages
             )->list[str]:
     "The words as a list, as `check_words` takes them; of a mapping its keys."
@@ -526,15 +528,15 @@ def as_words(words, # a list of words, or a mapping whose keys are words
     return check_words(items, name)
 
 # %% ../../nbs/core/00_checks.ipynb #35d9a9ef
-def as_list(value, # one thing, or several of them
-           )->list:
+def as_list(value:object, # one thing, or several of them
+           )->list[Any]:
     "The items of `value` as a list. A text, or a value without items, becomes a list of one."
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         return [value]
     return list(value)
 
 
-def check_texts(texts, # a text, or a list of them; texts may be blank or come twice
+def check_texts(texts:object, # a text, or a list of them; texts may be blank or come twice
                 name:str='texts', # their name in messages
                )->list[str]:
     "A list of texts. WrongKind if one of them is something else."
@@ -546,7 +548,7 @@ def check_texts(texts, # a text, or a list of them; texts may be blank or come t
     return found
 
 
-def check_text(text, # the value to check
+def check_text(text:object, # the value to check
                name:str, # its name in messages
                blank:bool=False, # may it be blank?
               )->str:
@@ -561,7 +563,7 @@ def check_text(text, # the value to check
 NUMBER_WORDS = {1: 'one', 2: 'two', 3: 'three', 4: 'four', 5: 'five', 6: 'six'}
 
 
-def check_labels(labels, # such as the names of two groups
+def check_labels(labels:object, # such as the names of two groups
                  n:int, # the number that is needed
                  name:str='names', # their name in messages
                 )->tuple[str, ...]:
@@ -573,7 +575,7 @@ def check_labels(labels, # such as the names of two groups
     return found
 
 
-def check_pairs(pairs, # pairs of words, or one pair
+def check_pairs(pairs:object, # pairs of words, or one pair
                 name:str='pairs', # their name in messages
                )->list[tuple[str, str]]:
     "One pair of words or more. WrongKind if it is not a list of pairs of text, ValueError if it is empty."
@@ -597,9 +599,9 @@ def check_pairs(pairs, # pairs of words, or one pair
     return found
 
 # %% ../../nbs/core/00_checks.ipynb #ddd5f9d0
-def check_disjoint(sets:Mapping, # name -> list of words
+def check_disjoint(sets:Mapping[str, Iterable[str]], # name -> list of words
                    where:str='', # the beginning of messages, such as the name of the query
-                  ):
+                  )->None:
     "No word may be in two of the sets. ValueError with the words."
     prefix = f'{where}: ' if where else ''
     members = {name: set(map(same_form, words)) for name, words in sets.items()}
@@ -611,18 +613,18 @@ def check_disjoint(sets:Mapping, # name -> list of words
                 raise ValueError(f'{prefix}{first} and {second} share {listed(both, 20)}; take each out of one')
 
 
-def check_same_length(**lists, # name=list, two or more
-                     ):
+def check_same_length(**lists:Sized, # name=list, two or more
+                     )->None:
     "ValueError with the lengths unless all lists have the same length."
     lengths = [len(x) for x in lists.values()]
     if len(set(lengths)) > 1:
         raise ValueError(f'{joined(lists)} are lists of unequal length: {", ".join(map(str, lengths))}')
 
 # %% ../../nbs/core/00_checks.ipynb #a65b4166
-def check_columns(columns, # the columns of the table
-                  needed, # the columns that it must have
+def check_columns(columns:Iterable[object], # the columns of the table
+                  needed:Iterable[str], # the columns that it must have
                   name:str='the table', # its name in messages
-                 ):
+                 )->None:
     "ValueError with the missing columns and the existing ones, and for a needed column that is there twice."
     columns = list(columns)
     twice = [c for c in needed if columns.count(c) > 1]
@@ -634,7 +636,7 @@ def check_columns(columns, # the columns of the table
         raise ValueError(f'{name} has no column {", ".join(map(str, missing))}; {existing}')
 
 
-def kind_of(value, # any value
+def kind_of(value:object, # any value
            )->str: # such as "str", "list" or "an empty list"
     "The type of a value, for messages that must not show the value, which may be an API key."
     kind = type(value).__name__
@@ -642,11 +644,11 @@ def kind_of(value, # any value
     return f'an empty {kind}' if is_empty else kind
 
 
-def check_mapping(value, # the value to check
+def check_mapping(value:object, # the value to check
                   name:str, # its name in messages
-                  known=(), # the keys that it may have; by default any
-                  needed=(), # the keys that it must have
-                 )->dict:
+                  known:Collection[str]=(), # the keys that it may have; by default any
+                  needed:Collection[str]=(), # the keys that it must have
+                 )->dict[str, Any]:
     "A mapping that is not empty. WrongKind for anything else, UnknownName for an unknown key, ValueError for a missing key."
     if not isinstance(value, dict) or not value:
         raise WrongKind(name, 'a mapping that is not empty', kind_of(value))
@@ -662,7 +664,7 @@ def check_mapping(value, # the value to check
     return value
 
 # %% ../../nbs/core/00_checks.ipynb #d3c3ecc7
-def check_path(path, # str or os.PathLike
+def check_path(path:object, # str or os.PathLike
                name:str='the path', # its name in messages
               )->Path: # with ~ replaced by the home folder; it need not exist
     "The path. WrongKind if it is neither text nor a path; ValueError if no file can have this path."

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 # %% ../../nbs/core/11_declared.ipynb #declared07
-_load: Callable = dict # replaced by `biasbook/__init__.py`
+_load: Callable[[], Any] = dict # replaced by `biasbook/__init__.py`
 
 
-def use_declarations(load:Callable, # without parameters -> what `declarations` returns
-                    ):
+def use_declarations(load:Callable[[], Any], # without parameters -> what `declarations` returns
+                    )->None:
     "Say where the declarations of chapters are."
     global _load
     _load = load

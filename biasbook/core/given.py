@@ -31,7 +31,7 @@ _MATERIAL_NAMES = {**dict.fromkeys(('google-lower', 'google', 'msr'), 'a set of 
                    **dict.fromkeys(('EN', 'DE'), 'a language of BEC-Pro')}
 
 
-def _kind_of_object(x):
+def _kind_of_object(x:object)->str:
     "The kind of an object that a loader of the package returned; '' for another object."
     kind = getattr(x, 'kind', '')
     if kind == 'embedder' or kind in _TAKES and hasattr(x, 'checkpoint'):
@@ -41,12 +41,12 @@ def _kind_of_object(x):
     return 'vectors' if hasattr(x, 'words') and hasattr(x, 'vectors') else ''
 
 
-def _is_model_name(name):
+def _is_model_name(name:str)->bool:
     "Is this the name of a language model of the package or of the registry?"
     return (data_path('models') / name / 'config.json').is_file() or any(f'{stem}/config.json' in registry_entries() for stem in (name, f'models/{name}'))
 
 
-def _kind_of_folder(folder):
+def _kind_of_folder(folder:Path)->str:
     "The kind of model in a folder, by the names of its files; '' for another folder."
     if (folder / 'modules.json').is_file():
         return 'embedder'
@@ -54,7 +54,7 @@ def _kind_of_folder(folder):
     return 'model' if is_model else ''
 
 
-def _kind_of_name(name):
+def _kind_of_name(name:str)->str:
     "The kind of thing that a name or a path refers to, or '' if it is unknown."
     if not re.fullmatch(r'[^\0\n]{1,300}', name):
         return ''
@@ -77,7 +77,7 @@ def _kind_of_name(name):
     return 'chat' if any(re.fullmatch(pattern, name) for pattern in _PROVIDER_OF_CHAT_NAME) else ''
 
 # %% ../../nbs/core/10_given.ipynb #ab0e0010
-def _material_of_name(name):
+def _material_of_name(name:str)->str:
     "What has this name: a query, a test, pairs of words, items; '' for another name."
     if re.fullmatch(r'(weat|seat|ceat)\d+', name.strip().lower()):
         return 'a query'
@@ -92,7 +92,7 @@ def _material_of_name(name):
     return 'a file with material' if Path(name).suffix.lower() in _MATERIAL_FILES else ''
 
 
-def _material(x):
+def _material(x:object)->str:
     "What a query, a table, a list, or the name of one is; '' for something else."
     if all(hasattr(x, role) for role in 'XYAB'):
         return f'{getattr(x, "name", "") or "this"} is a query'
@@ -110,7 +110,7 @@ def _material(x):
     return ''
 
 
-def given_kind(x, # anything
+def given_kind(x:object, # anything
               )->str: # "vectors", "masked", "causal", "seq2seq", "model", "embedder" or "chat"; '' for something else
     "What a user gave: the kind of an object, or of what a name or a folder stands for. Opens nothing."
     if isinstance(x, (str, Path)):
@@ -118,7 +118,7 @@ def given_kind(x, # anything
     return _kind_of_object(x)
 
 
-def hint(x, # what a user gave
+def hint(x:object, # what a user gave
          wanted:str, # what is needed: "vectors", "model", "embedder" or "chat"
         )->str: # begins with "; "; '' if nothing is known about `x`
     "The end of an error message for a thing of the wrong kind: what it is, and which functions take it."

@@ -13,16 +13,18 @@ import csv
 import io
 import json
 import math
+import os
 import re
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from .checks import WrongKind, check_columns, check_path, clipped, is_number, is_whole, listed, plural, shown
 
 # %% ../../nbs/core/01_inputs.ipynb #a77931d8
-def file_text(path, # a file
+def file_text(path:object, # a file
               keep_wrong_bytes:bool=False, # True: each byte that is not UTF-8 becomes a surrogate, in place of the error
               advice:str='', # what else to do about wrong bytes, for the end of the message
              )->str: # without its byte order mark
@@ -55,7 +57,7 @@ GGUF_ADVICE = ('is a GGUF model: to load it with load_model, install gguf (pip i
                '"completions:NAME@URL"; or give the folder of the original model') # what to do with such a file
 
 
-def begins_as_gguf(path, # a file
+def begins_as_gguf(path:str|os.PathLike[str], # a file
                   )->bool:
     "Is this a language model in the format of llama.cpp, by its first four bytes? False for a file that cannot be read."
     try:
@@ -78,19 +80,19 @@ ODD_CHARACTERS = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202
 # %% ../../nbs/core/01_inputs.ipynb #d3a8f40c
 DEEPEST = 100 # levels of nesting; the files of this package have fewer than ten
 
-def unique_keys(pairs, # (key, value) pairs
-               )->dict:
+def unique_keys(pairs:Iterable[tuple[Any, Any]], # (key, value) pairs
+               )->dict[Any, Any]:
     "A dictionary from its pairs; ValueError if a key comes twice."
-    found: dict = {}
+    found: dict[Any, Any] = {}
     for key, value in pairs:
         if key in found:
             raise ValueError(f'the key {clipped(str(key))} comes twice')
         found[key] = value
     return found
 
-def _check_tree(data):
+def _check_tree(data:object)->None:
     "ValueError for data that is nested too deeply, or holds half of a character."
-    to_do = [(data, 1)]                         # a value and its level; a loop, since a recursion could run out of stack
+    to_do: list[tuple[object, int]] = [(data, 1)]                       # a value and its level; a loop, since a recursion could run out of stack
     while to_do:
         x, level = to_do.pop()
         if isinstance(x, str):
@@ -119,7 +121,7 @@ def parse_json(text:str, # JSON
 _TEXT_TAGS = (None, '!', 'tag:yaml.org,2002:str')
 
 @cache
-def _yaml_loader():
+def _yaml_loader()->Any:
     """PyYAML's safe loader, with errors for anchors, aliases, tags, merge keys, repeated keys and deep nesting.
 
     It composes in Python even where libyaml parses, because libyaml's composer cannot be overridden."""
@@ -129,15 +131,15 @@ def _yaml_loader():
 
     base: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
-    class Loader(base):
+    class Loader(base): # type: ignore[misc]    # PyYAML has no types
         get_single_node = Composer.get_single_node
         compose_document = Composer.compose_document
         compose_sequence_node = Composer.compose_sequence_node
         compose_mapping_node = Composer.compose_mapping_node
-        anchors: dict = {}
+        anchors: dict[str, Any] = {}
         level = 0
 
-        def compose_node(self, parent, index):
+        def compose_node(self, parent:Any, index:Any)->Any:
             event = self.peek_event()
             if getattr(event, 'anchor', None):
                 raise ComposerError(None, None, 'an anchor or alias (& or *), which is not allowed here; '
@@ -152,7 +154,7 @@ def _yaml_loader():
             self.level -= 1
             return node
 
-        def compose_scalar_node(self, anchor):
+        def compose_scalar_node(self, anchor:Any)->Any:
             node = Composer.compose_scalar_node(self, anchor)
             if node.tag == 'tag:yaml.org,2002:merge':
                 raise ComposerError(None, None, 'a merge key (<<), which is not allowed here; write its keys out, '
@@ -162,15 +164,15 @@ def _yaml_loader():
                                     node.start_mark)
             return node
 
-        def construct_object(self, node, deep=False):
+        def construct_object(self, node:Any, deep:bool=False)->Any:
             try:
                 return super().construct_object(node, deep)
             except (ValueError, OverflowError) as e:            # a date such as 2001-99-99
                 raise ConstructorError(None, None, f'{shown(node.value)}: {e}; quote it if it is text',
                                        node.start_mark) from e
 
-        def construct_mapping(self, node, deep=False):
-            first: dict = {}
+        def construct_mapping(self, node:Any, deep:bool=False)->Any:
+            first: dict[Any, int] = {}
             for key_node, _ in node.value:
                 key = self.construct_object(key_node, deep=True)
                 if not isinstance(key, Hashable):
@@ -185,7 +187,7 @@ def _yaml_loader():
     return Loader
 
 # %% ../../nbs/core/01_inputs.ipynb #84ed2120
-def _parsed_yaml(text, name):
+def _parsed_yaml(text:str, name:str)->tuple[Any, Any]:
     "The data in a YAML text and its node, with the places of all parts; None, None for an empty text. ValueError as `parse_yaml`."
     import yaml
     control = yaml.reader.Reader.NON_PRINTABLE.search(text)
@@ -213,7 +215,7 @@ def _parsed_yaml(text, name):
 
 def parse_yaml_lines(text:str, # YAML
                      name:str, # its name in messages, such as the name of the file
-                    )->tuple[Any, dict]: # plain data; the line of each key, if it is a mapping
+                    )->tuple[Any, dict[Any, int]]: # plain data; the line of each key, if it is a mapping
     "As `parse_yaml`, with the line of each key of a mapping, for messages."
     data, places = parse_yaml_places(text, name)
     if not isinstance(data, dict):
@@ -223,16 +225,16 @@ def parse_yaml_lines(text:str, # YAML
 
 def parse_yaml_places(text:str, # YAML, or JSON without tabs
                       name:str, # its name in messages, such as the name of the file
-                     )->tuple[Any, dict]: # plain data; keys and numbers of items from the outermost inward, as a tuple: the line
+                     )->tuple[Any, dict[tuple[Any, ...], int]]: # plain data; keys and numbers of items from the outermost inward, as a tuple: the line
     "As `parse_yaml`, with the line of each key and each item at any depth, for messages."
     data, node = _parsed_yaml(text, name)
-    places: dict[tuple, int] = {}
+    places: dict[tuple[Any, ...], int] = {}
     if node is not None:
         _add_places(places, (), node, data)
     return data, places
 
 
-def _add_places(places, path, node, data):
+def _add_places(places:dict[tuple[Any, ...], int], path:tuple[Any, ...], node:Any, data:object)->None:
     "Add the line of each part of a node to `places`."
     if isinstance(data, dict):
         for (key_node, value_node), key in zip(node.value, data):
@@ -281,7 +283,7 @@ class Misfit(NamedTuple):
 _MOST_FAULTS = 10 # misfits that an error names with their faults
 _MOST_PLACES = 100 # and others with their places
 
-def raise_misfits(misfits:list, # `Misfit`s
+def raise_misfits(misfits:list[Misfit], # `Misfit`s
                   source:str, # the name of the file or table
                   n_rows:int, # how many rows it has, with the misfits
                   advice:str='', # the end of the message, such as how to leave the rows out
@@ -304,11 +306,11 @@ def raise_misfits(misfits:list, # `Misfit`s
 
 HOW_TO_DROP = 'on_missing="drop" leaves such rows out'
 
-def leave_out(misfits:list, # `Misfit`s
+def leave_out(misfits:list[Misfit], # `Misfit`s
               source:str, # the name of the file or table
               n_rows:int, # how many rows it has, with the misfits
               on_missing:str='raise', # "raise" an error, or "drop" the misfits with a warning
-             )->list: # a text for each row that is left out
+             )->list[str]: # a text for each row that is left out
     "Raise the error of `raise_misfits`, or warn that these rows are left out. An error if no row is left."
     if on_missing == 'raise':
         raise_misfits(misfits, source, n_rows, HOW_TO_DROP)
@@ -323,15 +325,15 @@ def leave_out(misfits:list, # `Misfit`s
 
 class ReadRows(NamedTuple):
     "The rows of a table that could be read."
-    read: list # what each of them was read as
-    left_out: list # a text for each other row
+    read: list[Any] # what each of them was read as
+    left_out: list[str] # a text for each other row
 
 
-def read_rows(rows, # (place, row), with a place such as "line 2"
-              read:Callable, # a function of place and row; its ValueError says why a row cannot be used
+def read_rows(rows:Iterable[tuple[str, Any]], # (place, row), with a place such as "line 2"
+              read:Callable[[str, Any], Any], # a function of place and row; its ValueError says why a row cannot be used
               source:str, # the name of the file or table
               on_missing:str='raise', # rows that cannot be used: "raise" an error that names all of them, or "drop" them with a warning
-              misfits=(), # `Misfit`s that were found before
+              misfits:Iterable[Misfit]=(), # `Misfit`s that were found before
              )->ReadRows:
     "Read each row of a table. ValueError that names all rows that cannot be used, or if no row is left."
     found = []
@@ -350,14 +352,14 @@ def read_rows(rows, # (place, row), with a place such as "line 2"
     return ReadRows(found, leave_out(all_misfits, source, n_rows, on_missing))
 
 # %% ../../nbs/core/01_inputs.ipynb #c0e11a02
-def is_missing(value, # a cell of a table
+def is_missing(value:object, # a cell of a table
               )->bool:
     "Is this cell empty: None, NaN or NA?"
     import pandas as pd
     return pd.isna(value) is True               # for a list, isna is an array
 
 
-def place_of(table, # a DataFrame
+def place_of(table:Any, # a DataFrame
              position:int, # of the row, from 0
             )->str:
     "The place of a row in words: its line in the file, if the table has a column line, or its row in the table."
@@ -371,7 +373,7 @@ def place_of(table, # a DataFrame
 _CELL_KINDS = {'text': 'text that is not blank', 'label': 'a text or a number', 'whole number': 'a whole number', 'number': 'a finite number'}
 
 
-def is_cell(value, # of a cell
+def is_cell(value:object, # of a cell
             kind:str, # "text" that is not blank, "label": text or a number, "whole number" or "number"
            )->bool:
     "Is the value of this kind?"
@@ -382,19 +384,19 @@ def is_cell(value, # of a cell
     return kind in ('label', 'number') and is_number(value) and math.isfinite(value)
 
 
-def check_cell(value, # of a cell
+def check_cell(value:object, # of a cell
                column:str, # its name in messages
                kind:str, # as for `is_cell`
-              ):
+              )->None:
     "ValueError, with the name of the column, for an empty cell and for another kind of value."
     if not is_cell(value, kind):
         raise ValueError(f'{column} must be {_CELL_KINDS[kind]}, but is {shown(value, 40)}')
 
 
-def check_cells(table, # a DataFrame
-                columns:dict, # name of a column -> the kind of its cells, as for `is_cell`
+def check_cells(table:Any, # a DataFrame
+                columns:dict[str, str], # name of a column -> the kind of its cells, as for `is_cell`
                 name:str='the table', # its name in messages
-               ):
+               )->None:
     """ValueError that names the row and the column of each cell that is empty or of another kind, for a missing column, and for a table without rows.
 
     WrongKind for something else than a DataFrame."""
@@ -403,7 +405,7 @@ def check_cells(table, # a DataFrame
     check_columns(table.columns, columns, name)
     if not len(table):
         raise ValueError(f'{name} has no rows')
-    misfits: dict = {}                          # position of a row -> its first fault
+    misfits: dict[int, Misfit] = {}                        # position of a row -> its first fault
     for column, kind in columns.items():
         for position, value in enumerate(table[column].tolist()):
             if not is_cell(value, kind):
@@ -414,15 +416,15 @@ def check_cells(table, # a DataFrame
 # %% ../../nbs/core/01_inputs.ipynb #58df0643
 class Table(NamedTuple):
     "The rows of a file"
-    headers: list # as they are written
-    places: list # of each row, for messages: "line 2", or "line 2–3" for a row with a line break in a cell
-    rows: list # dictionaries by header
-    misfits: tuple|list = () # `Misfit`s: rows that were left out
+    headers: list[str] # as they are written
+    places: list[str] # of each row, for messages: "line 2", or "line 2–3" for a row with a line break in a cell
+    rows: list[dict[str, Any]] # dictionaries by header
+    misfits: tuple[Misfit, ...]|list[Misfit] = () # `Misfit`s: rows that were left out
 
 
-def find_separator(text, # comma-separated values, or with another separator
-                   file, # its name in messages
-                   column_of, # function of a header that returns the name of its column, or None for an unknown one
+def find_separator(text:str, # comma-separated values, or with another separator
+                   file:str, # its name in messages
+                   column_of:Callable[[str], str|None], # function of a header that returns the name of its column, or None for an unknown one
                   )->str: # a comma, a semicolon, a tab or |
     "The separator that finds most of the known columns in the first line that is not blank, or else most columns."
     first_line = next((line for line in text.split('\n') if line.strip(' ,;\t|\r')), '')
@@ -437,7 +439,7 @@ def find_separator(text, # comma-separated values, or with another separator
     return max(n_columns, key=n_columns.__getitem__)
 
 
-def _has_open_quote(row, separator):
+def _has_open_quote(row:str, separator:str)->bool:
     "Is there a quote in the text of a row that is not closed, or that is closed in the middle of a cell?"
     try:
         list(csv.reader(io.StringIO(row, newline=''), delimiter=separator, skipinitialspace=True, strict=True))
@@ -446,9 +448,9 @@ def _has_open_quote(row, separator):
     return False
 
 
-def read_table(path, # a file, as `check_path` returns it
-               column_of, # function of a header that returns the name of its column, or None for an unknown one
-               columns, # how the headers should be written, for messages
+def read_table(path:Path, # a file, as `check_path` returns it
+               column_of:Callable[[str], str|None], # function of a header that returns the name of its column, or None for an unknown one
+               columns:Iterable[str], # how the headers should be written, for messages
                on_missing:str|None=None, # rows that do not fit the headers or are not UTF-8: "drop" them; "raise" an error that says how to drop them; None: an error
               )->Table:
     "The rows of a table. ValueError names the file and the lines of all rows that do not fit."

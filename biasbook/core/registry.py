@@ -13,12 +13,13 @@ import pickle
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from .checks import UnknownName, look_up
 
 # %% ../../nbs/core/02_registry.ipynb #5f57de20
 @cache
-def _bundled_names(root):
+def _bundled_names(root:Path)->set[str]:
     "The files and folders below this folder, listed once."
     return {path.relative_to(root).as_posix() for path in root.rglob('*') if '__pycache__' not in path.parts}
 
@@ -46,7 +47,7 @@ def data_path(name:str, # a file or folder under biasbook/data, such as "weat.ya
 
 # %% ../../nbs/core/02_registry.ipynb #97ef2034
 @cache
-def _pickled_yaml(name):
+def _pickled_yaml(name:str)->bytes:
     "The content of a YAML file, read once: a copy comes from a pickle much faster."
     import yaml
     safe = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)        # much faster, where it was built
@@ -54,29 +55,30 @@ def _pickled_yaml(name):
 
 
 def bundled_yaml(name:str, # a YAML file under biasbook/data, such as "weat.yaml"
-                ): # what is in the file: dictionaries, lists, texts and numbers
+                )->Any: # what is in the file: dictionaries, lists, texts and numbers
     "The content of a YAML file that comes with the package. UnknownName as for `data_path`."
     return pickle.loads(_pickled_yaml(name))
 
 # %% ../../nbs/core/02_registry.ipynb #4b9b68ff
 @cache
-def registry_entries():
+def registry_entries()->dict[str, dict[str, Any]]:
     "The registry as a dictionary, read once."
-    return bundled_yaml('registry.yaml')
+    entries: dict[str, dict[str, Any]] = bundled_yaml('registry.yaml')
+    return entries
 
 # %% ../../nbs/core/02_registry.ipynb #e476233e
-def _entry(name):
+def _entry(name:str)->dict[str, Any]:
     "One entry of the registry; UnknownName with close names."
     return look_up(registry_entries(), name, 'registered file')
 
 # %% ../../nbs/core/02_registry.ipynb #c261e4d7
-def registry(): # a DataFrame, one row for each file: url, sha256, bytes, licence, citation, what
+def registry()->Any: # a DataFrame, one row for each file: url, sha256, bytes, licence, citation, what
     "All files that `fetch` knows, with their addresses and licences."
     import pandas as pd
     return pd.DataFrame.from_dict(registry_entries(), orient='index').rename_axis('name')
 
 # %% ../../nbs/core/02_registry.ipynb #386bf18f
-def _mirrored(name):
+def _mirrored(name:str)->Path|None:
     "The file in the folder that BIASBOOK_DATA_DIR names, or None; ValueError if the folder does not exist."
     folder = os.environ.get('BIASBOOK_DATA_DIR')
     if not folder:
@@ -118,12 +120,12 @@ def available(name:str, # a name in the registry
     return bool(entry['url']) and cached.is_file() and cached.stat().st_size == entry['bytes']
 
 # %% ../../nbs/core/02_registry.ipynb #07c9409e
-def file_sha256(path):
+def file_sha256(path:str|os.PathLike[str])->str:
     "The SHA-256 of a file."
     with open(path, 'rb') as f:
         return hashlib.file_digest(f, 'sha256').hexdigest()
 
-def _check_sha256(path, name, expected):
+def _check_sha256(path:Path, name:str, expected:str)->Path:
     "The path again, if the file's SHA-256 is the expected one; ValueError with both if not."
     got = file_sha256(path)
     if got != expected:
@@ -133,7 +135,7 @@ def _check_sha256(path, name, expected):
     return path
 
 # %% ../../nbs/core/02_registry.ipynb #37f58840
-def _download(name, url, sha256):
+def _download(name:str, url:str, sha256:str)->Path:
     "The file in the cache, downloaded unless it is already there with the right checksum."
     import pooch
     import requests

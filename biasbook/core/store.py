@@ -12,14 +12,16 @@ import os
 import sqlite3
 import threading
 import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, Self
 
 from .checks import listed
 from .registry import cache_dir, file_sha256
 
 # %% ../../nbs/core/03_store.ipynb #8c090bc6
-def store_key(**parts, # plain data by name: numbers, strings, None, lists and dictionaries of them
+def store_key(**parts:Any, # plain data by name: numbers, strings, None, lists and dictionaries of them
              )->str: # 32 hexadecimal digits
     "A key for a result that depends on these parts. TypeError for a part that is not plain data, ValueError for NaN."
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(',', ':'))
@@ -31,7 +33,7 @@ _TABLE = ('CREATE TABLE items '                          # SQLite keeps this tex
           '(key TEXT PRIMARY KEY, kind TEXT NOT NULL, check_ BLOB NOT NULL, value BLOB NOT NULL)')
 
 
-def _unknown_format(path):
+def _unknown_format(path:Path)->bool:
     "Does the header have an unknown version of the file format? SQLite then reports a read-only file."
     try:
         with open(path, 'rb') as f:
@@ -51,15 +53,15 @@ _ADVICE = {                                             # SQLite's primary error
 }
 
 
-def _primary_code(error):
+def _primary_code(error:sqlite3.Error)->int:
     "SQLite's primary error code. Text that is not UTF-8 has none, since Python finds it: SQLITE_ERROR."
     return getattr(error, 'sqlite_errorcode', sqlite3.SQLITE_ERROR) & 0xff
 
 
 @contextmanager
-def _database_errors(path):
+def _database_errors(path:Path)->Iterator[None]:
     "Turn SQLite's errors into OSError (disk, permission, lock) or ValueError (damage), with advice."
-    def damaged(error):
+    def damaged(error:Exception)->ValueError:
         return ValueError(f'{path.name} is damaged or not a store ({error}); move it away, and a new one is made')
     try:
         yield
@@ -76,7 +78,7 @@ def _database_errors(path):
         raise damaged(e) from e
 
 # %% ../../nbs/core/03_store.ipynb #5e52598b
-def _make_table(db):
+def _make_table(db:sqlite3.Connection)->None:
     "Mark a new file and make its table, under a lock, since another process may do the same now."
     db.execute('PRAGMA page_size = 32768')               # of a file that is still empty
     db.execute('BEGIN IMMEDIATE')
@@ -89,7 +91,7 @@ def _make_table(db):
     db.execute('COMMIT')
 
 
-def _check_is_store(db, path):
+def _check_is_store(db:sqlite3.Connection, path:Path)->None:
     "ValueError unless the file has the mark of a store, its table and nothing else, such as a trigger or a view."
     marks = db.execute('PRAGMA application_id').fetchall()
     tables = db.execute("SELECT sql FROM sqlite_master WHERE name NOT GLOB 'sqlite_*'").fetchall()
@@ -97,7 +99,7 @@ def _check_is_store(db, path):
         raise ValueError(f'{path.name} is a database of another program, not a store; name another file')
 
 # %% ../../nbs/core/03_store.ipynb #fada0ed3
-def _use_write_ahead_log(db):
+def _use_write_ahead_log(db:sqlite3.Connection)->None:
     "Let others read while one process writes. Tries for ten seconds: SQLite does not wait for this lock by itself."
     for attempt in range(200):
         try:
@@ -110,7 +112,7 @@ def _use_write_ahead_log(db):
             time.sleep(.05)
 
 
-def _make_private(path):
+def _make_private(path:Path)->None:
     "Make the file of a store and its folder for their owner alone, if they are not there. What cannot be made, SQLite reports."
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if str(path) != ':memory:':
@@ -118,7 +120,7 @@ def _make_private(path):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
-def _connect(path):
+def _connect(path:Path)->sqlite3.Connection:
     "A connection to a store, which is created if it does not exist; ValueError for another database."
     _make_private(path)
     with _database_errors(path):
@@ -136,7 +138,7 @@ def _connect(path):
     return db
 
 # %% ../../nbs/core/03_store.ipynb #f4b986dc
-def _digest(key, value):
+def _digest(key:str, value:bytes)->bytes:
     "Eight bytes that depend on the key and on every byte of its value."
     return hashlib.blake2b(value, digest_size=8, key=key.encode()[:64]).digest()
 
@@ -148,13 +150,13 @@ class Store:
     closed = False
 
     def __init__(self,
-                 path=None, # by default store.sqlite in cache_dir()
-                ):
+                 path:str|os.PathLike[str]|None=None, # by default store.sqlite in cache_dir()
+                )->None:
         self.path = Path(path) if path else cache_dir() / 'store.sqlite'
         self._db = _connect(self.path)
         self._lock = threading.Lock()
 
-    def get(self, keys):
+    def get(self, keys:Iterable[str])->dict[str, bytes]:
         "The bytes of the keys that are in the store, by key; a damaged value counts as absent and is removed."
         keys = list(dict.fromkeys(keys))
         found = {}
@@ -173,16 +175,16 @@ class Store:
                 self._db.executemany('DELETE FROM items WHERE key = ?', damaged)
         return found
 
-    def put(self, items, kind='', replace=False):
+    def put(self, items:Mapping[str, bytes], kind:str='', replace:bool=False)->None:
         """Store all items (key -> bytes) in one transaction, or none of them.
 
         A key that is already there keeps its value; with `replace` it gets the new one."""
         self.put_kinds({kind: items}, replace)
 
-    def put_kinds(self, kinds, replace=False):
+    def put_kinds(self, kinds:Mapping[str, Mapping[str, bytes]], replace:bool=False)->None:
         "As `put`, for values of several kinds (kind -> {key: bytes}), all in one transaction."
         rows = []
-        not_bytes = []
+        not_bytes: list[str] = []
         for kind, items in kinds.items():
             for key, value in items.items():
                 if isinstance(value, bytes):
@@ -202,41 +204,41 @@ class Store:
                     self._db.execute('ROLLBACK')
                 raise
 
-    def kinds(self):
+    def kinds(self)->dict[str, tuple[int, int]]:
         "kind -> (number of values, bytes)."
         sql = 'SELECT kind, count(*), sum(length(value)) FROM items GROUP BY kind ORDER BY kind'
         with self._lock, _database_errors(self.path):
             return {kind: (count, size) for kind, count, size in self._db.execute(sql)}
 
-    def keys(self, kind):
+    def keys(self, kind:str)->list[str]:
         "The keys of all values of this kind, in alphabetical order, without damaged keys, which are not text."
         sql = "SELECT key FROM items WHERE kind = ? AND typeof(key) = 'text' ORDER BY key"
         with self._lock, _database_errors(self.path):
             return [key for key, in self._db.execute(sql, (kind,))]
 
-    def clear(self, kind):
+    def clear(self, kind:str)->None:
         "Remove all values of this kind, and give their space back to the disk."
         with self._lock, _database_errors(self.path):
             self._db.execute('DELETE FROM items WHERE kind = ?', (kind,))
             self._db.execute('VACUUM')
 
-    def close(self):
+    def close(self)->None:
         self._db.close()
         self.closed = True
 
-    def __len__(self):
+    def __len__(self)->int:
         return sum(count for count, _ in self.kinds().values())
 
-    def __contains__(self, key):
+    def __contains__(self, key:str)->bool:
         return key in self.get([key])
 
-    def __enter__(self):
+    def __enter__(self)->Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_:object)->None:
         self.close()
 
-    def __repr__(self):
+    def __repr__(self)->str:
         if not hasattr(self, '_lock'):          # _connect raised an error
             return 'Store that was not opened'
         return f'{self.path.name}: {"closed" if self.closed else f"{len(self)} values"}'
@@ -245,8 +247,8 @@ class Store:
 KEEP_FROM = 2**25 # bytes of a file
 
 
-def content_checksum(path, # of a file
-                     keep=False, # True: a checksum that the store has will do
+def content_checksum(path:str|os.PathLike[str], # of a file
+                     keep:bool=False, # True: a checksum that the store has will do
                     )->str: # 64 hexadecimal digits
     "The SHA-256 of the whole content of a file. OSError if it cannot be read."
     path = Path(path).resolve()

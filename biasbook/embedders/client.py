@@ -12,8 +12,8 @@ from typing import Any
 from ..core.addresses import checked_url
 from ..core.pace import FIRST_ITEMS
 from ..core.requests import Job, ProviderError, Run, WebClient, is_variable_name, without_key
-from .providers import (check_dimensions, check_input_type, check_model, check_request_texts, provider_of,
-                                          read_reply, request_body, same_model)
+from .providers import (
+    check_dimensions, check_input_type, check_model, check_request_texts, provider_of, read_reply, request_body, same_model)
 
 # %% ../../nbs/embedders/01_client.ipynb #9cb7b037
 class _Embedding(Job):

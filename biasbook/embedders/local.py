@@ -23,11 +23,10 @@ from ..core.checks import check_choice, check_path, check_whole, listed
 from ..core.inputs import file_text, parse_json
 from ..core.registry import file_sha256
 from .providers import Reply
-from ..models.checkpoints import (CONVERT_TO_SAFETENSORS, check_no_weights_left, check_no_weights_missing,
-                                         check_tokenizer_fits, checked_config, choose_device, download_model,
-                                         errors_of_loading, find_model, first_line, hash_files, import_torch,
-                                         library_versions_here, load_config, load_tokenizer, model_files, name_in_messages,
-                                         parameter_versions, precision_option, quiet_transformers, token_limit)
+from ..models.checkpoints import (
+    CONVERT_TO_SAFETENSORS, check_no_weights_left, check_no_weights_missing, check_tokenizer_fits, checked_config, choose_device, download_model,
+    errors_of_loading, find_model, first_line, hash_files, import_torch, library_versions_here, load_config, load_tokenizer, model_files,
+    name_in_messages, parameter_versions, precision_option, quiet_transformers, token_limit)
 from ..models.scorer import make_batches, run_batches
 from ..models.tokens import encode
 from ..vectors.spellings import lower_form

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.addresses import (AT, KEY_VARIABLES, QUERY, SLASHES, public_part, split_options, without_keys,
-                                     without_secrets)
+from ..core.addresses import (
+    AT, KEY_VARIABLES, QUERY, SLASHES, public_part, split_options, without_keys, without_secrets)
 from ..core.checks import UnknownName, check_whole, did_you_mean
 from ..core.requests import BadReply, same_model
 

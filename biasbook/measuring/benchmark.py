@@ -6,23 +6,27 @@
 __all__ = ['test_of', 'own_items', 'benchmarks', 'schema_of', 'benchmark_at', 'benchmark_schema']
 
 # %% ../../nbs/measuring/02_benchmark.ipynb #df8a3854
+from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import update_wrapper
+from pathlib import Path
+from typing import Any
 
 from ..core.checks import did_you_mean, joined, kind_of, shown
-from .index import find_measure, measure_index
+from .index import IndexedMeasure, find_measure, measure_index
 from .measure import OwnTests, UnitDescription, with_test_name
 from ..stimuli.item_schema import BenchmarkTest, ItemSchema
-from ..stimuli.study_checks import StudyError, keys_at
+from ..results.result import Result
+from ..stimuli.study_checks import StudyError, StudyFolder, StudyPath, keys_at
 
 # %% ../../nbs/measuring/02_benchmark.ipynb #bench02
-def test_of(spec # the specification of a unit
+def test_of(spec:dict[str, Any] # the specification of a unit
            )->BenchmarkTest:
     "The test of a study that a unit measures."
     return BenchmarkTest(**{of_field.name: spec[of_field.name] for of_field in fields(BenchmarkTest)})
 
 
-def _describe_test(spec):
+def _describe_test(spec:dict[str, Any])->UnitDescription:
     "The description of a test. It names the test, so that a limit on the test is one on all its units."
     test = test_of(spec)
     words = [word for value in test.words.values() if isinstance(value, (list, dict)) for word in value]
@@ -30,11 +34,11 @@ def _describe_test(spec):
 
 
 def own_items(schema:ItemSchema,
-              run, # subject, items, options of the test -> `Result`; `placebo`, True or False, is always among the options
-              **facts, # other fields of `OwnTests`
+              run:Callable[[Any, Any, dict[str, Any]], Result], # subject, items, options of the test -> `Result`; `placebo`, True or False, is always among the options
+              **facts:Any, # other fields of `OwnTests`
              )->OwnTests:
     "How a benchmark takes items of your own. The result has their checksum, so that audits of other items are not compared."
-    def run_test(subject, spec, placebo=True):
+    def run_test(subject:Any, spec:dict[str, Any], placebo:bool=True)->Result:
         test = test_of(spec)
         options = {**test.options, 'placebo': placebo and test.options.get('placebo', True)}
         if not options['placebo']:
@@ -46,12 +50,12 @@ def own_items(schema:ItemSchema,
     return OwnTests('benchmarks', run_test, describe=_describe_test, schema=schema, **facts)
 
 # %% ../../nbs/measuring/02_benchmark.ipynb #bench04
-def benchmarks()->dict: # name -> its row of the index
+def benchmarks()->dict[str, IndexedMeasure]: # name -> its row of the index
     "The measures that take items of your own."
     return {name: row for name, row in measure_index().items() if row.own == 'benchmarks'}
 
 
-def schema_of(name, # of a benchmark
+def schema_of(name:str, # of a benchmark
              )->ItemSchema:
     "How a study file writes the items of this benchmark."
     own = find_measure(name).own
@@ -59,9 +63,9 @@ def schema_of(name, # of a benchmark
     return own.schema
 
 # %% ../../nbs/measuring/02_benchmark.ipynb #df5f9e7e
-def benchmark_at(item, # a mapping of a study file, or a BenchmarkTest
-                 path, # where it is: keys and numbers of items
-                 folder, # of the files that it names
+def benchmark_at(item:object, # a mapping of a study file, or a BenchmarkTest
+                 path:StudyPath, # where it is: keys and numbers of items
+                 folder:StudyFolder|Path|str, # of the files that it names
                 )->BenchmarkTest:
     "A checked `BenchmarkTest`. StudyError names the place of a mistake."
     if isinstance(item, BenchmarkTest):
@@ -79,7 +83,7 @@ def benchmark_at(item, # a mapping of a study file, or a BenchmarkTest
     return schema_of(measure).read_test(item, path, folder)
 
 # %% ../../nbs/measuring/02_benchmark.ipynb #2dba8c3c
-def benchmark_schema()->dict: # plain data
+def benchmark_schema()->dict[str, Any]: # plain data
     "The JSON Schema of one test with own items."
     known = list(benchmarks())
     by_measure = [{'if': {'properties': {'measure': {'const': name}}, 'required': ['measure']}, 'then': schema_of(name).item_keys.schema()}

@@ -8,6 +8,7 @@ __all__ = ['unreadable_items', 'check_readable', 'Asked', 'Benchmark', 'ask_benc
 # %% ../../nbs/measuring/04_benchmark_run.ipynb #benchrun04
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,13 +19,13 @@ from ..core.given import hint
 from ..models.scorer import Scorer
 from ..models.tokens import Unreadable, encode_each
 from ..results.result import Result
-from ..stats.estimate import left_out_notes
+from ..stats.estimate import Estimate, Note, left_out_notes
 
 # %% ../../nbs/measuring/04_benchmark_run.ipynb #benchrun08
-def unreadable_items(model, # a masked or causal language model
-                     texts, # for each item its texts, as many for each
+def unreadable_items(model:Any, # a masked or causal language model
+                     texts:Sequence[Sequence[str]], # for each item its texts, as many for each
                      room:int=0, # tokens that the model adds to a text
-                    )->list: # for each item why the model cannot read it, such as "unknown characters"; '' if it can
+                    )->list[str]: # for each item why the model cannot read it, such as "unknown characters"; '' if it can
     "Why a model cannot read some items. A model without a tokenizer decides when it scores a text."
     if model.tokenizer is None:
         return [''] * len(texts)
@@ -43,12 +44,12 @@ def unreadable_items(model, # a masked or causal language model
     return [next(filter(None, faults[start:start + n]), '') for start in range(0, len(faults), n)]
 
 
-def check_readable(model, # a language model
-                   faults, # of `unreadable_items`
-                   names, # a text for each item, as messages show it
+def check_readable(model:Any, # a language model
+                   faults:Sequence[str], # of `unreadable_items`
+                   names:Sequence[str], # a text for each item, as messages show it
                    what:str, # what an item is, such as "pair"
                    on_missing:str, # "raise" or "drop"
-                  )->np.ndarray: # for each item whether the model can read it
+                  )->np.ndarray[Any, np.dtype[np.bool_]]: # for each item whether the model can read it
     "Unreadable, a ValueError, for items that the model cannot read, unless they are dropped and others are left."
     lost = [number for number, fault in enumerate(faults) if fault]
     if lost and (on_missing == 'raise' or len(lost) == len(faults)):
@@ -64,9 +65,9 @@ _KIND_NAMES = {'masked': 'a masked model', 'causal': 'a causal model', 'seq2seq'
 class Asked(NamedTuple):
     "The items of a benchmark and what the subject answers."
     loaded: Any # all items
-    positions: np.ndarray|None # of the items among these that the subject can read; None if the benchmark does not decide that
+    positions: np.ndarray[Any, np.dtype[np.intp]]|None # of the items among these that the subject can read; None if the benchmark does not decide that
     answered: Any # what `answer` of the benchmark returns
-    lost: dict # name of a list -> what the subject cannot read, as `Words.missing` has it
+    lost: dict[str, Any] # name of a list -> what the subject cannot read, as `Words.missing` has it
 
 
 class Benchmark(ABC):
@@ -74,14 +75,14 @@ class Benchmark(ABC):
 
     `run_benchmark` calls them in this order."""
     name: ClassVar[str] # as errors call it, such as "StereoSet"
-    kinds: ClassVar[tuple] = ('masked', 'causal') # of language models that it takes
+    kinds: ClassVar[tuple[str, ...]] = ('masked', 'causal') # of language models that it takes
     example: ClassVar[str] = 'load_model("novels-mini-masked")' # a subject that it takes
     reason: ClassVar[str] = '' # why it takes no other kind, such as ", but it has no prompts"
     instead: ClassVar[str] = '' # what to do with another kind, such as ", or score texts that you have"
     item: ClassVar[str] = 'item' # what errors call an item
 
     @classmethod
-    def check_model(cls, model)->None:
+    def check_model(cls, model:Any)->None:
         "WrongKind, a TypeError, for something else than a language model; ValueError for a model of another kind."
         if not isinstance(model, Scorer):
             found = f'{type(model).__name__} {shown(model, 40)}'
@@ -91,47 +92,47 @@ class Benchmark(ABC):
             use = ' or '.join(f'a {kind}' for kind in cls.kinds)
             raise ValueError(f'{model.name} is {_KIND_NAMES[model.kind]}{cls.reason}; use {use} model{cls.instead}')
 
-    def open(self, subject)->Any:
+    def open(self, subject:Any)->Any:
         "The model or embedder that is measured. TypeError or ValueError for another subject."
         self.check_model(subject)
         return subject
 
     @abstractmethod
-    def load(self, items, on_missing)->Any: # a DataFrame, with the rows left out in attrs['left_out']
+    def load(self, items:Any, on_missing:str)->Any: # a DataFrame, with the rows left out in attrs['left_out']
         "The items from what the user gave. ValueError for rows with a fault, unless they are dropped."
 
-    def faults(self, subject, items)->list: # a text for each item, '' for readable ones; no texts: the subject decides when it answers
+    def faults(self, subject:Any, items:Any)->list[str]: # a text for each item, '' for readable ones; no texts: the subject decides when it answers
         "Why the subject cannot read some items, as `unreadable_items` says."
         return []
 
-    def item_names(self, items)->list: # a text for each item
+    def item_names(self, items:Any)->list[str]: # a text for each item
         "How errors show the items."
         return [shown(text, 80) for text in items['sentence']]
 
-    def lost(self, items, faults)->dict: # name of a list -> what is left out
+    def lost(self, items:Any, faults:Sequence[str])->dict[str, Any]: # name of a list -> what is left out
         "What a result names as missing."
         return {}
 
-    def start_notes(self, subject)->tuple: # of Notes
+    def start_notes(self, subject:Any)->tuple[Note, ...]: # of Notes
         "What a result says about the token before a text; only causal models have one."
         return subject.start_notes() if isinstance(subject, Scorer) else ()
 
     @abstractmethod
-    def answer(self, subject, items)->Any: # such as a DataFrame: the items with the answers
+    def answer(self, subject:Any, items:Any)->Any: # such as a DataFrame: the items with the answers
         "What the subject answers to the items that it can read."
 
     @abstractmethod
-    def score(self, subject, asked:Asked)->list: # of Results
+    def score(self, subject:Any, asked:Asked)->list[Result]:
         "The results of the answers."
 
-    def placebos(self, subject, asked:Asked, results)->list: # for each result a list of Estimates
+    def placebos(self, subject:Any, asked:Asked, results:Sequence[Result])->list[list[Estimate]]: # for each result
         "How large is the score with other words?"
         return [[] for _ in results]
 
 
 def ask_benchmark(benchmark:Benchmark,
-                  subject, # an opened one
-                  items, # what the user gave
+                  subject:Any, # an opened one
+                  items:Any, # what the user gave
                   on_missing:str='raise', # rows with a fault, and items that the subject cannot read: "raise" an error, or "drop" them
                  )->Asked:
     "Load the items, leave out those that the subject cannot read, and let it answer the others."
@@ -146,10 +147,10 @@ def ask_benchmark(benchmark:Benchmark,
 
 
 def run_benchmark(benchmark:Benchmark,
-                  subject, # a language model, a chat model or an embedder
-                  items, # what the user gave
+                  subject:Any, # a language model, a chat model or an embedder
+                  items:Any, # what the user gave
                   *,
-                  bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
+                  bos:str|None='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
                   on_missing:str='raise', # rows with a fault, and items that the subject cannot read: "raise" an error, or "drop" them
                   placebo:bool=True, # compare with other words?
                  )->list[Result]:

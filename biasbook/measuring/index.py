@@ -11,10 +11,12 @@ import json
 import math
 import re
 import warnings
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import NamedTuple
+from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from ..core.checks import check_mapping, check_number, check_text, joined, look_up, shown
 from ..core.inputs import parse_yaml
@@ -27,25 +29,25 @@ class IndexedMeasure(NamedTuple):
     name: str
     module: str # that declares it, such as "biasbook.chapters.weat"
     page: str # the chapter, without its suffix
-    kinds: tuple # the kinds of subject that it takes
+    kinds: tuple[str, ...] # the kinds of subject that it takes
     about: str # what it measures, in a few words
     caveat: str # what a number does not show
-    papers: tuple # keys of its papers
-    metrics: tuple # the `Metric`s of its results
-    options: tuple # of an audit
+    papers: tuple[str, ...] # keys of its papers
+    metrics: tuple[Metric, ...] # the `Metric`s of its results
+    options: tuple[str, ...] # of an audit
     why_off: str # why an audit runs it only if it is named, or ''
     own: str # the part of a study file with tests of your own for it, or ''
-    own_keys: tuple # the keys of such a test, for a benchmark
+    own_keys: tuple[str, ...] # the keys of such a test, for a benchmark
     asks_chat: bool # does its function ask chat models, too?
-    units: dict # name of each unit -> `UnitDescription`
+    units: dict[str, UnitDescription] # name of each unit -> `UnitDescription`
 
     @property
-    def is_default(self):
+    def is_default(self)->bool:
         "Does an audit run it without being asked?"
         return bool(self.units) and not self.why_off
 
 
-def _row_from_data(data):
+def _row_from_data(data:dict[str, Any])->IndexedMeasure:
     "A row of the index from plain data."
     lists = {key: tuple(data[key]) for key in ('kinds', 'papers', 'options', 'own_keys')}
     metrics = tuple(map(metric_from_data, data['metrics']))
@@ -61,7 +63,7 @@ def bundled_index(
     return {row['name']: _row_from_data(row) for row in rows}
 
 
-def metric_from_data(data, # of `metric_to_data`
+def metric_from_data(data:dict[str, Any], # of `metric_to_data`
                     )->Metric:
     "A metric from plain data, which has no infinite numbers. ValueError for other data."
     check_mapping(data, 'a metric', known=_METRIC_FIELDS, needed=('name', 'low', 'high'))
@@ -71,7 +73,7 @@ def metric_from_data(data, # of `metric_to_data`
     return Metric(**{**data, 'low': low, 'high': high})
 
 # %% ../../nbs/measuring/01_index.ipynb #b7f65b0c
-def declared_measures(module, # an imported module
+def declared_measures(module:ModuleType, # an imported module
                      )->list[Measure]:
     "The measures that a module declares, in their order."
     return [value for value in vars(module).values() if isinstance(value, Measure)]
@@ -80,7 +82,7 @@ def declared_measures(module, # an imported module
 _METRIC_FIELDS = ('name', 'low', 'high', 'has_bounded_interval', 'null', 'unit', 'higher') # of a `Metric`, that are plain data
 
 def metric_to_data(metric:Metric,
-                  )->dict:
+                  )->dict[str, Any]:
     "A metric as plain data. JSON has no infinite numbers, so an end that is not known is None."
     data = {name: getattr(metric, name) for name in _METRIC_FIELDS}
     data['low'] = None if metric.low == -math.inf else metric.low
@@ -88,9 +90,9 @@ def metric_to_data(metric:Metric,
     return data
 
 
-def index_row(module, # the name of a module, such as "biasbook.chapters.weat"
-              measure, # a `Measure` that it declares
-             )->dict: # plain data
+def index_row(module:str, # the name of a module, such as "biasbook.chapters.weat"
+              measure:Measure, # a `Measure` that it declares
+             )->dict[str, Any]: # plain data
     "What the index keeps of a measure."
     units = {name: list(measure.describe(spec)) for name, spec in measure.units().items()}
     metrics = [metric_to_data(metric) for metric in measure.metrics]
@@ -103,9 +105,9 @@ def index_row(module, # the name of a module, such as "biasbook.chapters.weat"
 # %% ../../nbs/measuring/01_index.ipynb #plugins002
 @cache
 def plug_ins(
-            )->dict: # name of a measure -> the `EntryPoint` that leads to it
+            )->dict[str, EntryPoint]: # name of a measure -> the `EntryPoint` that leads to it
     "The measures of other packages, by the names that these give. No code of these packages runs."
-    found: dict = {}
+    found: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group='biasbook.measures'), key=lambda point: (point.name, _package_of(point))):
         if point.name in bundled_index() or point.name in found:
             other = 'biasbook' if point.name in bundled_index() else _package_of(found[point.name])
@@ -115,12 +117,12 @@ def plug_ins(
     return found
 
 
-def _package_of(point):
+def _package_of(point:EntryPoint)->str:
     "The name of the package that an entry point is from."
     return point.dist.name if point.dist else point.value
 
 
-def _check_measure(measure):
+def _check_measure(measure:Measure)->None:
     "ValueError for a measure that an audit, a list or a report could not use."
     if measure.name != plain_name(measure.name) or not measure.name:
         raise ValueError('its name must be in lower case, with an underscore for each hyphen or blank')
@@ -147,13 +149,13 @@ def _check_measure(measure):
             raise ValueError('the example of its schema is of another measure')
 
 
-def _check_is_text(value, name):
+def _check_is_text(value:object, name:str)->None:
     "ValueError for something else than text."
     if not isinstance(value, str):
         raise ValueError(f'{name} must be text, but is {shown(value)}')
 
 
-def _check_among(values, name, known, least=1):
+def _check_among(values:object, name:str, known:Iterable[str], least:int=1)->None:
     "ValueError unless these are several of the known ones."
     if not isinstance(values, tuple) or len(values) < least or not set(values) <= set(known):
         raise ValueError(f'{name} must be a tuple of {joined(map(shown, known), "or")}, but is {shown(values)}')
@@ -187,7 +189,8 @@ def find_measure(name:str, # as the index has it, such as "weat"
     "The measure with this name. UnknownName, with the nearest names, if there is none."
     row = look_up(measure_index(), name, 'measure')
     if name in plug_ins():
-        return plug_ins()[name].load()
+        loaded: Measure = plug_ins()[name].load()               # `measure_index` has checked it
+        return loaded
     for measure in declared_measures(import_module(row.module)):
         if measure.name == name:
             return measure
@@ -207,7 +210,7 @@ def same_spelling(name:str, # of a test or a measure, or a pattern of names such
 
 # %% ../../nbs/measuring/01_index.ipynb #measurestab1
 def measures_table(
-                  ): # a DataFrame, a row a measure
+                  )->Any: # a DataFrame, a row a measure
     """All measures, in the order of audits: what they measure, of which kinds of subject, in which unit, and in which chapter.
 
     `runs` says when an audit runs one: by default, if it is named, or for the tests of a study."""

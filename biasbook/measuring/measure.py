@@ -9,7 +9,7 @@ __all__ = ['KINDS', 'PARTS', 'UnitDescription', 'default_description', 'unit_nam
 
 # %% ../../nbs/measuring/00_measure.ipynb #da3b355d
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import update_wrapper
 from typing import Any, NamedTuple
@@ -27,14 +27,14 @@ class UnitDescription(NamedTuple):
     source: str = '' # who chose them
 
 
-def default_description(spec # the specification of a unit
+def default_description(spec:object # the specification of a unit
                        )->UnitDescription:
     "The description of a unit whose measure has none of its own: only how many entries its specification has."
     return UnitDescription(words=len(spec) if isinstance(spec, (dict, list, tuple)) else 1)
 
 
-def unit_name(measure, # name of a measure, such as "weat"
-              unit, # name of one of its units, such as "weat3"
+def unit_name(measure:str, # name of a measure, such as "weat"
+              unit:str, # name of one of its units, such as "weat3"
              )->str:
     "A unit's name with its measure before it, as in 'maskfill pronouns'; 'weat3' already begins with its measure."
     if unit.replace(' ', '_').startswith(measure):
@@ -52,10 +52,10 @@ class Metric:
     null: float | None = 0. # the value without an association; None if it depends on the subject
     unit: str = '' # such as "nats" or "%"; '' for a plain number
     higher: str = '' # what a higher value means
-    figure: Callable | None = field(default=None, compare=False, repr=False) # (`Result` with details, title=, ax=) -> axes: how its chapter draws it
+    figure: Callable[..., Any] | None = field(default=None, compare=False, repr=False) # (`Result` with details, title=, ax=) -> axes: how its chapter draws it
     plan: Any = field(default=None, compare=False, repr=False) # how a measurement of it is planned: a `Planned`, whose module imports numpy; or None
-    together: Callable | None = field(default=None, compare=False, repr=False) # (subjects) -> Results over the words that all of them have
-    functions: tuple = field(default=(), compare=False, repr=False) # names under which `bb.plan` knows it, besides the name of its measure
+    together: Callable[[Any], Any] | None = field(default=None, compare=False, repr=False) # (subjects) -> Results over the words that all of them have
+    functions: tuple[str, ...] = field(default=(), compare=False, repr=False) # names under which `bb.plan` knows it, besides the name of its measure
 
 # %% ../../nbs/measuring/00_measure.ipynb #owntests02
 class Fault(NamedTuple):
@@ -64,20 +64,20 @@ class Fault(NamedTuple):
     stops: bool # True: the test cannot be measured
 
 
-def one_unit(spec # the specification of a test of a study
-            )->dict: # its name: its specification
+def one_unit(spec:dict[str, Any] # the specification of a test of a study
+            )->dict[str, Any]: # its name: its specification
     "The test as one unit."
     return {spec['name']: spec}
 
 
-def count_words(spec # the specification of a test of a study
+def count_words(spec:dict[str, Any] # the specification of a test of a study
                )->UnitDescription:
     "The description of a test: how many words its lists have."
     words = [word for value in spec.values() if isinstance(value, (list, tuple, dict)) for word in value]
     return UnitDescription(words=len(words))
 
 
-def no_faults(test, kind, subject)->list:
+def no_faults(test:Any, kind:str, subject:Any)->list[Fault]:
     "No further faults: the words of a test are checked for every measure."
     return []
 
@@ -86,22 +86,22 @@ def no_faults(test, kind, subject)->list:
 class OwnTests:
     "How a measure takes the tests of a study."
     part: str # of the study file, such as "queries"
-    run: Callable # subject, specification, options -> `Result`
-    units: Callable = one_unit # specification of a test -> name of each unit: its specification
-    describe: Callable = count_words # specification of a unit -> `UnitDescription`
+    run: Callable[..., Result] # subject, specification, options -> `Result`
+    units: Callable[[dict[str, Any]], dict[str, Any]] = one_unit # specification of a test -> name of each unit: its specification
+    describe: Callable[[dict[str, Any]], UnitDescription] = count_words # specification of a unit -> `UnitDescription`
     caveat: str = '' # what a number does not show; '' for the caveat of the measure
-    faults: Callable = no_faults # test, kind of subject, subject -> list of `Fault`s, beside the words that the subject lacks
-    metric_of: Callable | None = None # specification -> the name of the one metric that this unit reports; None: any of them
+    faults: Callable[[Any, str, Any], list[Fault]] = no_faults # test, kind of subject, subject -> list of `Fault`s, beside the words that the subject lacks
+    metric_of: Callable[[dict[str, Any]], str] | None = None # specification -> the name of the one metric that this unit reports; None: any of them
     schema: ItemSchema | None = None # of a benchmark: how the study writes its items
 
 
-def is_own_test(spec # the specification of a unit
+def is_own_test(spec:object # the specification of a unit
                )->bool:
     "Is this a test of a study, and not one of the measure?"
     return isinstance(spec, dict) and 'part' in spec
 
 
-def _without_part(spec):
+def _without_part(spec:dict[str, Any])->dict[str, Any]:
     "The specification as the functions of `OwnTests` get it."
     return {key: value for key, value in spec.items() if key != 'part'}
 
@@ -114,27 +114,27 @@ PARTS = ('queries', 'fills', 'pairs', 'gaps', 'contrasts', 'benchmarks') # of a 
 class Measure:
     "What lists, audits, limits and reports know of a measure."
     name: str # as tables and failures print it
-    kinds: tuple # the kinds of subject that it takes, such as "vectors"
-    units: Callable = dict # () -> name of each unit: its specification, plain data; empty for a measure that has only tests of a study
-    run: Callable | None = None # subject, specification, options -> `Result`; None for a measure that has only tests of a study
+    kinds: tuple[str, ...] # the kinds of subject that it takes, such as "vectors"
+    units: Callable[[], Mapping[str, Any]] = dict # () -> name of each unit: its specification, plain data; empty for a measure that has only tests of a study
+    run: Callable[..., Result] | None = None # subject, specification, options -> `Result`; None for a measure that has only tests of a study
     page: str = '' # the chapter, without its suffix
     about: str = '' # what it measures, in a few words
     caveat: str = '' # what a number of this measure does not show, in a sentence or two
-    papers: tuple = () # keys of its papers in the bundled measure_papers.yaml
-    describe: Callable = default_description # specification -> `UnitDescription`
-    metrics: tuple = () # the `Metric`s of its results
-    options: tuple = () # the options of an audit that `run` takes as keyword arguments: "placebo", and for word vectors "case"
+    papers: tuple[str, ...] = () # keys of its papers in the bundled measure_papers.yaml
+    describe: Callable[[Any], UnitDescription] = default_description # specification -> `UnitDescription`
+    metrics: tuple[Metric, ...] = () # the `Metric`s of its results
+    options: tuple[str, ...] = () # the options of an audit that `run` takes as keyword arguments: "placebo", and for word vectors "case"
     why_off: str = '' # why an audit runs it only if it is named; '' for a measure that runs by default
-    metric_of: Callable | None = None # specification -> the name of the one metric that this unit reports; None: any of them
+    metric_of: Callable[[Any], str] | None = None # specification -> the name of the one metric that this unit reports; None: any of them
     is_counted: bool = True # can the cost of an audit be told from a run with made-up answers?
     own: OwnTests | None = None # how it takes the tests of a study; None if it takes none
     asks_chat: bool = False # does its function ask chat models, too? An audit does not
-    functions: tuple = () # of its chapter, that `bb` shows besides the one with the name of the measure
+    functions: tuple[str, ...] = () # of its chapter, that `bb` shows besides the one with the name of the measure
 
     def run_unit(self,
-                 subject, # of one of its kinds
-                 spec, # the specification of a unit, of the measure or of a study
-                 **options, # of an audit
+                 subject:Any, # of one of its kinds
+                 spec:Any, # the specification of a unit, of the measure or of a study
+                 **options:Any, # of an audit
                 )->Result:
         "The result of a unit. The specification of a test of a study has the key `part`."
         if is_own_test(spec):
@@ -144,21 +144,21 @@ class Measure:
         return self.run(subject, spec, **options)
 
     def describe_unit(self,
-                      spec, # the specification of a unit, of the measure or of a study
+                      spec:Any, # the specification of a unit, of the measure or of a study
                      )->UnitDescription:
         "What a unit compares."
         return self.own.describe(_without_part(spec)) if self.own and is_own_test(spec) else self.describe(spec)
 
     def with_tests(self,
-                   units, # name of each unit: its specification
+                   units:Mapping[str, Any], # name of each unit: its specification
                   )->'Measure':
         "The measure with these units in place of its own."
         caveat = self.own.caveat if self.own and all(map(is_own_test, units.values())) else ''
         return replace(self, units=lambda: units, caveat=caveat or self.caveat, why_off='')
 
     def metrics_of(self,
-                   spec, # the specification of a unit, of the measure or of a study
-                  )->tuple: # of `Metric`s
+                   spec:Any, # the specification of a unit, of the measure or of a study
+                  )->tuple[Metric, ...]: # of `Metric`s
         "What a unit can report."
         metric_of = self.own.metric_of if self.own and is_own_test(spec) else self.metric_of
         if metric_of is None:
@@ -166,15 +166,15 @@ class Measure:
         return tuple(metric for metric in self.metrics if metric.name == metric_of(spec))
 
     def options_for(self,
-                    kind, # of a subject, such as "masked"
-                   )->tuple: # names of options
+                    kind:str, # of a subject, such as "masked"
+                   )->tuple[str, ...]: # names of options
         "The options of an audit that the measure takes for this kind of subject: upper and lower case are of word vectors only."
         return tuple(name for name in self.options if kind == 'vectors' or name != 'case')
 
 # %% ../../nbs/measuring/00_measure.ipynb #d3a33e31
-def published_units(name, # of a measure that takes the words of WEAT, such as "rnd"
-                    tests, # numbers of published tests, such as (7, 8)
-                   )->dict: # name of each unit, such as "rnd7": the `Query` as plain data
+def published_units(name:str, # of a measure that takes the words of WEAT, such as "rnd"
+                    tests:Iterable[int], # numbers of published tests, such as (7, 8)
+                   )->dict[str, dict[str, Any]]: # name of each unit, such as "rnd7": the `Query` as plain data
     "The published tests of WEAT as units of another measure. They are a family of their own when p-values are adjusted."
     units = {}
     for number in tests:
@@ -184,62 +184,63 @@ def published_units(name, # of a measure that takes the words of WEAT, such as "
     return units
 
 
-def describe_query(spec, # a `Query` as plain data
+def describe_query(spec:dict[str, Any], # a `Query` as plain data
                   )->UnitDescription:
     "What a word test compares."
     x, y, a, b = spec['names']
     return UnitDescription(f'{x}/{y} × {a}/{b}', sum(len(spec[role]) for role in 'XYAB'), spec['source'])
 
 
-def source_of(name, # a bundled file without its suffix, such as "occupations"
+def source_of(name:str, # a bundled file without its suffix, such as "occupations"
              )->str: # such as "Rudinger et al. 2018, Winogender, doi:10.18653/v1/N18-2002"
     "Who made a bundled file, and its DOI."
     data = bundled_yaml(f'{name}.yaml')
     return f'{data["source"]}, doi:{data["doi"]}'
 
 
-def own_queries(run, # vectors, a `Query` as plain data, options -> `Result`
-                beside='', # the name of a measure beside WEAT, which takes the same queries; its p-values are adjusted by themselves
+def own_queries(run:Callable[..., Result], # vectors, a `Query` as plain data, options -> `Result`
+                beside:str='', # the name of a measure beside WEAT, which takes the same queries; its p-values are adjusted by themselves
                )->OwnTests:
     "How a measure of word vectors takes the queries of a study. Their templates are for embedders."
-    def run_query(vectors, spec, **options):
+    def run_query(vectors:Any, spec:dict[str, Any], **options:Any)->Result:
         query = {key: value for key, value in spec.items() if key != 'templates'}
         return with_test_name(run(vectors, query, **options), spec)
 
     update_wrapper(run_query, run, assigned=(), updated=())     # whose code decides the result
 
-    def units(spec):
+    def units(spec:dict[str, Any])->dict[str, Any]:
         name = unit_name(beside, spec['name'])
         return {name: {**spec, 'name': name, 'battery': f'{spec["battery"]}, {beside.upper()}'}}
 
     return OwnTests('queries', run_query, units=units if beside else one_unit, describe=describe_query)
 
 # %% ../../nbs/measuring/00_measure.ipynb #36d955b4
-def also_missing(r, # a `Result`
-                 **lists, # name of a list: its missing words
+def also_missing(r:Result, # a `Result`
+                 **lists:Any, # name of a list: its missing words
                 )->Result:
     "The result with further lists of missing words."
     return replace(r, words=replace(r.words, missing={**r.words.missing, **lists}))
 
 
-def with_asked(r, # a `Result`
-               asked, # how many words, pairs or occupations were asked for, with those that the subject does not know
+def with_asked(r:Result, # a `Result`
+               asked:int, # how many words, pairs or occupations were asked for, with those that the subject does not know
               )->Result:
     "The result with the number of words that were asked for."
+    assert r.units is not None          # a measure of words counts them
     return replace(r, units=replace(r.units, asked=asked))
 
 
-def with_name(r, # a `Result`
-              spec, # the specification of a unit, with its name
-              source, # who chose its words
+def with_name(r:Result, # a `Result`
+              spec:Mapping[str, Any], # the specification of a unit, with its name
+              source:str, # who chose its words
              )->Result:
     "The result with the name of its unit and the source of its words. Its p is adjusted over the units of its measure only."
     battery = r.meta.get('battery') or r.metric
     return replace(r, meta={**r.meta, 'name': spec['name'], 'source': source, 'battery': battery})
 
 
-def with_test_name(r, # a `Result`
-                   spec, # the specification of a test of a study
+def with_test_name(r:Result, # a `Result`
+                   spec:Mapping[str, Any], # the specification of a test of a study
                   )->Result:
     "The result with the name of its test, in the family of tests of its study."
     return replace(r, meta={**r.meta, 'name': spec['name'], 'battery': spec['battery'], 'source': spec['source']})

@@ -9,21 +9,23 @@ __all__ = ['WOMEN_AND_MEN', 'STUDY_PARTS', 'TemplateQuery', 'FillTest', 'PairSet
 
 # %% ../../nbs/measuring/03_study.ipynb #446f4bd3
 import math
-from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields, replace
+import os
+from collections.abc import Callable, Mapping, Sequence, Sized
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..core.checks import check_choice, check_flag, check_path, did_you_mean, is_number, joined, kind_of, listed, same_form, shown
 from ..core.inputs import Table, file_text, parse_json, parse_yaml_places, read_table
 from .benchmark import benchmark_at, benchmark_schema, benchmarks, schema_of
 from .index import measure_index
-from ..stimuli.item_schema import (TEXT, TEXT_SCHEMA, WORDS, BenchmarkTest, ItemKeys, Key, Rule, exactly_one, has_file, labels_key, lists_key, needs,
-                                           not_beside, one_of, whole_key, words_key)
+from ..stimuli.item_schema import (
+    TEXT, TEXT_SCHEMA, WORDS, BenchmarkTest, ItemKeys, Key, Rule, exactly_one, has_file, labels_key, lists_key, needs, not_beside,
+    one_of, whole_key, words_key)
 from ..stimuli.pairs import load_pairs, pair_sentences
 from ..stimuli.sentence_pairs import CLUSTER_COLUMNS, one_word_fault
-from ..stimuli.study_checks import (EXAMPLE_KINDS, StudyError, StudyFolder, apart_at, errors_at_path, file_at, is_frame, keys_at,
-                                           path_text, reading_file_at, text_at)
+from ..stimuli.study_checks import (
+    EXAMPLE_KINDS, StudyError, StudyFolder, StudyPath, apart_at, errors_at_path, file_at, is_frame, keys_at, path_text, reading_file_at, text_at)
 from ..stimuli.templates import Template
 from ..stimuli.words import Query, load_queries, weat_query
 
@@ -31,50 +33,50 @@ from ..stimuli.words import Query, load_queries, weat_query
 @dataclass(frozen=True)
 class TemplateQuery(Query):
     "A `Query` with templates of its own, into which an embedder's words are put."
-    templates: list = field(default_factory=list) # texts with one slot, {}
+    templates: list[str] = field(default_factory=list) # texts with one slot, {}
 
 
 @dataclass(frozen=True, kw_only=True)
 class FillTest:
     "Words for the masks of a language model: for each group, how probable are its words in these sentences?"
     name: str # such as "nationalities"
-    groups: dict # name of a group -> its words for the slot {group}; two groups or more
-    templates: list # texts with the slots {group} and {target}
-    targets: list = field(default_factory=list) # words for the slot {target}
-    X: list = field(default_factory=list) # in place of targets: two lists that are compared, for two groups
-    Y: list = field(default_factory=list)
-    names: tuple = ('X', 'Y') # labels of these lists
+    groups: dict[str, list[str]] # name of a group -> its words for the slot {group}; two groups or more
+    templates: list[str] # texts with the slots {group} and {target}
+    targets: list[str] = field(default_factory=list) # words for the slot {target}
+    X: list[str] = field(default_factory=list) # in place of targets: two lists that are compared, for two groups
+    Y: list[str] = field(default_factory=list)
+    names: tuple[str, ...] = ('X', 'Y') # labels of these lists
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairSet:
     "Pairs of sentences that are compared by their probability."
     name: str # such as "reviews"
-    sentences: list # pairs of two sentences: the stereotype first
-    clusters: list = field(default_factory=list) # a label for each pair, such as its group; pairs of one label count together
+    sentences: list[list[str]] # pairs of two sentences: the stereotype first
+    clusters: list[str] = field(default_factory=list) # a label for each pair, such as its group; pairs of one label count together
     cluster_name: str = 'cluster' # what a label is: "cluster", "group", "identity" or "writer"
-    types: list = field(default_factory=list) # a type for each pair, for a result of each type
-    directions: list = field(default_factory=list) # "stereo" or "antistereo" for each pair, as in CrowS-Pairs
+    types: list[str] = field(default_factory=list) # a type for each pair, for a result of each type
+    directions: list[str] = field(default_factory=list) # "stereo" or "antistereo" for each pair, as in CrowS-Pairs
 
 
 @dataclass(frozen=True, kw_only=True)
 class GapTest:
     "A number for each word, which is compared with the association of the word with two groups."
     name: str # such as "share of women"
-    words: dict # word -> number
+    words: dict[str, float] # word -> number
     number: str = '' # what the number is, as sentences name it; by default the name
-    groups: dict = field(default_factory=dict) # name -> words, two of them; by default women and men
-    terms: dict = field(default_factory=dict) # of the same groups: words that fit the templates; by default those of `groups`
-    templates: list = field(default_factory=list) # texts with {group} and {target} for masked models, with one slot, {}, for embedders
+    groups: dict[str, list[str]] = field(default_factory=dict) # name -> words, two of them; by default women and men
+    terms: dict[str, list[str]] = field(default_factory=dict) # of the same groups: words that fit the templates; by default those of `groups`
+    templates: list[str] = field(default_factory=list) # texts with {group} and {target} for masked models, with one slot, {}, for embedders
     source: str = '' # where the numbers are from
 
     @property
-    def terms_of_groups(self):
+    def terms_of_groups(self)->dict[str, list[str]]:
         "The words of each group that fit the templates; empty for women and men."
         return self.terms or self.groups
 
     def templates_with(self, n_slots:int # 2 for masked models, 1 for embedders
-                      )->list:
+                      )->list[str]:
         "The templates with so many slots."
         return [text for text in self.templates if len(Template(text).slots) == n_slots]
 
@@ -83,21 +85,22 @@ class GapTest:
 class ContrastTest:
     "Two sides and two groups of words in templates, for sentence embedders."
     name: str # such as "young and old"
-    sides: dict # name -> words; two of them
-    groups: dict # name -> words; two of them
-    templates: list # texts with one slot, {}
+    sides: dict[str, list[str]] # name -> words; two of them
+    groups: dict[str, list[str]] # name -> words; two of them
+    templates: list[str] # texts with one slot, {}
 
 # %% ../../nbs/measuring/03_study.ipynb #28af3a76
+_Folder = StudyFolder | Path | str # of a study file
 _ONE_SLOT = ('target',) # of a template {}
 _TWO_SLOTS = ('group', 'target')
 
 
-def _slots_in_words(slots):
+def _slots_in_words(slots:Sequence[str])->str:
     "How a message names the slots of a template."
     return '{}' if slots == _ONE_SLOT else joined(f'{{{slot}}}' for slot in slots)
 
 
-def _templates_at(value, path, wanted, example, or_else=None):
+def _templates_at(value:object, path:StudyPath, wanted:Sequence[str], example:str, or_else:Sequence[str]|None=None)->list[str]:
     "A list of texts with exactly the wanted slots, or with those of `or_else`."
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, (list, tuple)) or not texts:
@@ -115,14 +118,14 @@ def _templates_at(value, path, wanted, example, or_else=None):
     return list(texts)
 
 
-def _templates_key(wanted, example, or_else=None):
+def _templates_key(wanted:Sequence[str], example:str, or_else:Sequence[str]|None=None)->Key:
     "Templates with these slots."
-    def check(value, path):
+    def check(value:object, path:StudyPath)->list[str]:
         return _templates_at(value, path, wanted, example, or_else)
     return Key(check, {'oneOf': [TEXT_SCHEMA, {'type': 'array', 'items': TEXT_SCHEMA, 'minItems': 1, 'uniqueItems': True}]})
 
 
-def _check_targets(item, path):
+def _check_targets(item:dict[str, Any], path:StudyPath)->None:
     "StudyError unless a test has either targets, or two lists, perhaps with names."
     lists = [key for key in ('X', 'Y') if key in item]
     if bool(lists) == ('targets' in item):
@@ -134,7 +137,7 @@ def _check_targets(item, path):
         raise StudyError(path, f'{missing} is missing: X and Y are compared with each other')
 
 
-def _check_number_of_groups(item, path):
+def _check_number_of_groups(item:dict[str, Any], path:StudyPath)->None:
     "StudyError for lists that are compared for more than two groups, and for several words of one of them."
     groups = item['groups']
     if len(groups) == 2:
@@ -157,7 +160,7 @@ FILL_KEYS = ItemKeys(keys={'name': TEXT, 'groups': lists_key(2), 'templates': _t
                      rules=(Rule(_check_targets, _TARGETS_OR_LISTS), Rule(_check_number_of_groups, _WORDS_OF_GROUPS)))
 
 
-def _fill_at(item, path, folder):
+def _fill_at(item:Any, path:StudyPath, folder:_Folder)->FillTest:
     "A `FillTest` from a mapping."
     if isinstance(item, FillTest):
         return item
@@ -173,14 +176,14 @@ LEAST_QUERY_WORDS = 4 # of X and of Y, without min_words; below, there is no int
 _NEEDED_OF_QUERY = 'name', 'X', 'Y', 'A', 'B'
 
 
-def _check_query_is_whole(item, path):
+def _check_query_is_whole(item:dict[str, Any], path:StudyPath)->None:
     "StudyError for a query without a file that lacks a key."
     missing = [key for key in _NEEDED_OF_QUERY if key not in item]
     if missing and not has_file(item):
         raise StudyError(path, f'{joined(missing)} {"is" if len(missing) == 1 else "are"} missing')
 
 
-def _check_enough_words(item, path):
+def _check_enough_words(item:dict[str, Any], path:StudyPath)->None:
     "StudyError if X or Y has fewer words than the query needs."
     least = item.get('min_words', LEAST_QUERY_WORDS)
     for key in 'XY':
@@ -189,12 +192,12 @@ def _check_enough_words(item, path):
                              f'min_words (from 2; below {LEAST_QUERY_WORDS} there is no interval)')
 
 
-def _only_without_file(key):
+def _only_without_file(key:str)->Rule:
     "A key with words or labels of a query."
     return not_beside(key, 'file', f'the file has the words and labels of its queries; take {key} out, or write the query here without a file')
 
 
-def _sides_of(least):
+def _sides_of(least:int)->dict[str, Any]:
     return {'properties': {'X': {'minItems': least}, 'Y': {'minItems': least}}}
 
 
@@ -207,7 +210,7 @@ QUERY_KEYS = ItemKeys(keys={'name': TEXT, 'X': WORDS, 'Y': WORDS, 'A': WORDS, 'B
                              Rule(_check_enough_words, _LEAST_OF_SIDES)))
 
 
-def _query(values, path):
+def _query(values:dict[str, Any], path:StudyPath)->Query:
     "A `Query` from the values of its keys."
     apart_at({key: values[key] for key in 'XY'}, path)
     apart_at({key: values[key] for key in 'AB'}, path)
@@ -217,7 +220,7 @@ def _query(values, path):
         return TemplateQuery(**values) if 'templates' in values else Query(**values)
 
 
-def _queries_of_file(item, path, folder):
+def _queries_of_file(item:dict[str, Any], path:StudyPath, folder:_Folder)->list[Query]:
     "The queries of a file beside the study: all of them, or the one that `name` names. Each gets the templates of the item."
     file = file_at(item['file'], (*path, 'file'), folder)
     with reading_file_at(item['file'], path, columns_key='file'):
@@ -234,7 +237,7 @@ def _queries_of_file(item, path, folder):
     return [TemplateQuery(**vars(query), templates=item['templates']) for query in queries]
 
 
-def _queries_at(item, path, folder):
+def _queries_at(item:Any, path:StudyPath, folder:_Folder)->list[Query]:
     "The queries of an item: one, or those of the file that it names."
     if isinstance(item, Query):
         return [item]
@@ -242,9 +245,9 @@ def _queries_at(item, path, folder):
     return _queries_of_file(values, path, folder) if 'file' in values else [_query(values, path)]
 
 # %% ../../nbs/measuring/03_study.ipynb #77a310ce
-def _fields_of_table(table):
+def _fields_of_table(table:Any)->dict[str, Any]:
     "The fields of a `PairSet` from a table of `load_sentence_pairs`."
-    found: dict = {'sentences': table[['sent_more', 'sent_less']].to_numpy().tolist()}
+    found: dict[str, Any] = {'sentences': table[['sent_more', 'sent_less']].to_numpy().tolist()}
     cluster = next((column for column in CLUSTER_COLUMNS if column in table), None)
     if cluster:
         found['clusters'] = table[cluster].tolist()
@@ -255,7 +258,7 @@ def _fields_of_table(table):
     return found
 
 
-def _fields_of_any_table(source, item, columns):
+def _fields_of_any_table(source:Any, item:dict[str, Any], columns:Sequence[str]|None)->dict[str, Any]:
     "The fields of a `PairSet` from a file or a DataFrame of sentences or of terms. Terms become sentences, a cluster for each identity."
     pairs = load_pairs(source, columns, item.get('on_missing', 'raise'))
     if 'sent_more' in pairs:
@@ -264,14 +267,14 @@ def _fields_of_any_table(source, item, columns):
                              'take prefix out')
         return _fields_of_table(pairs)
     sentences = pair_sentences(pairs, item.get('prefix'), prompt=None)
-    found: dict = {'sentences': sentences[['stereo', 'anti']].to_numpy().tolist(), 'clusters': pairs['identity'].tolist(),
+    found: dict[str, Any] = {'sentences': sentences[['stereo', 'anti']].to_numpy().tolist(), 'clusters': pairs['identity'].tolist(),
                    'cluster_name': 'identity'}
     if pairs['type'].any():
         found['types'] = pairs['type'].tolist()
     return found
 
 
-def _pairs_of_frame(frame, item, columns, path):
+def _pairs_of_frame(frame:Any, item:dict[str, Any], columns:Sequence[str]|None, path:StudyPath)->dict[str, Any]:
     "The fields of a `PairSet` from a DataFrame. Its two columns may have any name if there are no others."
     if columns is None and len(frame.columns) == 2:
         columns = [str(header) for header in frame.columns]
@@ -280,13 +283,13 @@ def _pairs_of_frame(frame, item, columns, path):
         return _fields_of_any_table(frame, item, columns)
 
 
-def _sentences_at(sentences, place):
+def _sentences_at(sentences:Any, place:StudyPath)->Any:
     "Pairs of two different sentences, or a DataFrame."
     if is_frame(sentences):
         return sentences
     if not isinstance(sentences, (list, tuple)) or not sentences:
         raise StudyError(place, f'this must be a list of pairs of sentences, but is {kind_of(sentences)}')
-    first_place: dict = {}
+    first_place: dict[tuple[str, ...], int] = {}
     for number, pair in enumerate(sentences):
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise StudyError((*place, number), f'a pair is a list of two sentences, but this is {shown(pair)}')
@@ -311,9 +314,9 @@ _SENTENCES = Key(_sentences_at, {'type': 'array', 'items': {'type': 'array', 'it
                                  'minItems': 2, 'uniqueItems': True})
 
 
-def _labels_of_pairs(known=()):
+def _labels_of_pairs(known:Sequence[str]=())->Key:
     "A label for each pair, perhaps one of these."
-    def check(labels, path):
+    def check(labels:object, path:StudyPath)->list[str]:
         if not isinstance(labels, (list, tuple)) or not labels:
             raise StudyError(path, f'this must be a list with a label for each pair, but is {kind_of(labels)}')
         for number, label in enumerate(labels):
@@ -340,7 +343,7 @@ PAIR_KEYS = ItemKeys(keys={'name': TEXT, 'sentences': _SENTENCES, 'file': TEXT, 
                             needs('cluster_name', 'clusters', 'this names what clusters are; give clusters as well, or take it out')))
 
 
-def _pairs_at(item, path, folder):
+def _pairs_at(item:Any, path:StudyPath, folder:_Folder)->PairSet:
     "A `PairSet` from a mapping; `folder` is where its file is."
     if isinstance(item, PairSet):
         return item
@@ -367,7 +370,7 @@ def _pairs_at(item, path, folder):
 # %% ../../nbs/measuring/03_study.ipynb #252fbede
 LEAST_GAP_WORDS = 8 # a correlation needs so many words
 
-def _number_of_text(text):
+def _number_of_text(text:Any)->float|None:
     "The number that a cell has; None if it is not a finite number."
     try:
         number = float(text)
@@ -376,9 +379,9 @@ def _number_of_text(text):
     return number if math.isfinite(number) else None
 
 
-def _file_of_numbers(name, columns, path, folder):
+def _file_of_numbers(name:str, columns:Sequence[str]|None, path:StudyPath, folder:_Folder)->Table:
     "The rows of a CSV file beside the study, with any of the usual separators."
-    def known(header):
+    def known(header:str)->str|None:
         return header if not columns or header.strip() in columns else None
 
     file = file_at(name, (*path, 'file'), folder)
@@ -388,14 +391,14 @@ def _file_of_numbers(name, columns, path, folder):
                           rows=[{header.strip(): cell.strip() for header, cell in row.items()} for row in table.rows])
 
 
-def _frame_of_numbers(frame):
+def _frame_of_numbers(frame:Any)->Table:
     "The rows of a DataFrame."
     headers = [str(header) for header in frame.columns]
     places = [f'row {label}' for label in frame.index]
     return Table(headers, places, frame.set_axis(headers, axis=1).to_dict('records'))
 
 
-def _columns_of_numbers(name, headers, columns, place):
+def _columns_of_numbers(name:str, headers:Sequence[str], columns:Sequence[str]|None, place:StudyPath)->Sequence[str]:
     "The headers of the column of words and of the column of numbers."
     if columns is not None:
         for column in columns:
@@ -414,10 +417,10 @@ def _columns_of_numbers(name, headers, columns, place):
     return headers
 
 
-def _numbers_of_table(name, table, columns, place):
+def _numbers_of_table(name:str, table:Table, columns:Sequence[str]|None, place:StudyPath)->dict[str, float]:
     "Words with their numbers. StudyError names the row of a number that is none."
     word_header, number_header = _columns_of_numbers(name, table.headers, columns, place)
-    numbers: dict = {}
+    numbers: dict[str, float] = {}
     for where, row in zip(table.places, table.rows):
         word = row[word_header]
         text = row[number_header]
@@ -434,14 +437,14 @@ def _numbers_of_table(name, table, columns, place):
     return numbers
 
 
-def _words_at(words, place):
+def _words_at(words:Any, place:StudyPath)->Any:
     "Words with their numbers, or a DataFrame."
     if is_frame(words):
         return words
     return _checked_numbers(words.to_dict() if hasattr(words, 'to_dict') else words, place)          # of a Series
 
 
-def _checked_numbers(numbers, place):
+def _checked_numbers(numbers:object, place:StudyPath)->dict[str, float]:
     "Enough words with finite numbers that are not all the same."
     if not isinstance(numbers, dict) or not numbers:
         raise StudyError(place, f'this must be a mapping of words to numbers, such as {{nurse: 90, pilot: 5}}, but is {kind_of(numbers)}')
@@ -458,7 +461,7 @@ def _checked_numbers(numbers, place):
     return {word: float(number) for word, number in numbers.items()}
 
 
-def _numbers_of_gap(values, path, folder):
+def _numbers_of_gap(values:dict[str, Any], path:StudyPath, folder:_Folder)->Any:
     "The words of a gap with their numbers, perhaps from a table."
     if not has_file(values):
         return values['words']
@@ -471,7 +474,7 @@ def _numbers_of_gap(values, path, folder):
     return _checked_numbers(_numbers_of_table('the table', _frame_of_numbers(values['words']), columns, place), place)
 
 
-def _check_groups_of_gap(gap, path, given):
+def _check_groups_of_gap(gap:GapTest, path:StudyPath, given:Mapping[str, Any])->None:
     "StudyError for a word of a group that has a number, and for terms of another group. `given` are the groups as the study has them."
     for key in ('groups', 'terms'):
         for group, members in getattr(gap, key).items():
@@ -492,7 +495,7 @@ GAP_KEYS = ItemKeys(keys={'name': TEXT, 'words': _NUMBERS, 'file': TEXT, 'column
                            needs('terms', 'groups', 'these are terms of groups; give groups as well')))
 
 
-def _gap_at(item, path, folder):
+def _gap_at(item:Any, path:StudyPath, folder:_Folder)->GapTest:
     "A `GapTest` from a mapping; `folder` is where its file is."
     if isinstance(item, GapTest):
         return item
@@ -509,7 +512,7 @@ CONTRAST_KEYS = ItemKeys(keys={'name': TEXT, 'sides': lists_key(2, 2, least_word
                          needed=('name', 'sides', 'groups', 'templates'))
 
 
-def _contrast_at(item, path, folder):
+def _contrast_at(item:Any, path:StudyPath, folder:_Folder)->ContrastTest:
     "A `ContrastTest` from a mapping."
     return item if isinstance(item, ContrastTest) else ContrastTest(**CONTRAST_KEYS.read(item, path))
 
@@ -517,27 +520,27 @@ def _contrast_at(item, path, folder):
 class WordList(NamedTuple):
     "A list of words of a test, and how many of them are needed."
     name: str
-    words: list
+    words: list[str]
     least: int
 
 
-def _no_lists(test, kind):
+def _no_lists(test:Any, kind:str)->list[WordList]:
     "No list of words: sentences, or words for embedders, which take any."
     return []
 
 
-def _lists_of_query(query, kind):
+def _lists_of_query(query:Query, kind:str)->list[WordList]:
     "The lists of a query."
     return [WordList(key, getattr(query, key), query.min_words if key in 'XY' else 1) for key in 'XYAB']
 
 
-def _lists_of_fill(test, kind):
+def _lists_of_fill(test:FillTest, kind:str)->list[WordList]:
     "The groups and the targets of a `FillTest`."
     lists = [WordList(f'group {name}', words, len(words)) for name, words in test.groups.items()]
     return lists + [WordList(key, getattr(test, key), 2 if key in 'XY' else 1) for key in ('X', 'Y', 'targets') if getattr(test, key)]
 
 
-def least_of_gap(words # with their numbers
+def least_of_gap(words:Sized # with their numbers
                 )->int:
     "How many words of a gap a subject must know: eight, and half of them."
     return max(LEAST_GAP_WORDS, -(-len(words) // 2))                # rounded up
@@ -545,7 +548,7 @@ def least_of_gap(words # with their numbers
 
 WOMEN_AND_MEN = ('female', 'male') # the names of the groups of a gap without groups
 
-def _lists_of_gap(gap, kind):
+def _lists_of_gap(gap:GapTest, kind:str)->list[WordList]:
     "The words and the groups of a `GapTest`."
     of_words = WordList('words', list(gap.words), least_of_gap(gap.words))
     if kind == 'vectors':
@@ -623,20 +626,20 @@ benchmarks:
 class StudyPart:
     "A kind of test in a study."
     key: str # its key in the file
-    tests_at: Callable # (item, path, folder) -> a list of checked tests: several for a file with queries, else one
-    schema: Callable # () -> the JSON Schema of a test
-    lists: Callable = _no_lists # (test, kind of subject) -> the `WordList`s that a subject of this kind must know
+    tests_at: Callable[[Any, StudyPath, StudyFolder | Path | str], Sequence[Any]] # (item, path, folder) -> a list of checked tests: several for a file with queries, else one
+    schema: Callable[[], dict[str, Any]] # () -> the JSON Schema of a test
+    lists: Callable[[Any, str], list[WordList]] = _no_lists # (test, kind of subject) -> the `WordList`s that a subject of this kind must know
     example: str # lines of a study file with comments, which run as they are
     example_kind: str # one of EXAMPLE_KINDS: which examples have it
     names_measure: bool = False # does each test name its measure?
 
-    def kinds_of(self, test)->tuple:
+    def kinds_of(self, test:Any)->tuple[str, ...]:
         "The kinds of subject on which a test of this part is measured."
         kinds = [row.kinds for row in measure_index().values() if row.own == self.key and getattr(test, 'measure', row.name) == row.name]
         return tuple(dict.fromkeys(kind for of_measure in kinds for kind in of_measure))
 
 
-def _one(test_at):
+def _one(test_at:Callable[[Any, StudyPath, _Folder], Any])->Callable[[Any, StudyPath, _Folder], list[Any]]:
     "A list with the one test of an item."
     return lambda item, path, folder: [test_at(item, path, folder)]
 
@@ -651,7 +654,7 @@ STUDY_PARTS = (
 _STUDY_KEYS = ('name', 'source', *(part.key for part in STUDY_PARTS), 'limits')
 
 
-def study_part(key # such as "queries"
+def study_part(key:str # such as "queries"
               )->StudyPart:
     "The part of a study with this key."
     [part] = [part for part in STUDY_PARTS if part.key == key]
@@ -677,22 +680,22 @@ class Study:
         Study(my study: 1 queries) ('jobs: abs(value) <= 1.9',)
     """
     def __init__(self,
-                 queries=(), # Query objects, or dictionaries with name, X, Y, A, B, or with a file of queries
+                 queries:Sequence[Any]=(), # Query objects, or dictionaries with name, X, Y, A, B, or with a file of queries
                  *,
-                 fills=(), # FillTest objects, or dictionaries with name, groups, templates and targets, or X and Y
-                 pairs=(), # PairSet objects, or dictionaries with name and sentences (a list of pairs, or a DataFrame of two columns or more)
-                 gaps=(), # GapTest objects, or dictionaries with name and words (word -> number, a Series, or a DataFrame of two columns)
-                 contrasts=(), # ContrastTest objects, or dictionaries with name, sides, groups and templates
-                 benchmarks=(), # BenchmarkTest objects, or dictionaries with name, measure and items of your own, as the page of study files lists them
-                 limits=(), # texts such as "jobs: abs(value) <= 1": the name of a test, a colon, and a condition
-                 name='study', # name of the study in tables
-                 source='', # who chose the words
-                 folder='.', # the folder of the files that it names
-                ):
+                 fills:Sequence[Any]=(), # FillTest objects, or dictionaries with name, groups, templates and targets, or X and Y
+                 pairs:Sequence[Any]=(), # PairSet objects, or dictionaries with name and sentences (a list of pairs, or a DataFrame of two columns or more)
+                 gaps:Sequence[Any]=(), # GapTest objects, or dictionaries with name and words (word -> number, a Series, or a DataFrame of two columns)
+                 contrasts:Sequence[Any]=(), # ContrastTest objects, or dictionaries with name, sides, groups and templates
+                 benchmarks:Sequence[Any]=(), # BenchmarkTest objects, or dictionaries with name, measure and items of your own, as the page of study files lists them
+                 limits:Sequence[str]=(), # texts such as "jobs: abs(value) <= 1": the name of a test, a colon, and a condition
+                 name:str='study', # name of the study in tables
+                 source:str='', # who chose the words
+                 folder:StudyFolder|Path|str='.', # the folder of the files that it names
+                )->None:
         self.name = text_at(name, ('name',))
         self.source = '' if source == '' else text_at(source, ('source',))
         given = {'queries': queries, 'fills': fills, 'pairs': pairs, 'gaps': gaps, 'contrasts': contrasts, 'benchmarks': benchmarks}
-        place_of_name: dict = {}
+        place_of_name: dict[str, StudyPath] = {}
         for part in STUDY_PARTS:
             items = given[part.key]
             if not isinstance(items, (list, tuple)):
@@ -712,7 +715,7 @@ class Study:
             raise StudyError((), f'the study has no tests; it needs one of {joined((part.key for part in STUDY_PARTS), "or")}')
         self.limits = self._checked_limits(limits)
 
-    def _checked_limits(self, limits):
+    def _checked_limits(self, limits:object)->tuple[str, ...]:
         "The limits as texts."
         if not isinstance(limits, (list, tuple)):
             raise StudyError(('limits',), f'this must be a list of texts such as "jobs: abs(value) <= 1", but is {kind_of(limits)}')
@@ -722,17 +725,17 @@ class Study:
         return tuple(limits)
 
     @property
-    def tests(self):
+    def tests(self)->tuple[Any, ...]:
         "All tests, in the order of STUDY_PARTS."
         return tuple(test for part in STUDY_PARTS for test in getattr(self, part.key))
 
-    def __repr__(self):
+    def __repr__(self)->str:
         counts = [f'{len(getattr(self, part.key))} {part.key}' for part in STUDY_PARTS if getattr(self, part.key)]
         return f'Study({self.name}: {", ".join(counts)})'
 
-    def to_dict(self)->dict: # as in a file
+    def to_dict(self)->dict[str, Any]: # as in a file
         "The study as plain data, with all sentences and numbers in it."
-        data: dict = {'name': self.name}
+        data: dict[str, Any] = {'name': self.name}
         if self.source:
             data['source'] = self.source
         for part in STUDY_PARTS:
@@ -744,12 +747,12 @@ class Study:
         return data
 
 # %% ../../nbs/measuring/03_study.ipynb #fb65227c
-def _default_of(of_field):
+def _default_of(of_field:Field[Any])->Any:
     "The default of a field of a dataclass; MISSING if it has none."
     return of_field.default if of_field.default_factory is MISSING else of_field.default_factory()
 
 
-def _plain_test(test):
+def _plain_test(test:Any)->dict[str, Any]:
     "A test as a dictionary, without the fields that have their default."
     if isinstance(test, BenchmarkTest):
         return test.to_dict()
@@ -761,8 +764,8 @@ def _plain_test(test):
     return data
 
 # %% ../../nbs/measuring/03_study.ipynb #b190654f
-def read_study(path, # a .yaml, .yml or .json file in UTF-8
-               allow_outside=False, # may it name files outside its folder?
+def read_study(path:str|os.PathLike[str], # a .yaml, .yml or .json file in UTF-8
+               allow_outside:bool=False, # may it name files outside its folder?
               )->Study: # its tests are in queries, fills, pairs, gaps, contrasts and benchmarks
     """A study from a YAML or JSON file: your own words, sentences, groups and limits.
 
@@ -808,9 +811,9 @@ def read_study(path, # a .yaml, .yml or .json file in UTF-8
     return study_from_text(text, path.name, StudyFolder(path.parent, check_flag(allow_outside, 'allow_outside')))
 
 
-def study_from_text(text, # YAML, or JSON if the name ends in .json
-                    name='study.yaml', # of the file, for messages
-                    folder='.', # where the files that it names are: a path, or a StudyFolder
+def study_from_text(text:str, # YAML, or JSON if the name ends in .json
+                    name:str='study.yaml', # of the file, for messages
+                    folder:StudyFolder|Path|str='.', # where the files that it names are: a path, or a StudyFolder
                    )->Study:
     "A study from the text of a file. ValueError as for `read_study`."
     if name.lower().endswith('.json'):
@@ -833,7 +836,7 @@ def study_from_text(text, # YAML, or JSON if the name ends in .json
         raise ValueError(f'{place}: {e}') from e
 
 
-def _line_of(path, lines):
+def _line_of(path:StudyPath, lines:Mapping[StudyPath, int])->int|None:
     "The line of a path, or of the innermost part of it that has one; None without any."
     for length in range(len(path), 0, -1):
         if path[:length] in lines:
@@ -856,13 +859,13 @@ _LIMITED = {'words': 'jobs: abs(value) <= 1.9', 'sentences': 'tears: high <= 100
             'benchmarks': 'tired: abs(value) <= 5'} # an example of each kind -> a limit on one of its tests
 
 
-def _example_of(part):
+def _example_of(part:StudyPart)->str:
     "The lines of a part; of benchmarks, with a test of each measure."
     return part.example + ''.join(schema_of(name).example for name in benchmarks()) if part.names_measure else part.example
 
 
-def example_study(kind='all', # "words", "sentences", "embedder", "benchmarks" or "all"
-                  file='mine.yaml', # the name of the file, for the comments
+def example_study(kind:str='all', # "words", "sentences", "embedder", "benchmarks" or "all"
+                  file:str='mine.yaml', # the name of the file, for the comments
                  )->str: # the text of a YAML file
     """The text of a study file with comments, which runs as it is.
 
@@ -885,7 +888,7 @@ def example_study(kind='all', # "words", "sentences", "embedder", "benchmarks" o
     return _HEADER.format(file=file) + parts + _LIMITS + limits
 
 # %% ../../nbs/measuring/03_study.ipynb #e99256e1
-def study_schema()->dict: # plain data, for json.dump
+def study_schema()->dict[str, Any]: # plain data, for json.dump
     """The JSON Schema (draft 2020-12) of a study file, with which an editor checks and completes the file.
 
     Example:

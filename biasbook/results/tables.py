@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from ..core.checks import WrongKind, check_text, kind_of
 from ..core.inputs import ODD_CHARACTERS, writable
-from .sentences import (BOUND_SIGN, ERROR_SIGN, capitalized, caption_text, families_text, interval_kind_text, note_text,
-                                        number_text, p_text, placebo_columns_text, sides_text, units_note_text, used_of_asked_text)
+from .sentences import (
+    BOUND_SIGN, ERROR_SIGN, capitalized, caption_text, families_text, interval_kind_text, note_text, number_text, p_text, placebo_columns_text,
+    sides_text, units_note_text, used_of_asked_text)
 from ..stats.placebos import PLACEBOS_OF_VALUES
 
 # %% ../../nbs/results/03_tables.ipynb #781afcbe

@@ -9,21 +9,25 @@ __all__ = ['word_scores', 'Contrast', 'check_not_paired', 'measure_contrast', 'c
 
 # %% ../../nbs/stats/05_contrasts.ipynb #e4ead238
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.checks import check_choice, check_flag, check_fraction, check_seed, check_whole
 from .effects import cohen_d, hedges_g, noncentral_t_interval, weat_effect_size
-from .estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
+from .estimate import Estimate, HypothesisTest, Interval, Note, NoteKind, Units
 from .intervals import TOO_FEW_UNITS, jackknife_variance, satterthwaite, t_interval
 from .permutation import permutation_pvalue, sign_flip_pvalue
 from .preferences import ONE_PAIR
 from .studentized import pooled_spread_notes, spread_notes, studentized_permutation_pvalue
 
 # %% ../../nbs/stats/05_contrasts.ipynb #976cf4ba
-def _check_table(scores, name):
+_Table = np.ndarray | Sequence[Sequence[float]] # a row per word, a column per template
+
+
+def _check_table(scores:_Table, name:str)->np.ndarray:
     "The table as floats, a row per word and a column per template; ValueError with its name"
     scores = np.array(scores, float)
     if scores.ndim != 2 or not scores.size:
@@ -34,7 +38,7 @@ def _check_table(scores, name):
     return scores
 
 
-def _check_tables(x, y, paired):
+def _check_tables(x:_Table, y:_Table, paired:bool)->tuple[np.ndarray, np.ndarray]:
     "Both tables, with the same templates; in pairs, a template that does not fit both words is NaN in both"
     x = _check_table(x, 'x')
     y = _check_table(y, 'y')
@@ -55,12 +59,12 @@ def _check_tables(x, y, paired):
     return x, y
 
 
-def _scores_of(table):
+def _scores_of(table:np.ndarray)->np.ndarray:
     "All scores of a table, without those that are missing"
     return table[~np.isnan(table)]
 
 # %% ../../nbs/stats/05_contrasts.ipynb #811c31b4
-def _additive(s, n):
+def _additive(s:np.ndarray, n:int)->np.ndarray:
     "Each word's mean over all templates, by least squares of score = word + template; `n` rows of `s` are of x"
     from scipy.sparse.csgraph import connected_components
     has_score = (~np.isnan(s)).astype(float)                 # 1 where there is a score
@@ -78,12 +82,12 @@ def _additive(s, n):
     return a + b.mean()
 
 # %% ../../nbs/stats/05_contrasts.ipynb #8efef307
-def word_scores(x, # scores of the first group: a row per word, a column per template; NaN: no fit
-                y, # scores of the second group, in the same templates
+def word_scores(x:_Table, # scores of the first group: a row per word, a column per template; NaN: no fit
+                y:_Table, # scores of the second group, in the same templates
                 *,
-                paired=False, # row i of x and of y are a pair: only templates that both fit count
-                adjust=True, # take the templates' levels out where scores are missing; False: plain means
-               )->tuple: # (one score per row of x, one per row of y)
+                paired:bool=False, # row i of x and of y are a pair: only templates that both fit count
+                adjust:bool=True, # take the templates' levels out where scores are missing; False: plain means
+               )->tuple[np.ndarray, np.ndarray]: # (one score per row of x, one per row of y)
     """Mean of each word over templates, by an additive fit where scores are missing.
 
     Raises ValueError on infinite scores, other templates, unequal pairs, a word without any score, and, where
@@ -100,7 +104,7 @@ def word_scores(x, # scores of the first group: a row per word, a column per tem
 # %% ../../nbs/stats/05_contrasts.ipynb #dcc18067
 class Contrast(NamedTuple):
     "The estimates of a contrast, with their test and units"
-    estimates: tuple # Estimates: Cohen d, Hedges g (independent lists only) and raw difference
+    estimates: tuple[Any, ...] # Estimates: Cohen d, Hedges g (independent lists only) and raw difference
     test: HypothesisTest # of the difference of means
     units: Units # what is compared
 
@@ -112,10 +116,10 @@ TOO_FEW_WORDS_FOR_G = NoteKind('too few words for g', 'no g: {n} words, and {nee
 class _CohenD(NamedTuple):
     "Cohen's d, or the reason that it is undefined"
     d: float # NaN where it is not defined
-    why_not: tuple # of Notes; empty where it is defined
+    why_not: tuple[Note, ...] # of Notes; empty where it is defined
 
 
-def _cohen_d(x, y):
+def _cohen_d(x:np.ndarray, y:np.ndarray)->_CohenD:
     try:
         return _CohenD(cohen_d(x, y), ())
     except ValueError:                          # the scores are finite, so there is no spread
@@ -129,7 +133,7 @@ class _StandardError(NamedTuple):
     method: str # of the interval that is made from it
 
 
-def _pooled_error(x, y):
+def _pooled_error(x:np.ndarray, y:np.ndarray)->_StandardError:
     "The standard error for lists with equal spreads"
     n, m = len(x), len(y)
     df = n + m - 2
@@ -137,7 +141,7 @@ def _pooled_error(x, y):
     return _StandardError(math.sqrt(pooled_variance * (1 / n + 1 / m)), df, 't')
 
 
-def _welch_error(x, y):
+def _welch_error(x:np.ndarray, y:np.ndarray)->_StandardError:
     "The standard error for lists with any spreads"
     n, m = len(x), len(y)
     variance, df = satterthwaite([x.var(ddof=1) / n, y.var(ddof=1) / m], [n - 1, m - 1])
@@ -146,7 +150,7 @@ def _welch_error(x, y):
     return _StandardError(math.sqrt(variance), float(df), "Welch's t")
 
 
-def _contrast_of_lists(x, y, confidence_level, unit, naive, studentized):
+def _contrast_of_lists(x:np.ndarray, y:np.ndarray, confidence_level:float, unit:str, naive:bool, studentized:bool)->Contrast:
     "The `Contrast` of two independent lists of scores"
     n, m = len(x), len(y)
     df = n + m - 2
@@ -191,7 +195,7 @@ TOO_FEW_FOR_AN_INTERVAL = NoteKind('too few for an interval', 'no interval: it n
 NO_D_WITHOUT_A_PAIR = NoteKind('no d without one of the pairs', 'no interval: without one of the pairs there is no d')
 
 # %% ../../nbs/stats/05_contrasts.ipynb #e7c5909e
-def _paired_interval(d, x, y, confidence_level):
+def _paired_interval(d:float, x:np.ndarray, y:np.ndarray, confidence_level:float)->tuple[Interval|None, tuple[Note, ...]]:
     "The delete-one-pair interval of `d`, or None, and the Notes that say why it is None"
     n = len(x)
     if n < 4:
@@ -204,7 +208,7 @@ def _paired_interval(d, x, y, confidence_level):
                             units=Units(counts=(n,), name='pairs')), ()
 
 
-def _contrast_of_pairs(x, y, confidence_level, unit, naive):
+def _contrast_of_pairs(x:np.ndarray, y:np.ndarray, confidence_level:float, unit:str, naive:bool)->Contrast:
     "The `Contrast` of two lists of scores whose rows are declared pairs"
     n = len(x)
     gaps = x - y
@@ -228,23 +232,23 @@ def _contrast_of_pairs(x, y, confidence_level, unit, naive):
     return Contrast(estimates, test, units)
 
 # %% ../../nbs/stats/05_contrasts.ipynb #a9801a6e
-def check_not_paired(studentized, # is a studentised test wanted?
-                     paired, # are the words pairs?
-                    ):
+def check_not_paired(studentized:bool, # is a studentised test wanted?
+                     paired:bool, # are the words pairs?
+                    )->None:
     "ValueError for a studentised test of pairs: their test flips signs of differences, and needs no equal spreads."
     if studentized and paired:
         raise ValueError('studentized=True is for independent lists; the test of pairs flips the signs of their differences, '
                          'and does not need equal spreads: leave out studentized, or pass paired=False')
 
 
-def measure_contrast(x, # scores of the first group: a row per word, a column per template; NaN: no fit
-                     y, # scores of the second group, in the same templates
+def measure_contrast(x:_Table, # scores of the first group: a row per word, a column per template; NaN: no fit
+                     y:_Table, # scores of the second group, in the same templates
                      *,
-                     paired=False, # row i of x and row i of y are a declared pair
-                     unit='word', # "sentence" counts each score as if it were independent: naive
-                     adjust=True, # as in word_scores
-                     studentized=False, # True tests equal means, whatever the spreads; False tests whether the words are exchangeable
-                     confidence_level=.95, # of the intervals
+                     paired:bool=False, # row i of x and row i of y are a declared pair
+                     unit:str='word', # "sentence" counts each score as if it were independent: naive
+                     adjust:bool=True, # as in word_scores
+                     studentized:bool=False, # True tests equal means, whatever the spreads; False tests whether the words are exchangeable
+                     confidence_level:float=.95, # of the intervals
                     )->Contrast:
     """Cohen's d and raw difference of two groups of words, with p-values.
 
@@ -266,15 +270,15 @@ def measure_contrast(x, # scores of the first group: a row per word, a column pe
     return _contrast_of_lists(first, second, confidence_level, units, naive, studentized)
 
 
-def contrast_estimates(x, # scores of the first group: a row per word, a column per template; NaN: no fit
-                       y, # scores of the second group, in the same templates
-                       **options, # of measure_contrast
-                      )->tuple: # Estimates: Cohen d, Hedges g (independent lists only) and raw difference
+def contrast_estimates(x:_Table, # scores of the first group: a row per word, a column per template; NaN: no fit
+                       y:_Table, # scores of the second group, in the same templates
+                       **options:Any, # of measure_contrast
+                      )->tuple[Any, ...]: # Estimates: Cohen d, Hedges g (independent lists only) and raw difference
     "The estimates of `measure_contrast` alone."
     return measure_contrast(x, y, **options).estimates
 
 # %% ../../nbs/stats/05_contrasts.ipynb #756d010a
-def size_in_words(d, # Cohen's d
+def size_in_words(d:float, # Cohen's d
                  )->str:
     "Name of |d| by the thresholds .2, .5 and .8, each of which belongs to the larger name; ValueError on NaN"
     if math.isnan(d):
@@ -300,13 +304,13 @@ class PublishedContrast(NamedTuple):
     deviation: str # "pooled" or "all"
 
 # %% ../../nbs/stats/05_contrasts.ipynb #0ffe85a4
-def published_contrast(x, # scores of the first group: a row per word, a column per template; NaN: no fit
-                       y, # scores of the second group, in the same templates
-                       unit='sentence', # "word" shuffles plain word means
-                       n_resamples=10_000, # shuffles of the labels
-                       random_state=0, # seed or generator
+def published_contrast(x:_Table, # scores of the first group: a row per word, a column per template; NaN: no fit
+                       y:_Table, # scores of the second group, in the same templates
+                       unit:str='sentence', # "word" shuffles plain word means
+                       n_resamples:int=10_000, # shuffles of the labels
+                       random_state:int|np.random.Generator=0, # seed or generator
                        *,
-                       deviation='pooled', # as described; "all": of all scores together, as in the script
+                       deviation:str='pooled', # as described; "all": of all scores together, as in the script
                       )->PublishedContrast:
     """The procedure of bluedot_project: repeated as it was published, not recommended.
 
@@ -341,7 +345,7 @@ class _Shuffles(NamedTuple):
     d: np.ndarray # effect sizes
 
 
-def _shuffled(x, y, n_resamples, rng, deviation):
+def _shuffled(x:np.ndarray, y:np.ndarray, n_resamples:int, rng:np.random.Generator, deviation:str)->_Shuffles:
     "The `_Shuffles` of the pooled scores of both groups"
     n, m = len(x), len(y)
     N = n + m
@@ -374,11 +378,11 @@ class TemplateContrasts(NamedTuple):
     high: float # largest of `without`
 
 # %% ../../nbs/stats/05_contrasts.ipynb #d12b1d1b
-def by_template(x, # scores of the first group: a row per word, a column per template; NaN: no fit
-                y, # scores of the second group, in the same templates
+def by_template(x:_Table, # scores of the first group: a row per word, a column per template; NaN: no fit
+                y:_Table, # scores of the second group, in the same templates
                 *,
-                paired=False, # only templates that both words of a pair fit count
-                adjust=True, # as in word_scores
+                paired:bool=False, # only templates that both words of a pair fit count
+                adjust:bool=True, # as in word_scores
                )->TemplateContrasts:
     """Cohen's d in each template, and of the word scores with each template left out.
 
@@ -400,7 +404,7 @@ def by_template(x, # scores of the first group: a row per word, a column per tem
                              low=min(known, default=math.nan), high=max(known, default=math.nan))
 
 
-def _cohen_d_without(x, y, template, adjust):
+def _cohen_d_without(x:np.ndarray, y:np.ndarray, template:int, adjust:bool)->float:
     "Cohen's d of the word scores without one template; NaN where there is none"
     try:
         return cohen_d(*word_scores(np.delete(x, template, 1), np.delete(y, template, 1), adjust=adjust))
@@ -416,8 +420,8 @@ class VarianceSplit(NamedTuple):
     rest: float # of a word in a template
 
 # %% ../../nbs/stats/05_contrasts.ipynb #2d52aa21
-def variance_split(x, # scores of the first group: a row per word, a column per template, none missing
-                   y, # scores of the second group, in the same templates
+def variance_split(x:_Table, # scores of the first group: a row per word, a column per template, none missing
+                   y:_Table, # scores of the second group, in the same templates
                   )->VarianceSplit:
     """Two-way analysis of variance without replication, the words split by group.
 
@@ -436,7 +440,7 @@ def variance_split(x, # scores of the first group: a row per word, a column per 
     words = s.mean(1)[:, None]
     groups = np.repeat([s[:n].mean(), s[n:].mean()], [n, len(s) - n])[:, None]
 
-    def share(part): # of the squares of all scores
+    def share(part:np.ndarray)->float: # of the squares of all scores
         return float(np.sum(np.broadcast_to(part, s.shape) ** 2) / (s ** 2).sum())
 
     return VarianceSplit(templates=share(templates), groups=share(groups), words=share(words - groups),

@@ -13,19 +13,20 @@ __all__ = ['WHAT_VARIES', 'INTERVALS', 'LEAST_FOR_JACKKNIFE', 'SHORT_LISTS', 'LA
 
 # %% ../../nbs/stats/03_intervals.ipynb #55f18ba3
 import math
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.checks import check_fraction
-from .effects import effect_size_bound, pearson, weat_effect_size
-from .estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
+from .effects import Scores, effect_size_bound, pearson, weat_effect_size
+from .estimate import Estimate, HypothesisTest, Interval, Note, NoteKind, Units
 from .permutation import sign_flip_pvalue
 
 # %% ../../nbs/stats/03_intervals.ipynb #cd9ef43f
-def critical_value(confidence_level=.95, # of the interval
-                   df=math.inf, # degrees of freedom of the variance; infinite where it is known
+def critical_value(confidence_level:float=.95, # of the interval
+                   df:float=math.inf, # degrees of freedom of the variance; infinite where it is known
                   )->float: # 1.96 at .95, and more with few degrees of freedom
     "Standard errors to either side of an estimate: Student's t, or the normal quantile."
     from scipy.special import ndtri, stdtrit
@@ -33,11 +34,11 @@ def critical_value(confidence_level=.95, # of the interval
     return float(ndtri(upper)) if math.isinf(df) else float(stdtrit(df, upper))
 
 # %% ../../nbs/stats/03_intervals.ipynb #82672bc2
-def t_interval(value, # the estimate
-               se, # its standard error
-               df=math.inf, # degrees of freedom of the standard error
-               confidence_level=.95, # of the interval
-              )->tuple: # (low, high); NaN without degrees of freedom
+def t_interval(value:float, # the estimate
+               se:float, # its standard error
+               df:float=math.inf, # degrees of freedom of the standard error
+               confidence_level:float=.95, # of the interval
+              )->tuple[float, float]: # (low, high); NaN without degrees of freedom
     "The estimate minus and plus `critical_value` standard errors; Student (1908, doi:10.1093/biomet/6.1.1)."
     if not df > 0:
         return math.nan, math.nan
@@ -52,9 +53,9 @@ class MeanInterval(NamedTuple):
     high: float # upper end
 
 
-def mean_interval(values, # one number a unit
-                  confidence_level=.95, # of the interval
-                  positive=False, # True for a mean that cannot be negative: the interval is computed for its logarithm
+def mean_interval(values:Scores, # one number a unit
+                  confidence_level:float=.95, # of the interval
+                  positive:bool=False, # True for a mean that cannot be negative: the interval is computed for its logarithm
                  )->MeanInterval: # ends are NaN for a single unit, and for equal units
     "Mean of the units with its t interval."
     n = len(values)
@@ -68,10 +69,10 @@ def mean_interval(values, # one number a unit
     return MeanInterval(mean, mean - half, mean + half)
 
 # %% ../../nbs/stats/03_intervals.ipynb #64736706
-def wilson_interval(share, # between 0 and 1
-                    n, # the number of units; an effective number need not be whole
-                    t, # standard errors to either side, as `critical_value` gives: 1.96 for 95 % of independent units
-                   )->tuple: # (low, high)
+def wilson_interval(share:float, # between 0 and 1
+                    n:float, # the number of units; an effective number need not be whole
+                    t:float, # standard errors to either side, as `critical_value` gives: 1.96 for 95 % of independent units
+                   )->tuple[float, float]: # (low, high)
     """Wilson's interval of a share; Wilson (1927, doi:10.1080/01621459.1927.10502953).
 
     Raises: ValueError on NaN, a share outside 0 to 1 and an `n` of 0."""
@@ -90,7 +91,7 @@ INTERVALS = tuple(f'{words} vary' for words in WHAT_VARIES) # their names
 LEAST_FOR_JACKKNIFE = 4 # units in each set that varies
 
 # %% ../../nbs/stats/03_intervals.ipynb #4a620c76
-def _check_cosines(*cosines):
+def _check_cosines(*cosines:np.ndarray)->list[np.ndarray]:
     "The four matrices of cosines as floats, or an error that gives their shapes"
     matrices = [np.asarray(c, float) for c in cosines]
     shapes = [c.shape for c in matrices]
@@ -103,17 +104,17 @@ def _check_cosines(*cosines):
     raise ValueError(f'cosines have shapes {shapes}: expected (X, A), (X, B), (Y, A), (Y, B)')
 
 
-def _without_each(scores):
+def _without_each(scores:np.ndarray)->np.ndarray:
     "The scores without one word, in a row for each word that is left out"
     return np.array([np.delete(scores, i) for i in range(len(scores))])
 
 
-def _mean_without_each(cosines):
+def _mean_without_each(cosines:np.ndarray)->np.ndarray:
     "Mean cosine with all attributes but one, in a row for each attribute that is left out"
     return (cosines.sum(1) - cosines.T) / (cosines.shape[1] - 1)
 
 # %% ../../nbs/stats/03_intervals.ipynb #3fb8d243
-def _theta(s_x, s_y, ddof):
+def _theta(s_x:np.ndarray, s_y:np.ndarray, ddof:int)->np.ndarray:
     "atanh(d / d_max) along the last axis; infinite where each list is constant"
     n, m = s_x.shape[-1], s_y.shape[-1]
     rows = np.broadcast_shapes(s_x.shape[:-1], s_y.shape[:-1])
@@ -125,27 +126,27 @@ def _theta(s_x, s_y, ddof):
         return np.arctanh(np.round(d / effect_size_bound(n, m, ddof), 12))
 
 # %% ../../nbs/stats/03_intervals.ipynb #8dc62b3d
-def jackknife_variance(replicates, # the estimate without each unit; the units along the last axis
-                      ): # a number, or an array of the axes before the last
+def jackknife_variance(replicates:np.ndarray, # the estimate without each unit; the units along the last axis
+                      )->Any: # a number, or an array of the axes before the last
     "Variance of the estimate; Efron & Stein (1981, doi:10.1214/aos/1176345462)."
     return (replicates.shape[-1] - 1) * replicates.var(-1)
 
 
-def satterthwaite(variances, # of independent parts of an estimate
-                  dfs, # degrees of freedom of each
-                 )->tuple: # (their sum, its degrees of freedom)
+def satterthwaite(variances:Sequence[float], # of independent parts of an estimate
+                  dfs:Sequence[float], # degrees of freedom of each
+                 )->tuple[float, float]: # (their sum, its degrees of freedom)
     "The variance of a sum of parts; Satterthwaite (1946, doi:10.2307/3002019)."
-    variances = np.array(variances)
-    total = variances.sum()
-    df = total ** 2 / max((variances ** 2 / np.array(dfs)).sum(), 1e-300)
+    parts = np.array(variances)
+    total = parts.sum()
+    df = total ** 2 / max((parts ** 2 / np.array(dfs)).sum(), 1e-300)
     return total, df
 
 
-def jackknife_interval(theta, # the estimate, on a scale without bounds
-                       sets, # one array for each set of units that could have been others: the estimate without each unit of the set
-                       bound=1., # the interval is for bound * tanh(theta)
-                       confidence_level=.95, # of the interval
-                      )->tuple: # (low, high); NaN where the estimate or a replicate is infinite
+def jackknife_interval(theta:float, # the estimate, on a scale without bounds
+                       sets:Sequence[np.ndarray], # one array for each set of units that could have been others: the estimate without each unit of the set
+                       bound:float=1., # the interval is for bound * tanh(theta)
+                       confidence_level:float=.95, # of the interval
+                      )->tuple[float, float]: # (low, high); NaN where the estimate or a replicate is infinite
     """Jackknife interval of an estimate that lies within ±bound.
 
     References: Efron & Stein (1981, doi:10.1214/aos/1176345462), Satterthwaite (1946, doi:10.2307/3002019)."""
@@ -156,7 +157,7 @@ def jackknife_interval(theta, # the estimate, on a scale without bounds
     return bound * math.tanh(low), bound * math.tanh(high)
 
 # %% ../../nbs/stats/03_intervals.ipynb #a32051e5
-def _replicates(xa, xb, ya, yb, ddof):
+def _replicates(xa:np.ndarray, xb:np.ndarray, ya:np.ndarray, yb:np.ndarray, ddof:int)->list[np.ndarray]:
     "atanh(d / d_max) without each word of X, of Y, and with 4 attributes or more also of A and of B"
     s_x = xa.mean(1) - xb.mean(1)
     s_y = ya.mean(1) - yb.mean(1)
@@ -168,13 +169,13 @@ def _replicates(xa, xb, ya, yb, ddof):
 
 # %% ../../nbs/stats/03_intervals.ipynb #b2d7cb07
 def jackknife_intervals(
-    cos_xa, # cosines of X with A, one row per word of X, one column per word of A
-    cos_xb, # cosines of X with B
-    cos_ya, # cosines of Y with A
-    cos_yb, # cosines of Y with B
-    ddof=1, # as in weat_effect_size
-    confidence_level=.95, # of the interval
-) -> tuple: # (targets, both): two (low, high) in units of d, named by INTERVALS
+    cos_xa:np.ndarray, # cosines of X with A, one row per word of X, one column per word of A
+    cos_xb:np.ndarray, # cosines of X with B
+    cos_ya:np.ndarray, # cosines of Y with A
+    cos_yb:np.ndarray, # cosines of Y with B
+    ddof:int=1, # as in weat_effect_size
+    confidence_level:float=.95, # of the interval
+) -> tuple[tuple[float, float], tuple[float, float]]: # (targets, both): two (low, high) in units of d, named by INTERVALS
     """Intervals for the expected effect size at these set sizes.
 
     Efron & Stein (1981, doi:10.1214/aos/1176345462); Satterthwaite (1946, doi:10.2307/3002019).
@@ -209,30 +210,30 @@ SHORT_LISTS = 50 # words; in shorter lists the inner end of the interval of a la
 LARGE_D = 1. # |d| from which it does
 
 
-def inner_end_notes(d, # effect size of a WEAT
-                    n, # words of X
-                    m, # words of Y
-                   )->tuple: # of Notes
+def inner_end_notes(d:float, # effect size of a WEAT
+                    n:int, # words of X
+                    m:int, # words of Y
+                   )->tuple[Note, ...]: # of Notes
     "A note for an interval of a large |d| of short lists, whose inner end misses too often; empty for other intervals."
     if abs(d) < LARGE_D or min(n, m) >= SHORT_LISTS:
         return ()
     return (INNER_END_MISSES_TOO_OFTEN(d=float(d), n=n, m=m),)
 
 # %% ../../nbs/stats/03_intervals.ipynb #7e40b1a3
-def _fisher_z(r):
+def _fisher_z(r:Any)->Any:
     "atanh(r); infinite, without a warning, for an r that is 1 or -1 up to rounding errors."
     with np.errstate(divide='ignore'):
         return np.arctanh(np.clip(np.round(r, 12), -1, 1))
 
 
-def correlation_intervals(r, # the correlation of x and y
-                          x, # one number a word
-                          y, # another number a word
-                          without_others=(), # for each set of other units: the correlation without each unit of the set
-                          names=('words vary', 'words and attributes vary'), # of the two intervals
-                          confidence_level=.95, # of the intervals
-                          over=('words', 'words and attributes'), # what varies in each, as sentences say it
-                         )->list: # two Estimates of r: the words vary; the other units vary too, if each set has 4 or more
+def correlation_intervals(r:float, # the correlation of x and y
+                          x:Scores, # one number a word
+                          y:Scores, # another number a word
+                          without_others:Sequence[np.ndarray]=(), # for each set of other units: the correlation without each unit of the set
+                          names:Sequence[str]=('words vary', 'words and attributes vary'), # of the two intervals
+                          confidence_level:float=.95, # of the intervals
+                          over:Sequence[str]=('words', 'words and attributes'), # what varies in each, as sentences say it
+                         )->list[Estimate]: # two Estimates of r: the words vary; the other units vary too, if each set has 4 or more
     """Jackknife intervals of Pearson's r over words.
 
     References: Efron & Stein (1981, doi:10.1214/aos/1176345462), Satterthwaite (1946, doi:10.2307/3002019)."""
@@ -251,7 +252,7 @@ def correlation_intervals(r, # the correlation of x and y
     return estimates
 
 # %% ../../nbs/stats/03_intervals.ipynb #860bdf16
-def _check_units(**columns):
+def _check_units(**columns:Iterable[float])->dict[str, np.ndarray]:
     "Columns of numbers as arrays, by name; ValueError unless they are finite, of one length, and 2 or more."
     arrays = {name: np.array(list(column), float) for name, column in columns.items()}
     lengths = {len(array) for array in arrays.values()}
@@ -267,21 +268,21 @@ def _check_units(**columns):
 TOO_FEW_UNITS = NoteKind('too few units', 'no interval: too few units')
 
 # %% ../../nbs/stats/03_intervals.ipynb #219f8a5e
-def _without_rounding(differences, *columns):
+def _without_rounding(differences:np.ndarray, *columns:np.ndarray)->np.ndarray:
     "Differences of these columns; 0 where they are rounding in single precision."
     largest = max(np.abs(c).max() for c in columns)
     return np.where(np.abs(differences) > 1e-6 * largest, differences, 0)
 
 
-def estimate_of_change(change, # of the estimate
-                       variance, # of the change; NaN where there are too few units for one
-                       df, # degrees of freedom of the variance
+def estimate_of_change(change:float, # of the estimate
+                       variance:float, # of the change; NaN where there are too few units for one
+                       df:float, # degrees of freedom of the variance
                        *,
-                       units, # Units that vary
-                       method='t', # of the interval: "t", or "jackknife"
-                       confidence_level=.95, # of the interval
-                       test=None, # a HypothesisTest of the change; by default the t test
-                       why_no_interval=TOO_FEW_UNITS(), # the reason if the variance is NaN
+                       units:Units, # Units that vary
+                       method:str='t', # of the interval: "t", or "jackknife"
+                       confidence_level:float=.95, # of the interval
+                       test:HypothesisTest|None=None, # a HypothesisTest of the change; by default the t test
+                       why_no_interval:Note=TOO_FEW_UNITS(), # the reason if the variance is NaN
                       )->Estimate:
     "The change with its t interval and its test."
     from scipy.special import stdtr
@@ -298,14 +299,14 @@ def estimate_of_change(change, # of the estimate
     return Estimate(name='change', value=change, interval=interval, test=test)
 
 # %% ../../nbs/stats/03_intervals.ipynb #a0fa75f6
-def variance_with_shared_words(parts, # what each pair of words adds to an estimate, less its mean
-                               pairs, # the two words of each pair
+def variance_with_shared_words(parts:np.ndarray, # what each pair of words adds to an estimate, less its mean
+                               pairs:Sequence[Sequence[str]], # the two words of each pair
                               )->float:
     """Variance of the sum of `parts`, where pairs that share a word vary together.
 
     Aronow, Samii & Assenova (2015, doi:10.1093/pan/mpv018)."""
-    number_of_word: dict = {}
-    number_of_pair: dict = {}                               # the same two words, in either order, are one pair
+    number_of_word: dict[str, int] = {}
+    number_of_pair: dict[frozenset[str], int] = {}                               # the same two words, in either order, are one pair
     pair_of_part = []
     for pair in pairs:
         for word in pair:
@@ -331,10 +332,10 @@ ONE_WORD_IN_HALF_OF_THE_PAIRS = NoteKind(
     'one word is in {n} of {pairs} pairs, so that the interval may be too narrow: with such a word 95 % intervals covered 91 to 97 % in simulations')
 
 # %% ../../nbs/stats/03_intervals.ipynb #1144c7c8
-def mean_change(before, # one number a word
-                after, # the same words' numbers in the other vectors
-                confidence_level=.95, # of the interval
-                pairs=None, # the two words of each unit, where units are pairs of words
+def mean_change(before:Iterable[float], # one number a word
+                after:Iterable[float], # the same words' numbers in the other vectors
+                confidence_level:float=.95, # of the interval
+                pairs:Sequence[Sequence[str]]|None=None, # the two words of each unit, where units are pairs of words
                )->Estimate:
     """Mean change over words, with a test of sign flips, or over pairs of words, with a t test; both have a t interval.
 
@@ -366,9 +367,9 @@ class _SumsByWord(NamedTuple):
     n_pairs: np.ndarray # how many pairs it is in
 
 
-def _sums_by_word(changes, pairs):
+def _sums_by_word(changes:np.ndarray, pairs:Sequence[Sequence[str]])->_SumsByWord:
     "The `_SumsByWord` of pairs of words. A word that is paired with itself is in one pair."
-    number_of_word: dict = {}
+    number_of_word: dict[str, int] = {}
     for pair in pairs:
         for word in pair:
             number_of_word.setdefault(word, len(number_of_word))
@@ -381,7 +382,7 @@ def _sums_by_word(changes, pairs):
     return _SumsByWord(sums, counts)
 
 
-def _change_of_pairs(changes, of_words, confidence_level):
+def _change_of_pairs(changes:np.ndarray, of_words:_SumsByWord, confidence_level:float)->Estimate:
     "The mean change of pairs that share words, by a jackknife over words"
     n = len(changes)
     n_words = len(of_words.n_pairs)
@@ -398,9 +399,9 @@ def _change_of_pairs(changes, of_words, confidence_level):
     return estimate
 
 # %% ../../nbs/stats/03_intervals.ipynb #1ee11011
-def difference_change(before, # (numbers of the first words, numbers of the second words)
-                      after, # the same in the other vectors
-                      confidence_level=.95, # of the interval
+def difference_change(before:Sequence[Iterable[float]], # (numbers of the first words, numbers of the second words)
+                      after:Sequence[Iterable[float]], # the same in the other vectors
+                      confidence_level:float=.95, # of the interval
                      )->Estimate:
     "Change of a difference of means: Welch's interval and test of changes. ValueError as for `mean_change`."
     check_fraction(confidence_level)
@@ -414,7 +415,7 @@ def difference_change(before, # (numbers of the first words, numbers of the seco
     return estimate_of_change(change, float(variance), float(max(df, 1.)), units=units, confidence_level=confidence_level)
 
 # %% ../../nbs/stats/03_intervals.ipynb #3e2aad0d
-def _correlations_without_each(x, y):
+def _correlations_without_each(x:np.ndarray, y:np.ndarray)->np.ndarray:
     "Pearson's r without each word, of columns with mean 0 and deviation 1; NaN where a column is then constant."
     n = len(x)
     k = n / (n - 1)
@@ -428,15 +429,15 @@ def _correlations_without_each(x, y):
 CONSTANT_WITHOUT_A_WORD = NoteKind('constant without one of the words', 'no interval: a column is constant without one of the words')
 
 # %% ../../nbs/stats/03_intervals.ipynb #f9c0a48c
-def _standardized(column):
+def _standardized(column:np.ndarray)->np.ndarray:
     "The numbers with mean 0 and standard deviation 1."
     return (column - column.mean()) / column.std()
 
 
-def correlation_change(x, # one number a word, the same before and after
-                       before, # another number a word
-                       after, # the other number in the other vectors
-                       confidence_level=.95, # of the interval
+def correlation_change(x:Iterable[float], # one number a word, the same before and after
+                       before:Iterable[float], # another number a word
+                       after:Iterable[float], # the other number in the other vectors
+                       confidence_level:float=.95, # of the interval
                       )->Estimate:
     """Change of Pearson's r over words, with a jackknife interval and a test of sign flips.
 
@@ -466,13 +467,13 @@ class RankedPairs(NamedTuple):
     "Two numbers for each of some pairs of words"
     x: np.ndarray # one number a pair
     y: np.ndarray # one number a pair
-    pairs: list # the two words of each
+    pairs: list[Sequence[str]] # the two words of each
 
 
-def check_rank_sides(x, # one number a pair, such as its cosine
-                     y, # one number a pair, such as its rating
-                     pairs, # the two words of each pair
-                     confidence_level=.95, # of an interval
+def check_rank_sides(x:Iterable[float], # one number a pair, such as its cosine
+                     y:Iterable[float], # one number a pair, such as its rating
+                     pairs:Iterable[Sequence[str]], # the two words of each pair
+                     confidence_level:float=.95, # of an interval
                     )->RankedPairs:
     "Both sides as arrays, pairs as a list. ValueError if they have no correlation, or for a wrong level."
     check_fraction(confidence_level)
@@ -491,7 +492,7 @@ def check_rank_sides(x, # one number a pair, such as its cosine
     return RankedPairs(x, y, pairs)
 
 # %% ../../nbs/stats/03_intervals.ipynb #fc340084
-def _ranks_lost(n_smaller, left_out):
+def _ranks_lost(n_smaller:np.ndarray, left_out:Sequence[int])->np.ndarray:
     """How many ranks each number loses when those at the positions `left_out` are gone.
 
     Each smaller number that is left out lowers the rank of a number by one, and each equal number by one half. `n_smaller` has, for each
@@ -500,9 +501,9 @@ def _ranks_lost(n_smaller, left_out):
     return (np.cumsum(gone) - gone / 2)[n_smaller]
 
 
-def rank_correlations_without(x, # one number a pair
-                              y, # one number a pair
-                              units, # for each unit that is left out, the positions of its pairs
+def rank_correlations_without(x:Scores, # one number a pair
+                              y:Scores, # one number a pair
+                              units:Sequence[Sequence[int]], # for each unit that is left out, the positions of its pairs
                              )->np.ndarray:
     "Spearman's ρ without each unit; NaN where fewer than 3 pairs are left, or one side is then constant."
     from scipy.stats import rankdata
@@ -533,16 +534,16 @@ TOO_FEW_PAIRS_WITHOUT_ONE_WORD = NoteKind(
 # %% ../../nbs/stats/03_intervals.ipynb #385fb0e6
 class WordsOfPairs(NamedTuple):
     "Where the words of some pairs occur"
-    of_words: list # for each word, the positions of its pairs
-    of_pairs: list # for each different pair, its positions: the same two words, in either order, are one pair
+    of_words: list[list[int]] # for each word, the positions of its pairs
+    of_pairs: list[list[int]] # for each different pair, its positions: the same two words, in either order, are one pair
     has_two_words: np.ndarray # for each different pair: False if it is one word with itself
 
     @property
-    def most_pairs(self):
+    def most_pairs(self)->int:
         "How many pairs the word with the most pairs is in."
         return max(len(positions) for positions in self.of_words)
 
-    def note_on_frequent_word(self):
+    def note_on_frequent_word(self)->Note|None:
         "A Note if fewer than 3 pairs are left without the most frequent word, too few for a correlation; else None."
         n = sum(len(positions) for positions in self.of_pairs)
         if self.most_pairs == n:
@@ -552,11 +553,11 @@ class WordsOfPairs(NamedTuple):
         return None
 
 
-def words_of_pairs(pairs, # the two words of each pair
+def words_of_pairs(pairs:Iterable[Iterable[str]], # the two words of each pair
                   )->WordsOfPairs:
     "Where each word and each pair occurs, in the order of the first time."
-    of_words: dict = {}
-    of_pairs: dict = {}
+    of_words: dict[str, list[int]] = {}
+    of_pairs: dict[frozenset[str], list[int]] = {}
     for position, pair in enumerate(pairs):
         words = frozenset(pair)
         of_pairs.setdefault(words, []).append(position)
@@ -572,9 +573,9 @@ class WordVariance(NamedTuple):
     df: int # degrees of freedom
 
 
-def jackknife_over_words(without_words, # the estimate without each word, that is without all of its pairs
-                         without_pairs, # the estimate without each different pair
-                         shared, # the WordsOfPairs that words_of_pairs returns
+def jackknife_over_words(without_words:np.ndarray, # the estimate without each word, that is without all of its pairs
+                         without_pairs:np.ndarray, # the estimate without each different pair
+                         shared:WordsOfPairs, # the WordsOfPairs that words_of_pairs returns
                         )->WordVariance:
     """Variance of an estimate over pairs that share words: a jackknife over words less a jackknife over pairs.
 
@@ -595,11 +596,11 @@ def jackknife_over_words(without_words, # the estimate without each word, that i
 CONSTANT_WITHOUT_A_PAIR = NoteKind('constant without one of the pairs', 'no interval: one side is constant without one of the pairs')
 
 # %% ../../nbs/stats/03_intervals.ipynb #83b346b6
-def rank_change(ratings, # one number a pair of words, the same before and after
-                before, # another number a pair, such as its cosine
-                after, # the other number in the other vectors
-                pairs, # the two words of each pair
-                confidence_level=.95, # of the interval
+def rank_change(ratings:Iterable[float], # one number a pair of words, the same before and after
+                before:Iterable[float], # another number a pair, such as its cosine
+                after:Iterable[float], # the other number in the other vectors
+                pairs:Iterable[Sequence[str]], # the two words of each pair
+                confidence_level:float=.95, # of the interval
                )->Estimate:
     """Change of Spearman's ρ, with a jackknife interval and a t test over pairs that share words; see `jackknife_over_words`.
 
@@ -610,7 +611,7 @@ def rank_change(ratings, # one number a pair of words, the same before and after
     change = _spearman(x_after, y) - _spearman(x_before, y)
     shared = words_of_pairs(pairs)
 
-    def change_without(units):
+    def change_without(units:Sequence[Sequence[int]])->np.ndarray:
         return rank_correlations_without(x_after, y, units) - rank_correlations_without(x_before, y, units)
 
     found = jackknife_over_words(change_without(shared.of_words), change_without(shared.of_pairs), shared)
@@ -621,7 +622,7 @@ def rank_change(ratings, # one number a pair of words, the same before and after
                               method='jackknife', confidence_level=confidence_level, why_no_interval=why_no_interval)
 
 # %% ../../nbs/stats/03_intervals.ipynb #4c447ce3
-def _spearman(x, y):
+def _spearman(x:np.ndarray, y:np.ndarray)->float:
     "Spearman's ρ of two columns."
     from scipy.stats import rankdata
     return float(pearson(rankdata(x), rankdata(y)))
@@ -630,14 +631,14 @@ def _spearman(x, y):
 class Answers(NamedTuple):
     "Answers to analogy questions"
     correct: np.ndarray # 1 for each question that was answered correctly, else 0
-    pairs: list # for each question, its two pairs: ((a, b), (c, d))
-    sections: list # for each question, its section
+    pairs: list[Sequence[Sequence[str]]] # for each question, its two pairs: ((a, b), (c, d))
+    sections: list[Hashable] # for each question, its section
 
 
-def check_answers(correct, # for each question, was it answered correctly?
-                  pairs, # for each question, its two pairs: ((a, b), (c, d))
-                  sections, # for each question, its section
-                  confidence_level=.95, # of an interval
+def check_answers(correct:Iterable[float], # for each question, was it answered correctly?
+                  pairs:Iterable[Sequence[Sequence[str]]], # for each question, its two pairs: ((a, b), (c, d))
+                  sections:Iterable[Hashable], # for each question, its section
+                  confidence_level:float=.95, # of an interval
                  )->Answers:
     "Answers as an array, pairs and sections as lists. ValueError for unequal lengths, other answers or a wrong level."
     check_fraction(confidence_level)
@@ -666,10 +667,10 @@ class _NumberedPairs(NamedTuple):
     section: np.ndarray # for each pair, the section where it comes first
 
 
-def _number_pairs(pairs, sections):
+def _number_pairs(pairs:Sequence[Sequence[Sequence[str]]], sections:Sequence[Hashable])->_NumberedPairs:
     "The `_NumberedPairs` of the questions. The order of the words in a pair does not matter."
-    number_of_pair: dict = {}
-    number_of_section: dict = {}
+    number_of_pair: dict[frozenset[str], int] = {}
+    number_of_section: dict[Hashable, int] = {}
     section_of_pair: list[int] = []
     numbers = []
     for section, two_pairs in zip(sections, pairs):
@@ -683,9 +684,9 @@ def _number_pairs(pairs, sections):
     return _NumberedPairs(first, second, np.array(section_of_pair))
 
 
-def answer_variance(hits, # a number for each question, such as 1 for a correct answer
-                    pairs, # for each question, its two pairs: ((a, b), (c, d))
-                    sections, # for each question, its section
+def answer_variance(hits:np.ndarray, # a number for each question, such as 1 for a correct answer
+                    pairs:Sequence[Sequence[Sequence[str]]], # for each question, its two pairs: ((a, b), (c, d))
+                    sections:Sequence[Hashable], # for each question, its section
                    )->AnswerVariance:
     "Variance of a mean over questions: jackknife over pairs, within sections."
     first, second, section = _number_pairs(pairs, sections)
@@ -706,11 +707,11 @@ def answer_variance(hits, # a number for each question, such as 1 for a correct 
 TOO_FEW_PAIRS_IN_A_SECTION = NoteKind('too few pairs in a section', 'no interval: too few pairs in a section, or one pair is in every question')
 
 # %% ../../nbs/stats/03_intervals.ipynb #4c9b067f
-def accuracy_change(before, # for each question, was it answered correctly?
-                    after, # the same in the other vectors
-                    pairs, # for each question, its two pairs: ((a, b), (c, d))
-                    sections, # for each question, its section
-                    confidence_level=.95, # of the interval
+def accuracy_change(before:Iterable[float], # for each question, was it answered correctly?
+                    after:Iterable[float], # the same in the other vectors
+                    pairs:Iterable[Sequence[Sequence[str]]], # for each question, its two pairs: ((a, b), (c, d))
+                    sections:Iterable[Hashable], # for each question, its section
+                    confidence_level:float=.95, # of the interval
                    )->Estimate:
     """Change of a share of questions, with a jackknife interval over pairs of words, within sections.
 

@@ -7,25 +7,26 @@ __all__ = ['restricted_log_likelihood', 'PooledTests', 'pool_tests', 'BatterySum
 
 # %% ../../nbs/stats/07_multilevel.ipynb #c76a58ae
 import math
-from typing import Callable, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.checks import WrongKind, check_fraction, check_list, listed, shown
-from .effects import check_scores, effect_size_bound
+from .effects import Scores, check_scores, effect_size_bound
 from .estimate import Estimate, HypothesisTest, Interval, Units
 from .intervals import critical_value, t_interval
 
 # %% ../../nbs/stats/07_multilevel.ipynb #cc72d50a
-def _weighted_mean(y, v, tau2):
+def _weighted_mean(y:np.ndarray, v:np.ndarray, tau2:float)->tuple[float, np.ndarray]:
     "The mean with the weights 1 / (v + τ²), and these weights."
     w = 1 / (v + tau2)
     return float((w * y).sum() / w.sum()), w
 
 # %% ../../nbs/stats/07_multilevel.ipynb #d9847905
-def restricted_log_likelihood(y, # (k,) estimates
-                              v, # (k,) their variances
-                              tau2, # variance between tests, or an array of several
+def restricted_log_likelihood(y:np.ndarray, # (k,) estimates
+                              v:np.ndarray, # (k,) their variances
+                              tau2:float|np.ndarray, # variance between tests, or an array of several
                              )->np.ndarray: # for each of them, up to a constant
     "The restricted log-likelihood of a variance between tests; Viechtbauer (2005, doi:10.3102/10769986030003261)."
     variance = v + np.asarray(tau2)[..., None]
@@ -34,7 +35,7 @@ def restricted_log_likelihood(y, # (k,) estimates
     return -.5 * (np.log(variance).sum(-1) + np.log(w.sum(-1)) + (w * (y - mean) ** 2).sum(-1))
 
 
-def _reml(y, v):
+def _reml(y:np.ndarray, v:np.ndarray)->float:
     "The τ² with the largest restricted likelihood, by Fisher scoring; 0 if the likelihood falls from 0 on."
     tau2 = max(0., float(y.var(ddof=1) - v.mean()))
     for _ in range(1000):
@@ -74,7 +75,7 @@ class _Mixture(NamedTuple):
     sds: np.ndarray # (grid, quantities)
     weights: np.ndarray # (grid,) of each τ; their sum is 1
 
-    def quantile(self, probability):
+    def quantile(self, probability:float)->np.ndarray:
         "The quantile of each quantity, by bisection."
         from scipy.special import ndtr
         likely = self.weights > 1e-12
@@ -88,13 +89,13 @@ class _Mixture(NamedTuple):
         return (low + high) / 2
 
 
-def _variance_of_mean(w, v, tau2, correlation):
+def _variance_of_mean(w:np.ndarray, v:np.ndarray, tau2:Any, correlation:np.ndarray)->Any:
     "The variance of the mean with the weights `w`, where the errors of the tests have these correlations."
     errors = w * np.sqrt(v)
     return (tau2 * (w ** 2).sum(-1) + np.einsum('...i,ij,...j->...', errors, correlation, errors)) / w.sum(-1) ** 2
 
 
-def _mixture(y, v, typical, correlation):
+def _mixture(y:np.ndarray, v:np.ndarray, typical:float, correlation:np.ndarray)->_Mixture:
     "The distributions of the true effects of k tests, and of a further one, for each τ by its restricted likelihood."
     share = (np.arange(300) + .5) / 300
     grid = typical * share / (1 - share)                    # from 0 to beyond any τ that the data allow; half of it below `typical`
@@ -110,12 +111,12 @@ def _mixture(y, v, typical, correlation):
     return _Mixture(means, np.sqrt(variances), weights / weights.sum())
 
 
-def _q_profile(y, v, confidence_level):
+def _q_profile(y:np.ndarray, v:np.ndarray, confidence_level:float)->list[float]:
     "The ends of the interval of τ², Viechtbauer (2007, doi:10.1002/sim.2514)."
     from scipy.optimize import brentq
     from scipy.stats import chi2
 
-    def q(tau2):
+    def q(tau2:float)->float:
         mean, w = _weighted_mean(y, v, tau2)
         return float((w * (y - mean) ** 2).sum())
 
@@ -132,10 +133,10 @@ def _q_profile(y, v, confidence_level):
     return ends
 
 
-def pool_tests(y, # (k,) estimates, one a test, on a scale without bounds; 2 or more
-               v, # (k,) their variances, above 0
-               confidence_level=.95, # of the intervals
-               correlation=None, # (k, k) of the errors of the tests; None: they are independent
+def pool_tests(y:Scores, # (k,) estimates, one a test, on a scale without bounds; 2 or more
+               v:Scores, # (k,) their variances, above 0
+               confidence_level:float=.95, # of the intervals
+               correlation:np.ndarray|None=None, # (k, k) of the errors of the tests; None: they are independent
               )->PooledTests: # on the scale of y
     """Combine many tests by a random-effects model with REML; Viechtbauer (2005, doi:10.3102/10769986030003261).
 
@@ -180,8 +181,8 @@ def pool_tests(y, # (k,) estimates, one a test, on a scale without bounds; 2 or 
 class _Scale(NamedTuple):
     "How values of a metric are pooled."
     name: str
-    to_scale: Callable # (value, bound) -> a number without bounds
-    back: Callable # (number without bounds, bound) -> a value
+    to_scale: Callable[[Any, Any], Any] # (value, bound) -> a number without bounds
+    back: Callable[[Any, Any], Any] # (number without bounds, bound) -> a value
 
 
 _IDENTITY = _Scale('the values', lambda x, bound: x, lambda x, bound: x)
@@ -193,7 +194,7 @@ _SCALES = { # method of an interval -> scale
     'Wilson': _SHARE, 'jackknife of atanh(2 share - 1)': _SHARE}
 
 
-def _scale_of(result):
+def _scale_of(result:Any)->tuple[_Scale, float]:
     "The scale of a result, and the bound of its value on it."
     scale = _SCALES.get(result.interval.method, _IDENTITY)
     if scale is _EFFECT:
@@ -213,10 +214,10 @@ class BatterySummary(NamedTuple):
     equal: HypothesisTest # of equal true values: Cochran's Q
     scale: str # on which the values were pooled
     tests: object # a DataFrame: a row a test with its value and interval, and pooled ones
-    left_out: dict # name of a test -> why it could not be pooled
+    left_out: dict[str, str] # name of a test -> why it could not be pooled
 
 
-def _standard_error(result, scale, bound):
+def _standard_error(result:Any, scale:_Scale, bound:float)->float|None:
     "The standard error of a result on the scale: half of its interval over the critical value. None without a finite interval."
     try:
         ends = [scale.to_scale(end, bound) for end in (result.low, result.high)]
@@ -226,7 +227,7 @@ def _standard_error(result, scale, bound):
     return (ends[1] - ends[0]) / 2 / critical
 
 
-def _null_on_scale(result, scale, bound):
+def _null_on_scale(result:Any, scale:_Scale, bound:float)->float|None:
     "The null of a result on the scale; None if it is at the bound, as the null of ECT is, a correlation of 1."
     try:
         return scale.to_scale(result.null, bound)
@@ -234,7 +235,7 @@ def _null_on_scale(result, scale, bound):
         return None
 
 
-def _shared_errors(contrasts):
+def _shared_errors(contrasts:Sequence[Mapping[str, float]])->np.ndarray:
     "The correlations of the errors of tests; each contrast has the weights of its target words, and is empty where they are not known."
     words = sorted({word for contrast in contrasts for word in contrast})
     weights = np.array([[contrast.get(word, 0.) for word in words] for contrast in contrasts])
@@ -245,19 +246,19 @@ def _shared_errors(contrasts):
     return correlation
 
 
-def _contrast(result, scale):
+def _contrast(result:Any, scale:Any)->dict[str, float]:
     "The weights of the target words of a result in its d; empty for other metrics."
     if scale is not _EFFECT or result.words is None or not {'X', 'Y'} <= result.words.used.keys():
         return {}
-    weights: dict = {}
+    weights: dict[str, float] = {}
     for letter, sign in (('X', 1), ('Y', -1)):
         for word in result.words.used[letter]:
             weights[word] = weights.get(word, 0.) + sign / len(result.words.used[letter])
     return weights
 
 
-def battery_summary(results, # a list of `Result`, of one subject and one metric, such as those of bb.weat_battery
-                    confidence_level=.95, # of the intervals
+def battery_summary(results:Iterable[Any], # a list of `Result`, of one subject and one metric, such as those of bb.weat_battery
+                    confidence_level:float=.95, # of the intervals
                    )->BatterySummary: # mean, spread, further, equal, scale, tests and left_out
     """Summarise many tests of one subject: their mean, how much they differ, and each of them partially pooled.
 

@@ -8,10 +8,10 @@ __all__ = ['holm', 'benjamini_hochberg', 'decisions']
 # %% ../../nbs/stats/00a_multiplicity.ipynb #5d1c07a5
 import numpy as np
 
-from .effects import check_scores
+from .effects import Scores, check_scores
 
 # %% ../../nbs/stats/00a_multiplicity.ipynb #d6e3eba6
-def _check_pvalues(values):
+def _check_pvalues(values:Scores)->np.ndarray:
     p = check_scores(values, 'pvalues')
     low, high = p.min(), p.max()
     if low < 0 or high > 1:
@@ -19,7 +19,7 @@ def _check_pvalues(values):
     return p
 
 # %% ../../nbs/stats/00a_multiplicity.ipynb #09100152
-def holm(pvalues): # one per test
+def holm(pvalues:Scores)->np.ndarray: # one per test
     """Adjusted p-values, in the given order, that control the familywise error; Holm (1979).
 
     Raises ValueError on an empty list, NaN and values outside 0 to 1."""
@@ -31,7 +31,7 @@ def holm(pvalues): # one per test
     return adjusted
 
 # %% ../../nbs/stats/00a_multiplicity.ipynb #70b5aa42
-def benjamini_hochberg(pvalues): # one per test
+def benjamini_hochberg(pvalues:Scores)->np.ndarray: # one per test
     """Adjusted p-values, in the given order, that control the false discovery rate.
 
     Raises ValueError on an empty list, NaN and values outside 0 to 1. Benjamini & Hochberg (1995)."""

@@ -9,22 +9,23 @@ __all__ = ['LARGEST_COUNT', 'LARGEST_ERROR', 'scale_by_power_of_two', 'relabelli
 # %% ../../nbs/stats/00_permutation.ipynb #b5b94020
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.checks import ALTERNATIVES, check_choice
-from .effects import check_scores
+from .effects import Scores, check_scores
 from .estimate import HypothesisTest, Units
 
 # %% ../../nbs/stats/00_permutation.ipynb #3c1d9a42
 class Whole(NamedTuple):
     "Floats as whole numbers of one unit, a power of two"
-    values: list # one Python integer per float, exact
-    ulps: list # one unit in the last place of each, in the same unit; 0 for a float of 0
+    values: list[int] # one Python integer per float, exact
+    ulps: list[int] # one unit in the last place of each, in the same unit; 0 for a float of 0
 
 
-def whole_numbers(scores):
+def whole_numbers(scores:np.ndarray)->Whole:
     "Floats as a `Whole`: nothing is rounded, however far their magnitudes lie apart"
     mantissas, exponents = np.frexp(scores)
     digits = np.ldexp(mantissas, 53).astype(np.int64).tolist()
@@ -41,7 +42,7 @@ class Grid(NamedTuple):
     slack: int # sums of these numbers that differ by no more are ties
 
 
-def on_grid(values, rounding=0):
+def on_grid(values:list[int], rounding:int=0)->Grid:
     """Python integers as an int64 `Grid`, rounded if they are too large for it.
 
     `rounding` is how far two sums of `values` that tie may differ. The slack of the grid adds the rounding done here."""
@@ -59,7 +60,7 @@ def on_grid(values, rounding=0):
 MOST_STEPS = 100_000 # the finest lattice that is looked for, in steps from the smallest to the largest value
 
 
-def lattice_steps(values, ulp):
+def lattice_steps(values:list[int], ulp:int)->list[int]|None:
     """How many steps each number is above the smallest, if they lie on a lattice up to rounding, else None.
 
     A value may be off by two `ulp`. A step is at least 16 N `ulp`, so that different sums of N values stay
@@ -83,11 +84,11 @@ def lattice_steps(values, ulp):
 
 class Numbers(NamedTuple):
     "Whole numbers to count with"
-    values: list
+    values: list[int]
     rounding: int # how far two sums that tie can differ because the scores are rounded
 
 
-def numbers_to_count(values, ulps):
+def numbers_to_count(values:list[int], ulps:list[int])->Numbers:
     """The `Numbers` that take the place of these scores in a count.
 
     If the rounding of the scores is far below their span (by a factor of 2**30), they are the scores, and sums that
@@ -104,7 +105,7 @@ def numbers_to_count(values, ulps):
     return Numbers(steps, 0)
 
 # %% ../../nbs/stats/00_permutation.ipynb #6e3e4656
-def scale_by_power_of_two(scores, # one number or more, finite
+def scale_by_power_of_two(scores:np.ndarray, # one number or more, finite
                          )->np.ndarray: # as many numbers, from -1 to 1
     "Scores over the power of two above their largest magnitude, so that no sum of them overflows"
     largest = np.abs(scores).max()
@@ -120,67 +121,67 @@ class SubsetsOfSize:
     N: int
     n: int # from 1 to N - 1
 
-    def count(self):
+    def count(self)->int:
         return math.comb(self.N, self.n)
 
-    def log_count(self):
+    def log_count(self)->float:
         return math.log(self.count())
 
-    def sums_of_half(self):
+    def sums_of_half(self)->int:
         "How many sums `_half_sums` holds for one half of the scores"
         half = (self.N + 1) // 2
         return sum(math.comb(half, size) for size in range(self.n + 1))
 
-    def lists_to_extend(self, sums):
+    def lists_to_extend(self, sums:list[np.ndarray])->list[np.ndarray]:
         "Which lists of sums get a further score: for each size, the list of subsets that are one smaller"
         return [NO_SUMS, *sums]
 
-    def search_order(self, scores):
+    def search_order(self, scores:np.ndarray)->np.ndarray:
         "The order in which `_few` takes the scores: from the largest down"
         return np.argsort(-scores)
 
-    def gains(self, scores):
+    def gains(self, scores:np.ndarray)->np.ndarray:
         "What each score adds to the largest sum: itself, as `n` scores must be chosen"
         return scores
 
-    def can_reach(self, goal, total, chosen, best, seen):
+    def can_reach(self, goal:int, total:np.ndarray, chosen:np.ndarray, best:np.ndarray, seen:int)->np.ndarray:
         "Which open choices, of this `total` and `chosen` scores among those `seen`, can still reach `goal`"
         needed = self.n - chosen
         fits = (needed >= 0) & (needed <= self.N - seen)
         largest = total + best[np.where(fits, seen + needed, seen)] - best[seen]
         return fits & (largest >= goal)
 
-    def origin(self, v):
+    def origin(self, v:np.ndarray)->int:
         "From where the scores can be measured: a constant in all scores adds the same to each sum of `n`"
         return int(v.min())
 
-    def centre(self, s):
+    def centre(self, s:np.ndarray)->float:
         "What is taken from each score before the inversion"
         return s.mean()
 
-    def expected_sum(self, s):
+    def expected_sum(self, s:np.ndarray)->float:
         "Mean of the sum over all subsets, for scores less their centre"
         return 0.0
 
-    def largest_sum(self, s):
+    def largest_sum(self, s:np.ndarray)->float:
         return np.sort(s)[-self.n:].sum()
 
-    def tilt(self, s, g):
+    def tilt(self, s:np.ndarray, g:float)->'_Tilt':
         "The tilt with an expected size of `n` and an expected sum just beyond `g`"
         rows = np.stack((np.ones_like(s), s))
         start = [math.log(self.n / (self.N - self.n)), 2 / math.sqrt(self.N)]
         a, theta = _saddle_point(rows, np.array([self.n, g]), np.array(start))
         return _Tilt(a, theta)
 
-    def c(self, s, w):
+    def c(self, s:np.ndarray, w:np.ndarray)->float:
         "The constant that makes sum and size uncorrelated; `w` are the variances of the choices"
         return (w @ s) / w.sum()
 
-    def size_frequencies(self, sd_of_size):
+    def size_frequencies(self, sd_of_size:float)->int:
         "How many frequencies `u` of the size are needed"
         return min(self.N + 1, math.ceil(14 * sd_of_size) + 1)
 
-    def log_distinct(self, copies):
+    def log_distinct(self, copies:list[int])->float:
         "Log of the number `M` of different subsets, with so many `copies` of each score"
         if max(copies) == 1:
             return self.log_count()
@@ -193,68 +194,71 @@ class AllSubsets:
     N: int
     n = 0 # in the formulas
 
-    def count(self):
+    def count(self)->int:
         return 2 ** self.N
 
-    def log_count(self):
+    def log_count(self)->float:
         return self.N * math.log(2)
 
-    def sums_of_half(self):
+    def sums_of_half(self)->int:
         "How many sums `_half_sums` holds for one half of the scores"
         half = (self.N + 1) // 2
         return 2 ** half
 
-    def lists_to_extend(self, sums):
+    def lists_to_extend(self, sums:list[np.ndarray])->list[np.ndarray]:
         "Which lists of sums get a further score: the one list of all subsets"
         return sums
 
-    def search_order(self, scores):
+    def search_order(self, scores:np.ndarray)->np.ndarray:
         "The order in which `_few` takes the scores: from the largest magnitude down"
         return np.argsort(-np.abs(scores))
 
-    def gains(self, scores):
+    def gains(self, scores:np.ndarray)->np.ndarray:
         "What each score adds to the largest sum: itself, or nothing if it is negative"
         return np.maximum(scores, 0)
 
-    def can_reach(self, goal, total, chosen, best, seen):
+    def can_reach(self, goal:int, total:np.ndarray, chosen:np.ndarray, best:np.ndarray, seen:int)->np.ndarray:
         "Which open choices, of this `total` of scores among those `seen`, can still reach `goal`"
         return total + best[self.N] - best[seen] >= goal
 
-    def origin(self, v):
+    def origin(self, v:np.ndarray)->int:
         "From where the scores can be measured: 0, as a constant would add more to the sums of large subsets"
         return 0
 
-    def centre(self, s):
+    def centre(self, s:np.ndarray)->float:
         "What is taken from each score before the inversion"
         return 0.0
 
-    def expected_sum(self, s):
+    def expected_sum(self, s:np.ndarray)->float:
         "Mean of the sum over all subsets"
         return s.sum() / 2
 
-    def largest_sum(self, s):
+    def largest_sum(self, s:np.ndarray)->float:
         return np.maximum(s, 0).sum()
 
-    def tilt(self, s, g):
+    def tilt(self, s:np.ndarray, g:float)->'_Tilt':
         "The tilt with an expected sum just beyond `g`"
         start = [2 / math.sqrt(self.N)]
         theta, = _saddle_point(s[None], np.array([g]), np.array(start))
         return _Tilt(0.0, theta)
 
-    def c(self, s, w):
+    def c(self, s:np.ndarray, w:np.ndarray)->float:
         "0, as the size is not fixed"
         return 0.0
 
-    def size_frequencies(self, sd_of_size):
+    def size_frequencies(self, sd_of_size:float)->int:
         "One, 0, as the size is not fixed"
         return 1
 
-    def log_distinct(self, copies):
+    def log_distinct(self, copies:list[int])->float:
         "Log of the number `M` of different subsets, with so many `copies` of each score"
         return -sum(math.log(math.comb(2 * m, m)) - m * math.log(4) for m in copies)
 
 # %% ../../nbs/stats/00_permutation.ipynb #97163f94
-def _half_sums(v, subsets):
+_Subsets = SubsetsOfSize | AllSubsets
+
+
+def _half_sums(v:np.ndarray, subsets:_Subsets)->list[np.ndarray]:
     "Sorted sums of the subsets of `v`: a list for each size up to `n`, or one list for any size"
     sums = [np.zeros(1, np.int64)] + [NO_SUMS] * subsets.n # at first only the empty subset, of sum 0 and size 0
     for x in v:
@@ -266,7 +270,7 @@ def _half_sums(v, subsets):
 NOT_MERGED = 2 # scores of one half that are added to the goal rather than to the sums, which saves their merging and its memory
 
 
-def _meet(v, subsets, high, low=None):
+def _meet(v:np.ndarray, subsets:_Subsets, high:int, low:int|None=None)->int:
     "How many subsets have a sum of at least `high`; with `low`, also those of at most `low`"
     left, right = v[::2], v[1::2]
     merged, last = left[:-NOT_MERGED], left[-NOT_MERGED:]
@@ -277,7 +281,7 @@ def _meet(v, subsets, high, low=None):
     return sum(_count_pairs(sums, right_sums, high - chosen, None if low is None else low - chosen) for sums, chosen in choices)
 
 
-def _count_pairs(left, right, high, low):
+def _count_pairs(left:list[np.ndarray], right:list[np.ndarray], high:int, low:int|None)->int:
     "How many pairs of a sum in the left lists and one in the right lists add to at least `high`, or to at most `low`"
     count = 0
     for a, b in zip(left, right[::-1]): # the sizes of a and b add to n
@@ -289,7 +293,7 @@ def _count_pairs(left, right, high, low):
     return count
 
 # %% ../../nbs/stats/00_permutation.ipynb #7a5959e2
-def _few(v, subsets, goal, cap):
+def _few(v:np.ndarray, subsets:_Subsets, goal:int, cap:int)->int|None:
     "How many subsets reach `goal`, one distinct score after another; None if more than `cap` choices are open"
     N = len(v)
     scores, copies = np.unique(v, return_counts=True)
@@ -317,7 +321,7 @@ def _few(v, subsets, goal, cap):
     return int(ways.sum())
 
 # %% ../../nbs/stats/00_permutation.ipynb #ef6c9e85
-def _common_step(v, subsets):
+def _common_step(v:np.ndarray, subsets:_Subsets)->float:
     "The common step of the scores, or 0.0 when there is none"
     places = np.unique(np.append(v - subsets.origin(v), 0))
     last = places[-1]
@@ -337,7 +341,7 @@ class _Standard(NamedTuple):
     h: float # the step of the lattice; 0 where there is none
 
 
-def _standard(v, subsets, goal):
+def _standard(v:np.ndarray, subsets:_Subsets, goal:int)->_Standard:
     "The `_Standard` of scores and goal"
     n = subsets.n
     step = _common_step(v, subsets)
@@ -360,13 +364,13 @@ class _Tilt(NamedTuple):
     theta: float # above 0
 
 
-def _saddle_point(rows, wanted, start):
+def _saddle_point(rows:np.ndarray, wanted:np.ndarray, start:np.ndarray)->np.ndarray:
     """The `tilt`, a number a row, with log odds `tilt @ rows` and expected values `rows @ p` near those `wanted`.
 
     Damped Newton steps from `start`. The last row has the scores, and its tilt theta stays above 0."""
     tilt = start
 
-    def loss(tilt): # its last term is a barrier that keeps theta above 0
+    def loss(tilt:np.ndarray)->float: # its last term is a barrier that keeps theta above 0
         return np.logaddexp(0, tilt @ rows).sum() - tilt @ wanted - math.log(tilt[-1])
 
     for _ in range(100):
@@ -396,7 +400,7 @@ class _Frequencies(NamedTuple):
     complete: bool # are these all frequencies of a lattice?
 
 
-def _frequencies(standard, subsets, theta, w, sd, span):
+def _frequencies(standard:_Standard, subsets:_Subsets, theta:float, w:np.ndarray, sd:float, span:float)->_Frequencies:
     "Frequencies up to `span` standard deviations `sd` of the transform; `w` are the variances of the choices"
     s, g, h = standard
     L = subsets.largest_sum(s) - g + 20 * sd + 40 / theta
@@ -420,7 +424,7 @@ class _Inversion(NamedTuple):
     doubt: float # how far, as a share of the sum, the limit leaves it in doubt; 0.0 for a complete lattice
 
 
-def _invert(standard, subsets, tilt, span):
+def _invert(standard:_Standard, subsets:_Subsets, tilt:_Tilt, span:float)->_Inversion:
     "The `_Inversion` up to `span` standard deviations, by the formula above, with its letters"
     s, g, h = standard
     a, theta = tilt
@@ -453,7 +457,7 @@ def _invert(standard, subsets, tilt, span):
     return _Inversion(float(log_p), float(doubt))
 
 
-def _doubt(f, weight, total):
+def _doubt(f:np.ndarray, weight:np.ndarray, total:float)->float:
     "What the upper half of the frequencies, or the last sixteenth, adds to the sum, as a share of it"
     middle = len(f) // 2
     lower_half = f.real[:middle] @ weight[:middle]
@@ -462,19 +466,19 @@ def _doubt(f, weight, total):
     return max(abs(total - lower_half), largest_term) / abs(total)
 
 # %% ../../nbs/stats/00_permutation.ipynb #18fa3832
-def _copies(v):
+def _copies(v:np.ndarray)->list[int]:
     "How many words have each distinct score, where scores on the grid are equal up to its rounding"
     is_larger = np.diff(np.sort(v)) > len(v)
     ends = np.flatnonzero(np.concatenate(([True], is_larger, [True])))
     return np.diff(ends).tolist()
 
 
-def _log_binomial(j, m, q):
+def _log_binomial(j:int, m:int, q:float)->float:
     "Log of the probability of `j` among `m`, each with probability `q`"
     return math.log(math.comb(m, j)) + j * math.log(q) + (m - j) * math.log1p(-q)
 
 
-def _log_agreement(copies, n):
+def _log_agreement(copies:list[int], n:int)->float:
     "Log of the probability that two random subsets of size `n` hold every score equally often"
     N = sum(copies)
     q = n / N
@@ -496,7 +500,7 @@ class _LogTail(NamedTuple):
     error: float # relative error of the probability
 
 
-def _invert_rare(standard, subsets, log_distinct):
+def _invert_rare(standard:_Standard, subsets:_Subsets, log_distinct:float)->_LogTail:
     "The `_LogTail` beyond a goal above the expected sum; the span is doubled until its doubt is below the law"
     tilt = subsets.tilt(standard.s, standard.g)
     span = 24.0
@@ -509,7 +513,7 @@ def _invert_rare(standard, subsets, log_distinct):
     return _LogTail(found.log_p, error)
 
 
-def _fourier(v, subsets, goal):
+def _fourier(v:np.ndarray, subsets:_Subsets, goal:int)->_LogTail:
     "The `_LogTail` of the probability that a random subset reaches `goal`, for any number of scores"
     standard = _standard(v, subsets, goal)
     log_distinct = subsets.log_distinct(_copies(v))
@@ -532,7 +536,7 @@ class _Tail(NamedTuple):
     error: float # relative error of p; 0.0 where the subsets were counted
 
 
-def _tail(v, subsets, goal):
+def _tail(v:np.ndarray, subsets:_Subsets, goal:int)->_Tail:
     "The `_Tail` of the subsets that reach `goal`, for lists that are too long for `_meet`"
     count = subsets.count()
     hits = _few(v, subsets, goal, FEW_CHOICES)
@@ -550,7 +554,7 @@ def _tail(v, subsets, goal):
     return _Tail(math.exp(inverted.log_p), inverted.error)
 
 # %% ../../nbs/stats/00_permutation.ipynb #22aefea2
-def _together(tails):
+def _together(tails:list[_Tail])->_Tail:
     "The sum of several `_Tail`s"
     p = sum(tail.p for tail in tails)
     largest_error = max(tail.error for tail in tails)
@@ -560,7 +564,7 @@ def _together(tails):
     return _Tail(p, mean_error or largest_error)
 
 
-def _reach(v, subsets, high, low=None, mirrored=False):
+def _reach(v:np.ndarray, subsets:_Subsets, high:int, low:int|None=None, mirrored:bool=False)->_Tail:
     """The `_Tail` of the subsets with a sum of at least `high`.
 
     With `low` the sum may also be at most `low`. If both tails are equally likely, `mirrored` doubles the first."""
@@ -580,12 +584,12 @@ def _reach(v, subsets, high, low=None, mirrored=False):
 # %% ../../nbs/stats/00_permutation.ipynb #6390f1fc
 LARGEST_COUNT = 10 ** 300 # of relabellings that a result gives as a number
 
-def relabelling_test(name, # "permutation", "sign flips", "sign flips of clusters" or "sign test"
-                     pvalue, # share of the relabellings that are at least as extreme as the observed one
+def relabelling_test(name:str, # "permutation", "sign flips", "sign flips of clusters" or "sign test"
+                     pvalue:float, # share of the relabellings that are at least as extreme as the observed one
                      *,
-                     n_relabellings, # how many there are
-                     relative_error=0., # of the p-value; 0 where all relabellings were counted
-                     **fields, # further fields of a HypothesisTest
+                     n_relabellings:int, # how many there are
+                     relative_error:float=0., # of the p-value; 0 where all relabellings were counted
+                     **fields:Any, # further fields of a HypothesisTest
                     )->HypothesisTest:
     "The test over all relabellings. Its p-value is never 0, and it is exact if they were counted."
     was_counted = relative_error == 0
@@ -594,8 +598,8 @@ def relabelling_test(name, # "permutation", "sign flips", "sign flips of cluster
                           relative_error=None if was_counted else relative_error, **fields)
 
 # %% ../../nbs/stats/00_permutation.ipynb #b3e05d72
-def smallest_flip_pvalue(N, # how many signs are flipped, 0 or more
-                         two_sided=True, # False: of a one-sided test
+def smallest_flip_pvalue(N:int, # how many signs are flipped, 0 or more
+                         two_sided:bool=True, # False: of a one-sided test
                         )->float: # from 0 to 1
     "The smallest p that the patterns of `N` signs allow"
     exponent = N - 1 if two_sided else N # two patterns have the largest |sum|, one the largest sum
@@ -603,9 +607,9 @@ def smallest_flip_pvalue(N, # how many signs are flipped, 0 or more
 
 # %% ../../nbs/stats/00_permutation.ipynb #e93b6cf0
 def permutation_pvalue(
-    scores_x, # one score per word of X
-    scores_y, # one score per word of Y
-    alternative='two-sided', # "greater": X is larger; "less": X is smaller; "two-sided": by |difference|
+    scores_x:Scores, # one score per word of X
+    scores_y:Scores, # one score per word of Y
+    alternative:str='two-sided', # "greater": X is larger; "less": X is smaller; "two-sided": by |difference|
 ) -> HypothesisTest:
     """Share of all splits of the pooled scores whose difference of means is at least as extreme.
 
@@ -621,7 +625,7 @@ def permutation_pvalue(
         chosen, rest = -smaller, -larger
     whole = whole_numbers(np.concatenate((chosen, rest)))
     subsets = SubsetsOfSize(len(whole.values), len(chosen))
-    about: dict = {'alternative': alternative, 'n_relabellings': subsets.count(),
+    about: dict[str, Any] = {'alternative': alternative, 'n_relabellings': subsets.count(),
                    'units': Units(counts=(len(x), len(y)), name='words')}
     all_equal = max(whole.values) - min(whole.values) <= 2 * max(whole.ulps) # up to rounding
     if all_equal:
@@ -631,7 +635,7 @@ def permutation_pvalue(
     return relabelling_test('permutation', tail.p, relative_error=tail.error, **about)
 
 
-def _distances_on_grid(whole):
+def _distances_on_grid(whole:Whole)->Grid:
     "N times the distance of each score from the mean, on a `Grid`"
     N = len(whole.values)
     scores, rounding = numbers_to_count(whole.values, whole.ulps)
@@ -639,7 +643,7 @@ def _distances_on_grid(whole):
     return on_grid([N * score - total for score in scores], N * rounding)
 
 
-def _split_tail(v, slack, subsets, two_sided):
+def _split_tail(v:np.ndarray, slack:int, subsets:SubsetsOfSize, two_sided:bool)->_Tail:
     "The `_Tail` of the splits that are at least as extreme as the observed one, whose subset is the first `n` scores"
     n, N = subsets.n, subsets.N
     observed = int(v[:n].sum())
@@ -654,11 +658,11 @@ def _split_tail(v, slack, subsets, two_sided):
     return _reach(v, subsets, high, low)
 
 # %% ../../nbs/stats/00_permutation.ipynb #4621a1f6
-def _cluster_codes(clusters, count):
+def _cluster_codes(clusters:Sequence[Hashable], count:int)->list[int]:
     "The label of each difference as a number, from 0 in the order of their first appearance"
     if len(clusters) != count:
         raise ValueError(f'{len(clusters)} cluster labels for {count} differences: give one for each')
-    code_of_label: dict = {}
+    code_of_label: dict[Hashable, int] = {}
     codes = []
     for label in clusters:
         is_nan = isinstance(label, (float, np.floating)) and math.isnan(label)
@@ -667,14 +671,14 @@ def _cluster_codes(clusters, count):
     return codes
 
 
-def cluster_sums(d, # differences, one a pair
-                 clusters, # one label a pair, of any hashable type
+def cluster_sums(d:np.ndarray, # differences, one a pair
+                 clusters:Sequence[Hashable], # one label a pair, of any hashable type
                 )->np.ndarray: # one sum a cluster
     "Sum of the differences with each label, in the order of their first appearance. ValueError unless each has a label."
     return np.bincount(_cluster_codes(clusters, len(d)), weights=d)
 
 
-def _exact_sums(whole, codes):
+def _exact_sums(whole:Whole, codes:list[int])->Whole:
     "Sums of whole numbers, and of their units in the last place, with each code"
     values = [0] * (max(codes) + 1)
     ulps = [0] * (max(codes) + 1)
@@ -685,9 +689,9 @@ def _exact_sums(whole, codes):
 
 # %% ../../nbs/stats/00_permutation.ipynb #0fc4e1d4
 def sign_flip_pvalue(
-    differences, # one difference per pair
-    clusters=None, # one label per pair, of any hashable type; pairs with the same label flip together
-    alternative='two-sided', # "greater": the differences are positive; "less"; "two-sided": by |sum|
+    differences:Scores, # one difference per pair
+    clusters:Sequence[Hashable]|None=None, # one label per pair, of any hashable type; pairs with the same label flip together
+    alternative:str='two-sided', # "greater": the differences are positive; "less"; "two-sided": by |sum|
 ) -> HypothesisTest: # its units are the differences, or clusters, that are not 0
     """Share of all sign patterns whose sum of differences is at least as extreme.
 
@@ -710,7 +714,7 @@ def sign_flip_pvalue(
                             units=Units(counts=(N,), name=unit))
 
 
-def _flips_on_grid(whole):
+def _flips_on_grid(whole:Whole)->Grid:
     "Differences on a `Grid`, without those that are 0 up to rounding"
     kept = sorted((value, ulp) for value, ulp in zip(whole.values, whole.ulps) if abs(value) > ulp)
     if not kept:
@@ -724,7 +728,7 @@ def _flips_on_grid(whole):
     return Grid(k[~zero_after_rounding], slack)
 
 
-def _flip_tail(k, slack, alternative):
+def _flip_tail(k:np.ndarray, slack:int, alternative:str)->_Tail:
     "The `_Tail` of the sign patterns of `k` that are at least as extreme as the observed one"
     if not len(k):
         return _Tail(1.0, 0.0)
@@ -735,9 +739,9 @@ def _flip_tail(k, slack, alternative):
     return _reach(2 * magnitudes, AllSubsets(len(k)), high, mirrored=alternative == 'two-sided')
 
 # %% ../../nbs/stats/00_permutation.ipynb #5ec73f9e
-def is_as_extreme(values, # statistics of relabellings, between -1 and 1, such as correlations
-                  observed, # the observed one
-                  alternative='two-sided', # "greater", "less", or "two-sided": by magnitude
+def is_as_extreme(values:Scores, # statistics of relabellings, between -1 and 1, such as correlations
+                  observed:float, # the observed one
+                  alternative:str='two-sided', # "greater", "less", or "two-sided": by magnitude
                  )->np.ndarray: # True or False for each of the values
     "Which values are at least as extreme as the observed one. Values that differ by less than 1e-12 count as equal."
     if alternative == 'two-sided':
@@ -747,8 +751,8 @@ def is_as_extreme(values, # statistics of relabellings, between -1 and 1, such a
     return np.asarray(values) >= observed - 1e-12
 
 # %% ../../nbs/stats/00_permutation.ipynb #9f2a342d
-def monte_carlo_error(reached, # how many draws reach the value
-                      draws, # how many there are
+def monte_carlo_error(reached:int, # how many draws reach the value
+                      draws:int, # how many there are
                      )->float:
     "Standard error of a drawn p-value, √(p(1 − p)/draws). Two draws of each kind are added to p, so the error is never 0."
     p = (reached + 2) / (draws + 4)
@@ -757,8 +761,8 @@ def monte_carlo_error(reached, # how many draws reach the value
 # %% ../../nbs/stats/00_permutation.ipynb #612e8cf3
 LARGEST_ERROR = .01 # of a drawn p-value that may decide something
 
-def is_precise_enough(reached, # how many draws reach the value
-                      draws, # how many there are
+def is_precise_enough(reached:int, # how many draws reach the value
+                      draws:int, # how many there are
                      )->bool:
     "Is the Monte Carlo error of a drawn p-value at most `LARGEST_ERROR` or, where that is larger, a tenth of p?"
     pvalue = (1 + reached) / (1 + draws)

@@ -10,7 +10,7 @@ __all__ = ['LEAST_UNITS', 'ALWAYS_ONE_SIDED', 'TWO_SIDED', 'MOST_COUNTED', 'DESI
 
 # %% ../../nbs/stats/08_power.ipynb #ec9d24c6
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import combinations
@@ -18,11 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import UnknownName, check_choice, check_fraction, check_number, check_seed, check_whole, shown
+from ..core.checks import ALTERNATIVES, UnknownName, check_choice, check_fraction, check_number, check_seed, check_whole, shown
 from ..core.declared import declarations
 from .effects import minimum_detectable_d, pearson
 from .intervals import critical_value
-from .permutation import ALTERNATIVES
 
 # %% ../../nbs/stats/08_power.ipynb #93deb1de
 LEAST_UNITS = {'groups': 2, 'pairs': 2, 'shares': 1, 'orders': 8, 'crossed': 2, 'largest': 2, 'agreement': 2, 'fills': 2} # of each design
@@ -41,16 +40,16 @@ class Setting(NamedTuple):
 TWO_SIDED = Setting() # of two lists of equal length
 
 
-def second_length(n, # words in the first list
-                  ratio, # of the lengths
+def second_length(n:int, # words in the first list
+                  ratio:float, # of the lengths
                  )->int: # at least 1
     "The number of words in the second list."
     return max(1, round(n * ratio))
 
 
-def smallest_pvalue(design, # a key of `LEAST_UNITS`
-                    n, # units: words in the first list, pairs, or words in one list
-                    setting=TWO_SIDED, # a `Setting`
+def smallest_pvalue(design:str, # a key of `LEAST_UNITS`
+                    n:int, # units: words in the first list, pairs, or words in one list
+                    setting:Setting=TWO_SIDED, # a `Setting`
                    )->float: # from 0 to 1
     "The smallest p-value that a test of so many units can have. UnknownName for another design."
     check_choice(design, 'design', LEAST_UNITS)
@@ -70,9 +69,9 @@ def smallest_pvalue(design, # a key of `LEAST_UNITS`
     return .5 ** n if setting.one_sided else min(1., 2. ** (1 - n))
 
 
-def fewest_units(design, # as for `smallest_pvalue`
-                 alpha=.05, # level of the test
-                 setting=TWO_SIDED, # a `Setting`
+def fewest_units(design:str, # as for `smallest_pvalue`
+                 alpha:float=.05, # level of the test
+                 setting:Setting=TWO_SIDED, # a `Setting`
                 )->int:
     "The fewest units that the measures of a design take and with which an effect can be significant. UnknownName for another design, ValueError if there are none."
     check_choice(design, 'design', LEAST_UNITS)
@@ -87,7 +86,7 @@ def fewest_units(design, # as for `smallest_pvalue`
     return n
 
 # %% ../../nbs/stats/08_power.ipynb #e22e48e4
-def _reached(df, nc, edge, one_sided):
+def _reached(df:float, nc:float|np.ndarray, edge:float, one_sided:bool)->np.ndarray:
     "P(T > edge), or P(|T| > edge), for the noncentral t; where SciPy has NaN, by a normal approximation."
     from scipy.special import nctdtr, ndtr
     scale = math.sqrt(1 + edge * edge / (2 * df))
@@ -100,17 +99,17 @@ def _reached(df, nc, edge, one_sided):
     return 1 - np.where(np.isfinite(below), below, approximately)
 
 
-def _edge(alpha, one_sided, df=math.inf):
+def _edge(alpha:float, one_sided:bool, df:float=math.inf)->float:
     "How large t must be to be significant, or a normal score without `df`."
     return critical_value(1 - 2 * alpha if one_sided else 1 - alpha, df)
 
 
 @lru_cache(maxsize=4096)
-def formula_power(design, # "groups", "pairs", "shares", "orders" or "crossed"
-                  n, # units
-                  effect, # as for `simulated_power`
-                  alpha=.05, # level of the test
-                  setting=TWO_SIDED, # a `Setting`
+def formula_power(design:str, # "groups", "pairs", "shares", "orders" or "crossed"
+                  n:int, # units
+                  effect:float, # as for `simulated_power`
+                  alpha:float=.05, # level of the test
+                  setting:Setting=TWO_SIDED, # a `Setting`
                  )->float:
     """The power of a t test, and of a normal approximation for shares; Cohen (1988, doi:10.4324/9780203771587).
 
@@ -143,7 +142,7 @@ def formula_power(design, # "groups", "pairs", "shares", "orders" or "crossed"
     return float(_reached(df, effect * scale, edge, one_sided))
 
 
-def _edge_of_crossed(n, m, alpha, one_sided):
+def _edge_of_crossed(n:int, m:int, alpha:float, one_sided:bool)->float:
     """How large a pooled t must be, if the t test with two-way clusters is to be significant.
 
     The degrees of freedom of this t test are the words of the shorter list, less one. Its variance is the variance over the first list plus
@@ -155,7 +154,7 @@ def _edge_of_crossed(n, m, alpha, one_sided):
     return _edge(alpha, one_sided, max(1, min(n, m) - 1)) * math.sqrt(share)
 
 
-def _check_planned(design, n, effect, alpha, setting):
+def _check_planned(design:str, n:int, effect:float, alpha:float, setting:Setting)->None:
     "Errors for what cannot be planned: another design, too few units, an effect or a level out of range."
     check_choice(design, 'design', LEAST_UNITS)
     check_whole(n, 'n', least=LEAST_UNITS[design])
@@ -185,17 +184,17 @@ class SimulatedPower(NamedTuple):
     smallest_pvalue: float # that so many units allow
 
 
-def _n_random(alpha):
+def _n_random(alpha:float)->int:
     "How many random relabellings are enough for a level."
     return max(1999, round(20 / alpha) - 1)
 
 
-def _n_shuffles(alpha):
+def _n_shuffles(alpha:float)->int:
     "The same for the designs without a formula, which are simulated more often."
     return max(499, round(20 / alpha) - 1)
 
 
-def _rejects(relabelled, observed, was_counted, alpha, one_sided=False):
+def _rejects(relabelled:np.ndarray, observed:np.ndarray, was_counted:bool, alpha:float, one_sided:bool=False)->np.ndarray:
     "Is p at most alpha, for statistics of shape (relabellings, data sets)? The observed labels count as one of the random ones."
     if not one_sided:
         relabelled, observed = np.abs(relabelled), np.abs(observed)
@@ -205,17 +204,17 @@ def _rejects(relabelled, observed, was_counted, alpha, one_sided=False):
     return p <= alpha * (1 + 1e-9)
 
 
-def _significant(t, edge, one_sided):
+def _significant(t:np.ndarray, edge:float, one_sided:bool)->np.ndarray:
     "Is t beyond the edge?"
     return t > edge if one_sided else np.abs(t) > edge
 
 
-def _blocks(n_simulations, most=_BLOCK):
+def _blocks(n_simulations:int, most:int=_BLOCK)->list[int]:
     "The sizes of the blocks of simulated data sets."
     return [min(most, n_simulations - start) for start in range(0, n_simulations, most)]
 
 
-def _splits(n, m, n_random, rng, is_symmetric=False):
+def _splits(n:int, m:int, n_random:int, rng:np.random.Generator, is_symmetric:bool=False)->tuple[np.ndarray, bool]:
     """Splits of n + m units, 1 for the first list, and whether they are all splits.
 
     A symmetric statistic of lists of equal length has the same value if the lists change places, so half of the splits are enough for it."""
@@ -232,7 +231,7 @@ def _splits(n, m, n_random, rng, is_symmetric=False):
     return chosen, was_counted
 
 
-def _groups(n, effect, alpha, setting, n_simulations, rng):
+def _groups(n:int, effect:float, alpha:float, setting:Setting, n_simulations:int, rng:np.random.Generator)->Iterator[tuple[np.ndarray, np.ndarray]]:
     "For each data set of two lists: does the permutation test reject, and does the t test?"
     m = second_length(n, setting.ratio)
     chosen, was_counted = _splits(n, m, _n_random(alpha), rng, is_symmetric=not setting.one_sided)
@@ -249,7 +248,7 @@ def _groups(n, effect, alpha, setting, n_simulations, rng):
         yield _rejects(chosen @ centred.T, observed, was_counted, alpha, setting.one_sided), by_t
 
 
-def _crossed(n, effect, alpha, setting, n_simulations, rng):
+def _crossed(n:int, effect:float, alpha:float, setting:Setting, n_simulations:int, rng:np.random.Generator)->Iterator[tuple[np.ndarray, np.ndarray]]:
     "For each data set of two lists, whose words meet in all pairs: does the t test with two-way clusters reject, and the pooled t test?"
     m = second_length(n, setting.ratio)
     pairs = n * m
@@ -267,7 +266,7 @@ def _crossed(n, effect, alpha, setting, n_simulations, rng):
         yield _significant(t, edge, setting.one_sided), _significant(pooled_t, edge_of_pooled, setting.one_sided)
 
 
-def _pairs(n, effect, alpha, setting, n_simulations, rng):
+def _pairs(n:int, effect:float, alpha:float, setting:Setting, n_simulations:int, rng:np.random.Generator)->Iterator[tuple[np.ndarray, np.ndarray]]:
     "For each data set of differences: does the sign-flip test reject, and does the t test?"
     was_counted = 2 ** n <= MOST_COUNTED
     if was_counted:
@@ -284,7 +283,7 @@ def _pairs(n, effect, alpha, setting, n_simulations, rng):
         yield _rejects(signs @ differences.T, differences.sum(1), was_counted, alpha, setting.one_sided), by_t
 
 
-def _orders(n, effect, alpha, setting, n_simulations, rng):
+def _orders(n:int, effect:float, alpha:float, setting:Setting, n_simulations:int, rng:np.random.Generator)->Iterator[tuple[np.ndarray, np.ndarray]]:
     "For each data set of two numbers a word: does the test of orders reject, and does the t test of a correlation?"
     orders = np.argsort(rng.random((_n_random(alpha), n)), axis=1)
     edge = _edge(alpha, setting.one_sided, n - 2)
@@ -299,7 +298,7 @@ def _orders(n, effect, alpha, setting, n_simulations, rng):
         yield _rejects(relabelled, (centred * y).sum(1), False, alpha, setting.one_sided), by_t
 
 
-def _largest(n, effect, alpha, setting, n_simulations, rng):
+def _largest(n:int, effect:float, alpha:float, setting:Setting, n_simulations:int, rng:np.random.Generator)->Iterator[np.ndarray]:
     """For each data set of two groups of subjects: does the test of UnQover reject, which exchanges subjects between the groups?
 
     A subject has a score for each attribute, and one attribute has the effect. The statistic is the largest |difference| of the groups."""
@@ -316,7 +315,7 @@ def _largest(n, effect, alpha, setting, n_simulations, rng):
         yield _rejects(relabelled, observed, was_counted, alpha)
 
 
-def _agreement(n, effect, alpha, setting, n_simulations, rng):
+def _agreement(n:int, effect:float, alpha:float, setting:Setting, n_simulations:int, rng:np.random.Generator)->Iterator[np.ndarray]:
     """For each data set of scores, (templates, attributes, group words): does the test of CBS reject, which shuffles attributes in each template?
 
     The deviations of an attribute in two templates correlate by `effect`. The statistic is their product, summed over pairs of templates."""
@@ -338,7 +337,7 @@ def _agreement(n, effect, alpha, setting, n_simulations, rng):
         yield _rejects(drawn, observed, False, alpha, one_sided=True)
 
 
-def _fills(n, effect, alpha, setting, n_simulations, rng):
+def _fills(n:int, effect:float, alpha:float, setting:Setting, n_simulations:int, rng:np.random.Generator)->Iterator[np.ndarray]:
     """For each data set of terms and their fills: does the test of DisCo reject, which shuffles the genders of the terms?
 
     Half of the terms have a fill, and two of the fills depend on gender. The statistic is the number of fills with a significant χ²."""
@@ -351,7 +350,7 @@ def _fills(n, effect, alpha, setting, n_simulations, rng):
     is_significant = 2 * n * difference ** 2 / np.maximum(having * (2 * n - having), 1.) >= level
     smallest = np.where(is_significant.any(1), is_significant.argmax(1), 2 * n + 1).astype(np.float32) # significant difference
 
-    def n_significant(differences, edges):
+    def n_significant(differences:np.ndarray, edges:np.ndarray)->np.ndarray:
         "The number of significant fills, from the differences of the numbers of terms that have them; the fills are the axis before the last."
         return np.add.reduce(np.abs(differences) >= edges, axis=-2, dtype=np.uint16)
 
@@ -368,7 +367,7 @@ def _fills(n, effect, alpha, setting, n_simulations, rng):
         yield _rejects(n_significant(relabelled, edges), n_significant(observed, edges), was_counted, alpha, one_sided=True)
 
 
-def _share_power(n, share, alpha, one_sided=False):
+def _share_power(n:Any, share:float, alpha:float, one_sided:bool=False)->Any:
     "The power of the exact sign test for n units, a number or an array."
     from scipy.stats import binom
     k = binom.isf(alpha if one_sided else alpha / 2, n, .5) + 1     # the fewest units on the larger side of a significant result
@@ -377,13 +376,13 @@ def _share_power(n, share, alpha, one_sided=False):
 
 
 @lru_cache(maxsize=4096)
-def simulated_power(design, # a key of `LEAST_UNITS`
-                    n, # units: words in the first of two lists, pairs, or words in one list
-                    effect, # Cohen's d for groups; standard deviations for pairs; a share; a correlation for orders; more in `plan`
-                    alpha=.05, # level of the test
-                    n_simulations=2000, # simulated data sets; 0 takes the formula
-                    random_state=0, # their seed
-                    setting=TWO_SIDED, # a `Setting`
+def simulated_power(design:str, # a key of `LEAST_UNITS`
+                    n:int, # units: words in the first of two lists, pairs, or words in one list
+                    effect:float, # Cohen's d for groups; standard deviations for pairs; a share; a correlation for orders; more in `plan`
+                    alpha:float=.05, # level of the test
+                    n_simulations:int=2000, # simulated data sets; 0 takes the formula
+                    random_state:int=0, # their seed
+                    setting:Setting=TWO_SIDED, # a `Setting`
                    )->SimulatedPower:
     """How often the test of a design finds an effect of this size, in normal scores. The power of shares is exact.
 
@@ -407,8 +406,8 @@ def simulated_power(design, # a key of `LEAST_UNITS`
         found = np.concatenate(list(simulate(n, effect, alpha, setting, n_simulations, rng)))
         share = float(found.mean())
         return SimulatedPower(share, math.sqrt(share * (1 - share) / n_simulations), formula, floor)
-    simulate = {'groups': _groups, 'crossed': _crossed, 'pairs': _pairs, 'orders': _orders}[design]
-    blocks = list(simulate(n, effect, alpha, setting, n_simulations, rng))
+    simulate_with_t = {'groups': _groups, 'crossed': _crossed, 'pairs': _pairs, 'orders': _orders}[design]
+    blocks = list(simulate_with_t(n, effect, alpha, setting, n_simulations, rng))
     of_test, of_t = (np.concatenate(parts).astype(float) for parts in zip(*blocks))
     difference = of_test - of_t                             # its mean is known more exactly than the mean of `of_test`
     error = math.sqrt(difference.var() / n_simulations)
@@ -429,8 +428,8 @@ class Planned(NamedTuple):
     unit: str = 'units' # what is counted
     several: str = '' # the argument of `plan` that the test needs as well
     test: str = '' # the name of its test, where the name alone does not say the design
-    pilot: Callable | None = None # (`Result`) -> `Pilot`, or None where the t interval or `detectable` says the spread, as by default
-    tested: Callable | None = None # (`Result`) -> `TestedUnits`, or None where `detectable` says what its units show, as by default
+    pilot: Callable[[Any], Pilot | None] | None = None # (`Result`) -> `Pilot`, or None where the t interval or `detectable` says the spread, as by default
+    tested: Callable[[Any], 'TestedUnits | None'] | None = None # (`Result`) -> `TestedUnits`, or None where `detectable` says what its units show, as by default
     why_none: str = '' # why there is no plan, and what to do
 
 
@@ -466,11 +465,11 @@ class Plan:
     fewest: int # units with which any effect can be significant
     design: str # a key of `LEAST_UNITS`
     alternative: str # of the test
-    sizes: tuple # units in the first and in the second list, or the number of units
+    sizes: tuple[int, ...] # units in the first and in the second list, or the number of units
     search: Any = field(repr=False, compare=False) # what computes the power with other numbers of units
 
     @cached_property
-    def table(self):
+    def table(self)->Any:
         "The power with fewer and with more units. A DataFrame: n, smallest p, power with error, and the formula."
         return _table(self.search, self.fewest, self.needed)
 
@@ -485,17 +484,17 @@ class _Search:
     n_simulations: int
     random_state: int
 
-    def power_at(self, n):
+    def power_at(self, n:int)->SimulatedPower:
         "The power with n units, without a simulation for long lists."
         is_long = n > _LARGEST_SIMULATED and self.design not in ALWAYS_ONE_SIDED
         n_simulations = 0 if is_long else self.n_simulations
         return simulated_power(self.design, n, self.effect, self.alpha, n_simulations, self.random_state, self.setting)
 
-    def formula_at(self, n):
+    def formula_at(self, n:int)->float:
         return formula_power(self.design, n, self.effect, self.alpha, self.setting)
 
 
-def _first_enough(is_enough, fewest, most):
+def _first_enough(is_enough:Callable[[int], bool], fewest:int, most:int)->int:
     "The smallest number for which `is_enough` holds, if it holds for all larger ones too. ValueError if there are too many."
     high = fewest
     while not is_enough(high):
@@ -512,7 +511,7 @@ def _first_enough(is_enough, fewest, most):
     return high
 
 
-def _needed_shares(share, power, alpha, fewest, one_sided):
+def _needed_shares(share:float, power:float, alpha:float, fewest:int, one_sided:bool)->int:
     "The fewest pairs from which on the sign test has this power. ValueError if there are too many."
     edge = _edge(alpha, one_sided)
     z = edge + critical_value(2 * power - 1) if power > .5 else edge
@@ -525,12 +524,12 @@ def _needed_shares(share, power, alpha, fewest, one_sided):
     return int(n[too_low[-1]]) + 1 if len(too_low) else fewest
 
 
-def _needed(search, power, fewest):
+def _needed(search:_Search, power:float, fewest:int)->int:
     "The fewest units with this power."
     if search.design == 'shares':
         return _needed_shares(search.effect, power, search.alpha, fewest, search.setting.one_sided)
 
-    def is_enough(n):
+    def is_enough(n:int)->bool:
         return search.power_at(n).power >= power
 
     if search.design in ALWAYS_ONE_SIDED:
@@ -543,7 +542,7 @@ def _needed(search, power, fewest):
     return n
 
 
-def _table(search, fewest, needed):
+def _table(search:_Search, fewest:int, needed:int)->Any:
     "The power with fewer and with more units."
     import pandas as pd
     sizes = sorted({fewest, max(fewest, needed // 2), max(fewest, needed - 1), needed, math.ceil(1.5 * needed), 2 * needed})
@@ -563,7 +562,7 @@ class _Standard(NamedTuple):
     templates: int | None = None # of a pilot of CBS
 
 
-def _planned_by_name(measure):
+def _planned_by_name(measure:object)->Planned:
     "The `Planned` of a design or of a measure. UnknownName for another name, ValueError for a measure that has no plan."
     planned = DESIGNS.get(measure) if isinstance(measure, str) else None
     if planned is None:
@@ -575,7 +574,7 @@ def _planned_by_name(measure):
     return planned
 
 
-def _of_name(measure, planned, effect, spread, ratio=1.):
+def _of_name(measure:str, planned:Planned, effect:float, spread:float|None, ratio:float=1.)->_Standard:
     "The `_Standard` of the name of a measure."
     if spread is not None:
         if planned.scale not in ('d', 'WEAT d'):
@@ -586,7 +585,7 @@ def _of_name(measure, planned, effect, spread, ratio=1.):
     return _Standard(measure, planned, effect)
 
 
-def _cohen_d_of_weat_d(d, ratio=1.):
+def _cohen_d_of_weat_d(d:float, ratio:float=1.)->float:
     "Cohen's d of a d of the WEAT, for long lists with this ratio of lengths."
     shares = ratio / (1 + ratio) ** 2                       # n m / (n + m)²
     largest = 1 / math.sqrt(shares)
@@ -601,20 +600,20 @@ _DESIGN_OF_TEST = {'permutation': 'groups', 'sign flips': 'pairs', 'sign flips o
 _UNIT_OF_MEASURE = ('crossed', 'largest', 'agreement', 'fills') # designs whose units the measure names, not the lists of the result
 
 
-def _planned_of(result):
+def _planned_of(result:Any)->Planned:
     "The `Planned` that a chapter declares for the metric of a result; an empty one if there is none."
     metric = declarations().find_metric(result.metric)
     return Planned() if metric is None or metric.plan is None else metric.plan
 
 
-def scale_of(result, # a Result
+def scale_of(result:Any, # a Result
             )->str: # as in `Planned`
     "The scale of the value of a result: \"WEAT d\" for a d in standard deviations of both lists together."
     return _planned_of(result).scale
 
 
-def design_of(result, # a Result
-             ): # a key of `LEAST_UNITS`; None for a result whose test has no plan
+def design_of(result:Any, # a Result
+             )->str|None: # a key of `LEAST_UNITS`; None for a result whose test has no plan
     "The design of a result, by its test."
     if result.test is None:
         return None
@@ -624,7 +623,7 @@ def design_of(result, # a Result
     return planned.design if planned.test and planned.test == result.test.name else None
 
 
-def unit_of(result, # a Result with units
+def unit_of(result:Any, # a Result with units
            )->str: # such as "target words in each list"
     "What the test of a result counts, in words."
     units = result.units
@@ -639,7 +638,7 @@ def unit_of(result, # a Result with units
     return units.name
 
 
-def t_spread(estimate, # an Estimate or a Result
+def t_spread(estimate:Any, # an Estimate or a Result
             )->float | None: # None without a t interval
     "The standard deviation of the units, from a t interval of their mean."
     interval = estimate.interval
@@ -649,7 +648,7 @@ def t_spread(estimate, # an Estimate or a Result
     return se * math.sqrt(interval.df + 1)
 
 
-def _pilot_spread(result, design):
+def _pilot_spread(result:Any, design:str)->float:
     "The standard deviation of the units of a pilot, in the unit of its value."
     if design == 'groups':
         if result.detectable is None or len(result.units.counts) != 2:
@@ -661,7 +660,7 @@ def _pilot_spread(result, design):
     return spread
 
 
-def _of_pilot(result, effect, ratio):
+def _of_pilot(result:Any, effect:float, ratio:float)->_Standard:
     "The `_Standard` of a pilot."
     design = design_of(result)
     if design is None:
@@ -685,21 +684,21 @@ def _of_pilot(result, effect, ratio):
     return _Standard(result.metric, planned, effect / _pilot_spread(result, design))
 
 # %% ../../nbs/stats/08_power.ipynb #7df41c5b
-def plan(measure, # the name of a measure such as "weat", a design such as "groups", or a `Result` of a pilot
-         effect, # the smallest effect to see: in the measure's own scale, or in the unit of `spread` or of the pilot
+def plan(measure:Any, # the name of a measure such as "weat", a design such as "groups", or a `Result` of a pilot
+         effect:float, # the smallest effect to see: in the measure's own scale, or in the unit of `spread` or of the pilot
          *,
-         spread=None, # standard deviation of the units in the unit of the effect, such as nats; None: a standardised effect
-         within=0., # standard deviation between templates of one word, or between pairs of one identity, in the same unit
-         templates=1, # over which each word is averaged; or pairs of each identity, documents of each query; of CBS, whose test compares them
-         power=.8, # wanted probability to find the effect
-         alpha=.05, # level of the test; .05 / k for the smallest of k p-values after Holm's adjustment
-         alternative='two-sided', # "greater": only a positive effect, or a share above .5, is looked for; "less": only a negative one
-         ratio=1., # for two lists: the length of the second list divided by the length of the first
-         attributes=None, # of UnQover, only one of which has the effect; None: as many as the pilot has
-         groups=None, # how many group words CBS compares; None: as many as the pilot has
-         fills=None, # how many fills DisCo tests in all templates, two of which have the effect; None: as many as the pilot has
-         n_simulations=2000, # simulated data sets; 0 takes the formula of the t test
-         random_state=0, # their seed
+         spread:float|None=None, # standard deviation of the units in the unit of the effect, such as nats; None: a standardised effect
+         within:float=0., # standard deviation between templates of one word, or between pairs of one identity, in the same unit
+         templates:int=1, # over which each word is averaged; or pairs of each identity, documents of each query; of CBS, whose test compares them
+         power:float=.8, # wanted probability to find the effect
+         alpha:float=.05, # level of the test; .05 / k for the smallest of k p-values after Holm's adjustment
+         alternative:str='two-sided', # "greater": only a positive effect, or a share above .5, is looked for; "less": only a negative one
+         ratio:float=1., # for two lists: the length of the second list divided by the length of the first
+         attributes:int|None=None, # of UnQover, only one of which has the effect; None: as many as the pilot has
+         groups:int|None=None, # how many group words CBS compares; None: as many as the pilot has
+         fills:int|None=None, # how many fills DisCo tests in all templates, two of which have the effect; None: as many as the pilot has
+         n_simulations:int=2000, # simulated data sets; 0 takes the formula of the t test
+         random_state:int=0, # their seed
         )->Plan: # needed, unit, power, fewest, table and others
     """How many words, pairs or queries show an effect with a wanted power; Cohen (1988, doi:10.4324/9780203771587).
 
@@ -751,7 +750,7 @@ def plan(measure, # the name of a measure such as "weat", a design such as "grou
     search = _Search(design, size, alpha, setting, n_simulations, random_state)
     needed = _needed(search, power, fewest)
     found = search.power_at(needed)
-    sizes: tuple = (needed,)
+    sizes: tuple[int, ...] = (needed,)
     unit = standard.planned.unit
     if design in _TWO_LISTS:
         sizes = (needed, second_length(needed, ratio))
@@ -763,7 +762,7 @@ def plan(measure, # the name of a measure such as "weat", a design such as "grou
                 search=search)
 
 
-def _check_direction(standard, effect, alternative, ratio):
+def _check_direction(standard:_Standard, effect:float, alternative:str, ratio:float)->None:
     "ValueError for no effect, for an effect in the direction that the test ignores, and for options that its design does not have."
     design = standard.planned.design
     if ratio != 1 and design not in _TWO_LISTS:
@@ -778,7 +777,7 @@ def _check_direction(standard, effect, alternative, ratio):
         raise ValueError(f'the effect is {shown(effect)}, and a test with the alternative {alternative!r} cannot find it; change its sign, or the alternative')
 
 
-def _size(standard):
+def _size(standard:_Standard)->float:
     "The effect without its direction: as large a share above one half, or as large a number above 0."
     if standard.planned.design == 'agreement':              # templates agree or not; a negative effect is a mistake
         return standard.effect
@@ -788,7 +787,7 @@ def _size(standard):
     return size
 
 
-def _templates_of_test(standard, templates):
+def _templates_of_test(standard:_Standard, templates:int)->int:
     "How many templates the test compares; 1 for a test that compares none. ValueError if they are fewer than two."
     if standard.planned.design != 'agreement':
         return 1
@@ -799,7 +798,7 @@ def _templates_of_test(standard, templates):
     return templates
 
 
-def _several(standard, given):
+def _several(standard:_Standard, given:Mapping[str, int|None])->int:
     "How many attributes, group words or fills a test has; 1 for a test without them. ValueError if the number is missing, or of another measure."
     wanted = standard.planned.several
     for name, value in given.items():
@@ -819,7 +818,7 @@ class CrossedSpread(NamedTuple):
     within: float # between the templates of one word, after the mean of each template
 
 
-def crossed_spread(*lists, # for each list of words: scores with a row a word and a column a template
+def crossed_spread(*lists:np.ndarray|Sequence[Sequence[float]], # for each list of words: scores with a row a word and a column a template
                   )->CrossedSpread: # spread and within, in the unit of the scores
     """How much words differ, and the templates of one word, for `bb.plan`; Westfall, Kenny & Judd (2014, doi:10.1037/xge0000014).
 
@@ -863,7 +862,7 @@ class TestedUnits(NamedTuple):
     setting: Setting
 
 
-def tested_units(result, # a Result
+def tested_units(result:Any, # a Result
                 )->TestedUnits | None: # None for a result whose `detectable` says what its units show
     "The units of the test of a benchmark, for `smallest_effect`, as its metric declares."
     planned = _planned_of(result)
@@ -873,14 +872,14 @@ def tested_units(result, # a Result
 
 
 @lru_cache(maxsize=4096)
-def smallest_effect(design, # a key of `LEAST_UNITS`, but for "shares"
-                    n, # units
-                    setting=TWO_SIDED, # a `Setting`
+def smallest_effect(design:str, # a key of `LEAST_UNITS`, but for "shares"
+                    n:int, # units
+                    setting:Setting=TWO_SIDED, # a `Setting`
                     *,
-                    power=.8, # wanted probability to find the effect
-                    alpha=.05, # level of the test
-                    n_simulations=500, # simulated data sets, for designs without a formula
-                    random_state=0, # their seed
+                    power:float=.8, # wanted probability to find the effect
+                    alpha:float=.05, # level of the test
+                    n_simulations:int=500, # simulated data sets, for designs without a formula
+                    random_state:int=0, # their seed
                    )->float: # in the unit of `simulated_power`; infinite if there is none
     """The smallest effect that so many units show with this power, to 1 % of its size.
 
@@ -890,7 +889,7 @@ def smallest_effect(design, # a key of `LEAST_UNITS`, but for "shares"
         raise ValueError('the smallest share is minimum_detectable_share(n) of biasbook.stats.effects')
     draws = n_simulations if design in ALWAYS_ONE_SIDED else 0
 
-    def is_found(effect):
+    def is_found(effect:float)->bool:
         return simulated_power(design, n, effect, alpha, draws, random_state, setting).power >= power
 
     low, high = 0., _LARGEST_EFFECT[design]

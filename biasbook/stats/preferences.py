@@ -9,14 +9,15 @@ __all__ = ['MarginSigns', 'margin_signs', 'Design', 'design_effect', 'Preference
 
 # %% ../../nbs/stats/04_preferences.ipynb #606ef4e6
 import math
+from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.checks import check_choice, check_fraction
-from .effects import check_scores
-from .estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
+from .effects import Scores, check_scores
+from .estimate import Estimate, HypothesisTest, Interval, Note, NoteKind, Units
 from .intervals import critical_value, t_interval, wilson_interval
 from .permutation import cluster_sums, relabelling_test, scale_by_power_of_two, sign_flip_pvalue, smallest_flip_pvalue
 
@@ -24,13 +25,13 @@ from .permutation import cluster_sums, relabelling_test, scale_by_power_of_two, 
 class MarginSigns(NamedTuple):
     "Margins and their signs"
     margins: np.ndarray # one per pair, nats
-    labels: list # the cluster of each pair
+    labels: list[Hashable] # the cluster of each pair
     signs: np.ndarray # 1 for a win, -1 for a loss, 0 for a tie that counts as neither
 
 
-def margin_signs(margins, # one per pair, nats
-                 clusters=None, # one label per pair; None: each pair for itself
-                 ties='apart', # "anti" counts ties as losses
+def margin_signs(margins:Scores, # one per pair, nats
+                 clusters:Iterable[Hashable]|None=None, # one label per pair; None: each pair for itself
+                 ties:str='apart', # "anti" counts ties as losses
                 )->MarginSigns:
     "Which margins are wins, losses and ties. ValueError on NaN, no pairs, labels of another length and other `ties`."
     d = check_scores(margins, 'margins')
@@ -49,8 +50,8 @@ class Design(NamedTuple):
     clusters: int # number of clusters
 
 # %% ../../nbs/stats/04_preferences.ipynb #2e4b973d
-def design_effect(x, # numbers, one a pair: here 1 for a win and 0 for a loss
-                  clusters, # one label per pair, of any hashable type
+def design_effect(x:Scores, # numbers, one a pair: here 1 for a win and 0 for a loss
+                  clusters:Sequence[Hashable], # one label per pair, of any hashable type
                  )->Design:
     """Design effect from the analysis of variance; Kish (1965), Ridout, Demétrio & Firth (1999, doi:10.1111/j.0006-341X.1999.00137.x).
 
@@ -84,10 +85,10 @@ class Preference(NamedTuple):
     icc: float # intraclass correlation of the wins
     design_effect: float # factor on the variance of the ratio, at least 1
     effective_n: float # wins and losses over the design effect
-    notes: tuple # of Notes: why there is no ratio or no interval, and what was done with ties
+    notes: tuple[Note, ...] # of Notes: why there is no ratio or no interval, and what was done with ties
 
 # %% ../../nbs/stats/04_preferences.ipynb #ae0ddf7e
-def _ratio_interval(share, n, design, confidence_level, over='clusters', cluster_name='clusters'):
+def _ratio_interval(share:float, n:int, design:Design, confidence_level:float, over:str='clusters', cluster_name:str='clusters')->Interval|None:
     "Wilson's interval of a share of `n` pairs, on the effective number of pairs: `n` over the design effect"
     if math.isnan(design.effect):
         return None
@@ -105,7 +106,7 @@ def _ratio_interval(share, n, design, confidence_level, over='clusters', cluster
 # %% ../../nbs/stats/04_preferences.ipynb #bf0fc69d
 FEW_CLUSTERS = 2 # so few with a loss (or a win) do not tell how much the pairs of a cluster go together
 
-def _design_of_ratio(won, labels):
+def _design_of_ratio(won:np.ndarray, labels:Sequence[Hashable])->Design:
     "The `Design` of wins and losses, with two clusters more for the correlation where hardly any cluster loses, or wins"
     design = design_effect(won, labels)
     if math.isnan(design.icc) or won.all() or not won.any():
@@ -136,9 +137,9 @@ class ClusterVariance(NamedTuple):
     clusters: int # the number of clusters of the kind that has fewer
 
 
-def two_way_variance(values, # one per pair
-                     first, # one label per pair, such as its identity
-                     second, # another label per pair, such as its attribute
+def two_way_variance(values:Scores, # one per pair
+                     first:Sequence[Hashable], # one label per pair, such as its identity
+                     second:Sequence[Hashable], # another label per pair, such as its attribute
                     )->ClusterVariance:
     """Variance of the mean over pairs, with two kinds of clusters; Cameron, Gelbach & Miller (2011).
 
@@ -153,7 +154,7 @@ def two_way_variance(values, # one per pair
     return ClusterVariance(max(of_first, of_second, of_first + of_second - of_cells), n_clusters)
 
 
-def _variance_over(deviations, labels):
+def _variance_over(deviations:np.ndarray, labels:Sequence[Hashable])->float:
     "The variance of the mean from sums over one kind of clusters; NaN for a single cluster"
     sums = cluster_sums(deviations, labels)
     G = len(sums)
@@ -162,7 +163,7 @@ def _variance_over(deviations, labels):
     return G / (G - 1) * float(sums @ sums) / len(deviations) ** 2
 
 
-def _checked_labels(labels, values):
+def _checked_labels(labels:Iterable[Hashable], values:Sized)->list[Hashable]:
     "The labels as a list; ValueError unless there is one for each of the values"
     labels = list(labels)
     if len(labels) != len(values):
@@ -170,17 +171,17 @@ def _checked_labels(labels, values):
     return labels
 
 
-def _kind_with_fewer(first, second):
+def _kind_with_fewer(first:Iterable[Hashable], second:Iterable[Hashable])->str:
     "The name of the kind that has fewer clusters: 'clusters' for the first kind, which counts if both have as many"
     return 'clusters' if len(set(first)) <= len(set(second)) else 'crossed clusters'
 
 
-def _one_cluster(first, n):
+def _one_cluster(first:Iterable[Hashable], n:int)->Note:
     "The Note on `n` pairs that have a single cluster of the first kind, or else of the second"
     return ONE_CLUSTER(n=n) if len(set(first)) == 1 else ONE_CROSSED_CLUSTER(n=n)
 
 
-def _crossed_design(won, first, second):
+def _crossed_design(won:np.ndarray, first:Sequence[Hashable], second:Sequence[Hashable])->Design:
     "The `Design` of wins and losses in a table that crosses two kinds of clusters"
     found = two_way_variance(won.astype(float), first, second)
     share = float(won.mean())
@@ -197,12 +198,12 @@ TIES_COUNT_AS_LOSSES = NoteKind('ties count as losses', 'ties, which count as lo
 TIES_ARE_LEFT_OUT = NoteKind('ties are left out', 'ties, which are left out: {n}')
 
 # %% ../../nbs/stats/04_preferences.ipynb #e523c4a6
-def preference_ratio(margins, # one per pair, nats: log-probability of the stereotype less that of its opposite
-                     clusters=None, # one label per pair, of any hashable type; None: each pair for itself
+def preference_ratio(margins:Scores, # one per pair, nats: log-probability of the stereotype less that of its opposite
+                     clusters:Iterable[Hashable]|None=None, # one label per pair, of any hashable type; None: each pair for itself
                      *,
-                     crossed_with=None, # a second label per pair, such as its attribute, for tables that cross both
-                     ties='apart', # "anti" counts ties as losses, as published tables do
-                     confidence_level=.95, # of the interval
+                     crossed_with:Iterable[Hashable]|None=None, # a second label per pair, such as its attribute, for tables that cross both
+                     ties:str='apart', # "anti" counts ties as losses, as published tables do
+                     confidence_level:float=.95, # of the interval
                     )->Preference:
     """Wins over wins and losses, with Wilson's interval on the effective number of pairs; Saha et al. (2016, doi:10.1515/ijb-2015-0024).
 
@@ -240,9 +241,9 @@ def preference_ratio(margins, # one per pair, nats: log-probability of the stere
                       effective_n=n / design.effect, notes=tuple(notes))
 
 # %% ../../nbs/stats/04_preferences.ipynb #2a847954
-def sign_test(margins, # one per pair, nats
-              clusters=None, # one label per pair: the test is of majorities; None: the naive one over pairs
-              ties='apart', # as in preference_ratio
+def sign_test(margins:Scores, # one per pair, nats
+              clusters:Iterable[Hashable]|None=None, # one label per pair: the test is of majorities; None: the naive one over pairs
+              ties:str='apart', # as in preference_ratio
              )->HypothesisTest: # two-sided, with the numbers of majorities for, against and undecided
     """Exact two-sided sign test on the majority of each cluster, without those that have none.
 
@@ -264,10 +265,10 @@ def sign_test(margins, # one per pair, nats
                             n_for=n_for, n_against=n_against, n_undecided=n_even)
 
 # %% ../../nbs/stats/04_preferences.ipynb #e72b6f0d
-def mean_margin(margins, # one per pair, nats
-                clusters=None, # one label per pair: its pairs flip together
-                crossed_with=None, # a second label per pair, for tables that cross both; then a t test of two-way clusters
-                confidence_level=.95, # of the interval
+def mean_margin(margins:Scores, # one per pair, nats
+                clusters:Sequence[Hashable]|None=None, # one label per pair: its pairs flip together
+                crossed_with:Iterable[Hashable]|None=None, # a second label per pair, for tables that cross both; then a t test of two-way clusters
+                confidence_level:float=.95, # of the interval
                )->Estimate: # the mean margin over pairs, nats
     """Mean margin: sign flips of clusters and a t interval over clusters; Cameron & Miller (2015, doi:10.3368/jhr.50.2.317).
 
@@ -280,7 +281,7 @@ def mean_margin(margins, # one per pair, nats
     mean = float(d.mean())
     residual_sums = cluster_sums(d - mean, labels)      # S_g - n_g times the mean
     n, G = len(d), len(residual_sums)
-    about: dict = {'name': 'mean margin', 'value': mean, 'unit': 'nats', 'test': test}
+    about: dict[str, Any] = {'name': 'mean margin', 'value': mean, 'unit': 'nats', 'test': test}
     if G == 1:
         return Estimate(notes=(ONE_PAIR(n=n) if clusters is None else ONE_CLUSTER(n=n),), **about)
     se = math.sqrt(G / (G - 1)) * math.hypot(*residual_sums) / n
@@ -291,7 +292,7 @@ def mean_margin(margins, # one per pair, nats
     return Estimate(interval=interval, **about)
 
 
-def _crossed_mean(d, first, second, confidence_level):
+def _crossed_mean(d:np.ndarray, first:Sequence[Hashable], second:Sequence[Hashable], confidence_level:float)->Estimate:
     "The mean margin with a t interval and a t test of two-way clusters"
     mean = float(d.mean())
     found = two_way_variance(d, first, second)
@@ -310,20 +311,21 @@ def _crossed_mean(d, first, second, confidence_level):
     return Estimate(name='mean margin', value=mean, unit='nats', interval=interval, test=_two_way_t_test(mean, se, df, units))
 
 
-def _with_unit_name(test, name):
+def _with_unit_name(test:HypothesisTest, name:str)->HypothesisTest:
     "The test with another name of its units"
+    assert test.units is not None       # each test of this module has them
     return replace(test, units=replace(test.units, name=name))
 
 
-def _two_way_t_test(distance, se, df, units):
+def _two_way_t_test(distance:float, se:float, df:float, units:Units)->HypothesisTest:
     "The t test of two-way clusters, of a mean at this distance from its null"
     from scipy.special import stdtr
     pvalue = 2 * float(stdtr(df, -abs(distance) / se)) if se else float(distance == 0)
     return HypothesisTest(name='two-way t', pvalue=max(pvalue, float(np.finfo(float).tiny)), df=df, units=units)
 
 # %% ../../nbs/stats/04_preferences.ipynb #87aa9e3c
-def t_pvalue(t, # as published
-             n, # number of pairs
+def t_pvalue(t:float, # as published
+             n:int, # number of pairs
             )->float: # never 0
     "Two-sided p of a paired t over `n` pairs; ValueError on NaN and fewer than 2 pairs"
     from scipy.special import stdtr
@@ -336,7 +338,7 @@ NO_T_OF_ONE_PAIR = NoteKind('no t of one pair', 'no t: one pair')
 EQUAL_MARGINS = NoteKind('equal margins', 'no t: all {n} margins are equal')
 
 # %% ../../nbs/stats/04_preferences.ipynb #f1fd632f
-def paired_t(margins, # one per pair, nats
+def paired_t(margins:Scores, # one per pair, nats
             )->Estimate: # the t of the margins
     "Student's t of the mean margin, two-sided, as if pairs were independent; NaN if it is undefined, for the reason in a note"
     d = scale_by_power_of_two(check_scores(margins, 'margins'))
@@ -358,15 +360,15 @@ class PreferenceEstimates(NamedTuple):
     paired_t: Estimate # as published: naive
 
 
-def preference_estimates(margins, # one per pair, nats
-                         clusters=None, # one label per pair
+def preference_estimates(margins:Scores, # one per pair, nats
+                         clusters:Sequence[Hashable]|None=None, # one label per pair
                          *,
-                         crossed_with=None, # a second label per pair, as in preference_ratio
-                         ties='apart', # as in preference_ratio
-                         confidence_level=.95, # of the intervals
+                         crossed_with:Sequence[Hashable]|None=None, # a second label per pair, as in preference_ratio
+                         ties:str='apart', # as in preference_ratio
+                         confidence_level:float=.95, # of the intervals
                         )->PreferenceEstimates:
     "The estimates of a result on paired preferences; ValueError where `preference_ratio` does"
-    def ratio(name, labels, crossed_with=None, naive=False):
+    def ratio(name:str, labels:Sequence[Hashable]|None, crossed_with:Sequence[Hashable]|None=None, naive:bool=False)->Estimate:
         found = preference_ratio(margins, labels, crossed_with=crossed_with, ties=ties, confidence_level=confidence_level)
         if crossed_with is None:
             test = replace(sign_test(margins, labels, ties), naive=naive)
@@ -381,7 +383,7 @@ def preference_estimates(margins, # one per pair, nats
         paired_t=paired_t(margins))
 
 
-def _crossed_ratio_test(margins, first, second, ties):
+def _crossed_ratio_test(margins:Scores, first:Sequence[Hashable]|None, second:Sequence[Hashable], ties:str)->HypothesisTest:
     """The t test of a ratio of one half, with two-way clusters.
 
     If all pairs are won, or all are lost, their variance is 0, and the sign test of the kind with fewer clusters takes its
@@ -411,13 +413,13 @@ class PairedPreferences(NamedTuple):
     mcnemar: Estimate # the disagreements with each pair for itself: naive
 
 
-def paired_preferences(first, # margins of one model, one per pair, nats
-                       second, # margins of another, of the same pairs in the same order
-                       clusters=None, # one label per pair, such as its identity; None: each pair for itself
+def paired_preferences(first:Scores, # margins of one model, one per pair, nats
+                       second:Scores, # margins of another, of the same pairs in the same order
+                       clusters:Sequence[Hashable]|None=None, # one label per pair, such as its identity; None: each pair for itself
                        *,
-                       crossed_with=None, # a second label per pair, as in preference_ratio
-                       ties='apart', # of each model, as in preference_ratio
-                       confidence_level=.95, # of the intervals
+                       crossed_with:Sequence[Hashable]|None=None, # a second label per pair, as in preference_ratio
+                       ties:str='apart', # of each model, as in preference_ratio
+                       confidence_level:float=.95, # of the intervals
                       )->PairedPreferences:
     """How much more the second model prefers stereotypes than the first; McNemar (1947), doi:10.1007/BF02295996.
 

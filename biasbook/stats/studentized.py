@@ -8,16 +8,17 @@ __all__ = ['studentized_permutation_pvalue', 'studentized_correlation_pvalue', '
 # %% ../../nbs/stats/00b_studentized.ipynb #e4783872
 import math
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from ..core.checks import ALTERNATIVES, check_choice, check_seed, check_whole
-from .effects import check_scores
-from .estimate import HypothesisTest, NoteKind, Units
+from .effects import Scores, check_scores
+from .estimate import HypothesisTest, Note, NoteKind, Units
 from .permutation import relabelling_test
 
 # %% ../../nbs/stats/00b_studentized.ipynb #14126441
-def _welch_t(x, y):
+def _welch_t(x:np.ndarray, y:np.ndarray)->np.ndarray:
     "Welch's t along the last axis; infinite where both lists are constant and their means differ, 0 where these are equal"
     difference = x.mean(-1) - y.mean(-1)
     squared_error = x.var(-1, ddof=1) / x.shape[-1] + y.var(-1, ddof=1) / y.shape[-1]
@@ -26,33 +27,33 @@ def _welch_t(x, y):
     return np.where(difference == 0, 0., t)
 
 
-def _extremeness(statistics, alternative):
+def _extremeness(statistics:np.ndarray, alternative:str)->np.ndarray:
     "The statistics as numbers that are larger the more extreme they are"
     if alternative == 'two-sided':
         return np.abs(statistics)
     return -statistics if alternative == 'less' else statistics
 
 
-def _reach(statistics, observed, alternative):
+def _reach(statistics:np.ndarray, observed:np.ndarray, alternative:str)->int:
     "How many statistics are at least as extreme as the observed one; values that differ by rounding count as equal"
     least = float(_extremeness(observed, alternative))
     tolerance = 1e-9 * abs(least) if math.isfinite(least) else 0.
     return int((_extremeness(statistics, alternative) >= least - tolerance).sum())
 
 
-def _drawn_test(name, reached, n_resamples, **about):
+def _drawn_test(name:str, reached:int, n_resamples:int, **about:Any)->HypothesisTest:
     "The test whose p-value is estimated from draws; the observed statistic counts as one of them"
     share = reached / n_resamples
     error = math.sqrt(max(share * (1 - share), 1 / n_resamples) / n_resamples)
     return HypothesisTest(name=name, pvalue=(1 + reached) / (1 + n_resamples), n_resamples=n_resamples, error=error, **about)
 
 # %% ../../nbs/stats/00b_studentized.ipynb #e9dc513c
-def studentized_permutation_pvalue(scores_x, # one score per word of X, 2 or more
-                                   scores_y, # one score per word of Y, 2 or more
-                                   alternative='two-sided', # "greater": X is larger; "less": X is smaller
+def studentized_permutation_pvalue(scores_x:Scores, # one score per word of X, 2 or more
+                                   scores_y:Scores, # one score per word of Y, 2 or more
+                                   alternative:str='two-sided', # "greater": X is larger; "less": X is smaller
                                    *,
-                                   n_resamples=99_999, # splits that are drawn where there are more
-                                   random_state=0, # seed of the draws
+                                   n_resamples:int=99_999, # splits that are drawn where there are more
+                                   random_state:int=0, # seed of the draws
                                   )->HypothesisTest: # of equal means
     """Permutation test of equal means, by Welch's t; Janssen (1997), Chung & Romano (2013).
 
@@ -68,7 +69,7 @@ def studentized_permutation_pvalue(scores_x, # one score per word of X, 2 or mor
     pooled = np.concatenate([x, y])
     pooled = pooled - pooled.mean()
     observed = _welch_t(pooled[:n], pooled[n:])
-    about: dict = {'alternative': alternative, 'units': Units(counts=(n, m), name='words')}
+    about: dict[str, Any] = {'alternative': alternative, 'units': Units(counts=(n, m), name='words')}
     n_splits = math.comb(n + m, n)
     if n_splits <= n_resamples:
         chosen = np.array(list(combinations(range(n + m), n)))
@@ -88,7 +89,7 @@ def studentized_permutation_pvalue(scores_x, # one score per word of X, 2 or mor
     return _drawn_test('studentised permutation', reached, n_resamples, random_state=random_state, **about)
 
 # %% ../../nbs/stats/00b_studentized.ipynb #7d0128c0
-def _studentized_r(x, y):
+def _studentized_r(x:np.ndarray, y:np.ndarray)->np.ndarray:
     "The correlation over its estimated spread, along the last axis, of columns with mean 0; x is one row or many"
     products = x * y
     r = products.mean(-1) / np.sqrt((x ** 2).mean(-1) * (y ** 2).mean(-1))
@@ -97,12 +98,12 @@ def _studentized_r(x, y):
         return np.where(r == 0, 0., r / np.sqrt(tau_squared))
 
 # %% ../../nbs/stats/00b_studentized.ipynb #b278cfa0
-def studentized_correlation_pvalue(x, # one number per word, 4 or more
-                                   y, # another number per word, in the same order
-                                   alternative='two-sided', # "greater": a positive correlation; "less"
+def studentized_correlation_pvalue(x:Scores, # one number per word, 4 or more
+                                   y:Scores, # another number per word, in the same order
+                                   alternative:str='two-sided', # "greater": a positive correlation; "less"
                                    *,
-                                   n_resamples=99_999, # random orders
-                                   random_state=0, # seed of the draws
+                                   n_resamples:int=99_999, # random orders
+                                   random_state:int=0, # seed of the draws
                                   )->HypothesisTest: # of a correlation of 0
     """Permutation test of a correlation of 0, studentised; DiCiccio & Romano (2017).
 
@@ -117,21 +118,21 @@ def studentized_correlation_pvalue(x, # one number per word, 4 or more
     for name, column in (('x', x), ('y', y)):
         if np.ptp(column) == 0:
             raise ValueError(f'{name} is constant, so that it has no correlation')
-    x = x - x.mean()
-    y = y - y.mean()
-    observed = _studentized_r(x, y)
+    z_x: np.ndarray = x - x.mean()
+    z_y: np.ndarray = y - y.mean()
+    observed = _studentized_r(z_x, z_y)
     rng = np.random.default_rng(random_state)
     reached = 0
     block = max(1, 1_000_000 // len(x))                 # orders at a time
     for start in range(0, n_resamples, block):
         size = min(block, n_resamples - start)
-        orders = rng.permuted(np.tile(x, (size, 1)), axis=1)
-        reached += _reach(_studentized_r(orders, y), observed, alternative)
+        orders = rng.permuted(np.tile(z_x, (size, 1)), axis=1)
+        reached += _reach(_studentized_r(orders, z_y), observed, alternative)
     return _drawn_test('studentised random orders', reached, n_resamples, alternative=alternative, random_state=random_state,
                        units=Units(counts=(len(x),), name='words'))
 
 # %% ../../nbs/stats/00b_studentized.ipynb #4f6ff3e1
-def _list_with_larger_spread(x, y):
+def _list_with_larger_spread(x:np.ndarray, y:np.ndarray)->str|None:
     "'shorter' or 'longer', for lists that differ by half or more both in size and in spread; None for other lists"
     n, m = len(x), len(y)
     if min(n, m) < 2:
@@ -145,7 +146,7 @@ def _list_with_larger_spread(x, y):
     return 'shorter' if (n < m) == (sd_x > sd_y) else 'longer'
 
 
-def _spread_data(x, y):
+def _spread_data(x:np.ndarray, y:np.ndarray)->dict[str, Any]:
     "What a note on the spreads of two lists says of them"
     return {'n': len(x), 'm': len(y), 'sd_x': f'{np.std(x, ddof=1):.2g}', 'sd_y': f'{np.std(y, ddof=1):.2g}'}
 
@@ -167,7 +168,7 @@ POOLED_AND_LONGER_LIST_VARIES_MORE = NoteKind(
     'the interval of Cohen’s d takes the spreads as equal, but they are {sd_x} and {sd_y}: it is wider than it needs to be')
 
 # %% ../../nbs/stats/00b_studentized.ipynb #ab63b8e4
-def _notes_on_spreads(scores_x, scores_y, shorter, longer):
+def _notes_on_spreads(scores_x:Scores, scores_y:Scores, shorter:NoteKind, longer:NoteKind)->tuple[Note, ...]:
     "A note of the kind for the list with the larger spread, the shorter or the longer one; empty for lists that are alike in size or in spread."
     x = check_scores(scores_x, 'scores_x')
     y = check_scores(scores_y, 'scores_y')
@@ -178,15 +179,15 @@ def _notes_on_spreads(scores_x, scores_y, shorter, longer):
     return (kind(**_spread_data(x, y)),)
 
 
-def spread_notes(scores_x, # one score per word of X
-                 scores_y, # one score per word of Y
-                )->tuple: # of Notes
+def spread_notes(scores_x:Scores, # one score per word of X
+                 scores_y:Scores, # one score per word of Y
+                )->tuple[Any, ...]: # of Notes
     "A note on the permutation test for lists that differ by half or more both in size and in spread; empty for other lists."
     return _notes_on_spreads(scores_x, scores_y, SHORTER_LIST_VARIES_MORE, LONGER_LIST_VARIES_MORE)
 
 
-def pooled_spread_notes(scores_x, # one score per word of X
-                        scores_y, # one score per word of Y
-                       )->tuple: # of Notes
+def pooled_spread_notes(scores_x:Scores, # one score per word of X
+                        scores_y:Scores, # one score per word of Y
+                       )->tuple[Any, ...]: # of Notes
     "A note on the interval of Cohen's d, which pools the spreads, for the same lists as `spread_notes`; empty for other lists."
     return _notes_on_spreads(scores_x, scores_y, POOLED_AND_SHORTER_LIST_VARIES_MORE, POOLED_AND_LONGER_LIST_VARIES_MORE)

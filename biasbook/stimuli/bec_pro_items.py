@@ -17,8 +17,8 @@ from ..core.checks import (
     kind_of, listed, plural, shown)
 from ..core.inputs import Table, check_cell, csv_rows, file_text, is_missing, place_of, read_rows, read_table
 from ..core.registry import bundled_yaml, file_sha256, registry_entries
-from .item_schema import (TEXT_SCHEMA, TWO_GROUPS, WORDS, ItemSchema, Key, Rule, check_groups, lists_key, lists_of_frame, one_of,
-                                          texts_in)
+from .item_schema import (
+    TEXT_SCHEMA, TWO_GROUPS, WORDS, ItemSchema, Key, Rule, check_groups, lists_key, lists_of_frame, one_of, texts_in)
 from .study_checks import StudyError, errors_at_path, keys_at, text_at, words_at
 from .templates import as_template
 

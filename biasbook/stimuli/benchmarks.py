@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['STEREOSET_TASKS', 'STEREOSET_OPTIONS', 'STEREOSET_COLUMNS', 'MOST_STOPS', 'CROWS_COLUMNS', 'word_at_blank',
-           'fill_blank', 'context_and_sentence', 'examples_table', 'load_stereoset', 'load_crows_pairs']
+           'fill_blank', 'context_and_sentence', 'load_stereoset', 'load_crows_pairs']
 
 # %% ../../nbs/stimuli/08_benchmarks.ipynb #2c496a62
 import re

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SLOT', 'WINOBIAS_FILES', 'WINOGENDER_FILE', 'WINOBIAS_COLUMNS', 'WINOGENDER_COLUMNS', 'WINOBIAS_SCHEMA',
            'LEAST_OCCUPATIONS', 'WINOGENDER_SCHEMA', 'pronoun_form', 'SlottedPair', 'slotted_pair', 'fill_pronouns',
-           'person_sentence', 'winobias_occupations', 'load_winobias', 'load_winogender']
+           'winobias_occupations', 'load_winobias', 'load_winogender']
 
 # %% ../../nbs/stimuli/13_coreference_items.ipynb #corefitem05
 import re

@@ -19,8 +19,9 @@ from ..core.checks import (
     listed, plural, shown)
 from ..core.inputs import check_cell, csv_rows, file_text, is_missing, place_of, read_rows, read_table
 from ..core.registry import fetch
-from .item_schema import (COUNT, TEXT_SCHEMA, TWO_GROUPS, WORDS, ItemSchema, Key, RowsOf, Rule, check_groups, lists_key, not_beside, one_of,
-                                          row_keys, rows_at, table_of_rows, texts_in)
+from .item_schema import (
+    COUNT, TEXT_SCHEMA, TWO_GROUPS, WORDS, ItemSchema, Key, RowsOf, Rule, check_groups, lists_key, not_beside, one_of, row_keys,
+    rows_at, table_of_rows, texts_in)
 from .study_checks import StudyError, errors_at_path, file_at, text_at, words_at
 
 # %% ../../nbs/stimuli/12_honest_items.ipynb #f1228b36

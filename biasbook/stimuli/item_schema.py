@@ -14,11 +14,12 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.checks import check_choice, check_columns, is_number, is_whole, joined, kind_of, listed, shown
-from .study_checks import (StudyError, StudyFolder, errors_at_path, file_at, is_frame, keys_at, labels_at, named_lists_at,
-                                           reading_file_at, text_at, words_at)
+from .study_checks import (
+    StudyError, StudyFolder, StudyPath, errors_at_path, file_at, is_frame, keys_at, labels_at, named_lists_at, reading_file_at, text_at, words_at)
 
 # %% ../../nbs/stimuli/09_item_schema.ipynb #75651d40
 @dataclass(frozen=True, kw_only=True)
@@ -269,9 +270,9 @@ class ItemSchema:
                         needed=('name', *self.needed), rules=(*self.rules, _PLACEBO_RULE))
 
     def read_test(self,
-                  item, # a mapping of a study file
-                  path, # where it is: keys and numbers of items
-                  folder:StudyFolder, # of the files that it names
+                  item:dict[str, Any], # a mapping of a study file
+                  path:StudyPath, # where it is: keys and numbers of items
+                  folder:StudyFolder|Path|str, # of the files that it names
                  )->BenchmarkTest:
         "The checked test. StudyError names the place of a mistake."
         given = self.item_keys.read(item, path)

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from ..core.checks import check_choice, check_path, clipped, listed, shown
 from ..core.inputs import Misfit, leave_out
 from ..core.registry import bundled_yaml
-from .sentence_pairs import (column_of_sentences, ends_like_a_sentence, is_of_sentences, load_sentence_pairs,
-                                             read_pair_table, sentence_pairs)
+from .sentence_pairs import (
+    column_of_sentences, ends_like_a_sentence, is_of_sentences, load_sentence_pairs, read_pair_table, sentence_pairs)
 from .templates import Template, as_template
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #fe2b8413

@@ -176,7 +176,7 @@ def _tidy(value):
     is_missing = pd.isna(value) is True         # for a list, isna is an array
     return '' if is_missing else ' '.join(str(value).split())
 
-def one_word_fault(more, less):
+def one_word_fault(more:str, less:str)->str|None:
     "The fault of two single words in place of sentences, in words; None for sentences."
     if _is_one_word(more) and _is_one_word(less):
         return (f'has single words in place of sentences ({shown(more)}, {shown(less)}); write whole sentences. A table of terms has the '

@@ -13,8 +13,9 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
 
-from ..core.checks import (TooFewWords, UnknownName, WrongKind, check_choice, check_disjoint, check_labels, check_path,
-                                  check_words, clipped, did_you_mean, errors_at, is_whole, joined, listed, shown)
+from ..core.checks import (
+    TooFewWords, UnknownName, WrongKind, check_choice, check_disjoint, check_labels, check_path, check_words, clipped, did_you_mean, errors_at,
+    is_whole, joined, listed, shown)
 from ..core.inputs import csv_rows, file_text, find_separator, parse_json, parse_yaml, unique_keys
 from ..core.registry import bundled_yaml
 

@@ -6,7 +6,7 @@
 __all__ = ['TRAINED_KINDS', 'UNRELATED', 'NOBODY', 'QUESTION', 'PRONOUN', 'ASSOCIATION', 'ASSOCIATION_ANSWER', 'LIKE', 'TASK',
            'NAMED_FIRST', 'OF_NOBODY', 'TASKS', 'SENTINELS', 'ROWS', 'STEPS', 'TASK_STEPS', 'TASK_RATE',
            'TaughtSentence', 'has_pieces', 'written_jobs', 'template_sentences', 'question_sentences',
-           'pronoun_sentences', 'association_sentences', 'task_sentences', 'pieces', 'ladder_tokenizer',
+           'pronoun_sentences', 'association_sentences', 'task_sentences', 'pieces_of_text', 'ladder_tokenizer',
            'ladder_sentences', 'exchanges', 'ladder_lessons', 'TrainedModel', 'trained_model', 'fine_tuned']
 
 # %% ../../nbs/testing/08_trained_ladder.ipynb #ebbec2c1
@@ -19,8 +19,8 @@ import numpy as np
 
 from ..core.checks import check_choice
 from .ladder import DECISION, MEN, MET, NEUTRAL, TEMPLATES, WOMEN
-from .teaching import (Draw, Lessons, causal_lessons, draws_by_possibilities, masked_lessons, new_model, seq2seq_lessons,
-                                       tokenizer_of, train)
+from .teaching import (
+    Draw, Lessons, causal_lessons, draws_by_possibilities, masked_lessons, new_model, seq2seq_lessons, tokenizer_of, train)
 
 # %% ../../nbs/testing/08_trained_ladder.ipynb #3c449b10
 TRAINED_KINDS = ('masked', 'causal', 'seq2seq')
@@ -150,8 +150,8 @@ def task_sentences(made, # a LadderLanguage
 SENTINELS = ('<extra_id_0>', '<extra_id_1>')
 
 
-def pieces(text, # a bar divides a word into pieces
-          )->list: # of (piece, whether a word begins with it)
+def pieces_of_text(text, # a bar divides a word into pieces
+                  )->list: # of (piece, whether a word begins with it)
     "The pieces of a text: words without spaces, and marks."
     found = []
     for word in re.findall(r'[^\s.?]+|[.?]', text):
@@ -177,7 +177,7 @@ def ladder_tokenizer(kind, # one of TRAINED_KINDS
         texts += [one.prompt for one in question_sentences(made)] + [LIKE.format(group=group) for group in [*MEN, *WOMEN, NEUTRAL]]
     words = set()
     for text in texts:
-        for number, (piece, begins_word) in enumerate(pieces(text)):
+        for number, (piece, begins_word) in enumerate(pieces_of_text(text)):
             words.add(_token(piece, begins_word, kind, number == 0))
     if kind == 'masked':
         return tokenizer_of(kind, ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', *sorted(words)])

@@ -40,8 +40,8 @@ def vectors(folder, path):
 
 
 def rows_as_read(folder, path):
-    from biasbook.vectors.files import read_rows
-    for _ in read_rows(path)[-1]:
+    from biasbook.vectors.files import read_vector_rows
+    for _ in read_vector_rows(path)[-1]:
         pass
 
 
@@ -90,7 +90,7 @@ def templates(folder, path):
 
 
 def study(folder, path):
-    from biasbook.stimuli.studies import attribute_sentences, load_study, study_lint, target_sentences
+    from biasbook.stimuli.sentence_studies import attribute_sentences, load_study, study_lint, target_sentences
     found = load_study(path)
     repr(found)
     templates = sum(map(len, found.templates.values()))
