@@ -23,9 +23,9 @@ from ..stats.estimate import Interval, NoteKind, format_p
 from ..vectors.directions import bias_direction, professions
 from ..vectors.wordvectors import WordVectors
 from ..embedders.providers import shown_subject
-from biasbook.chapters.debias import (
-    ASSOCIATION, compare_debiasing, debias_plot, direct_bias_clause, gender_specific, hard_debias, hard_debias_each, inlp, leace,
-    what_is_left)
+from ..chapters.debias import (
+    ASSOCIATION, compare_debiasing, debias_plot, direct_bias_clause, gender_specific, hard_debias,
+    hard_debias_each, inlp, leace, what_is_left)
 from ..chapters.what_remains import label_sides
 from ..measuring.metrics import find_change
 from .subjects import open_subject, origin

@@ -23,7 +23,7 @@ from ..results.readings import READINGS, is_known, summary_table
 from ..results.result import Result, as_results
 from ..results.sentences import (
     limit_advice_text, limit_facts_text, limit_text, little_data_text, no_subject_text, not_found_text, unbounded_text)
-from ..stats.placebos import placebos_of
+from ..stats.placebo_kinds import placebos_of
 from .names import KIND_WORDS
 from ..measuring.index import metric_from_data, same_spelling
 from ..measuring.metrics import find_metric

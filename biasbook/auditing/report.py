@@ -25,7 +25,7 @@ from ..stats.effects import pearson, weat_effect_size
 from ..results.sentences import (
     asked_text, capitalized, comparison_text, finding_text, influence_text, notes_text, p_text, question_text, test_text, units_text)
 from ..results.tables import compared_kinds
-from ..stats.placebos import PLACEBO_KINDS, placebos_of
+from ..stats.placebo_kinds import PLACEBO_KINDS, placebos_of
 from .readings import agreement_sentence, consistency, counts, digits_of, headline, replaced_by, summary_rows
 from .limits import STATUSES
 from ..measuring.index import measure_index

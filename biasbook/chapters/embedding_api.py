@@ -26,9 +26,9 @@ from ..stats.contrasts import (
     by_template, check_not_paired, contrast_estimates, measure_contrast, published_contrast, size_in_words, variance_split, word_scores)
 from ..stats.effects import cohen_d, minimum_detectable_d
 from ..stats.estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
-from biasbook.stats.placebos import (
-    LEAST_TOPICS, TOO_FEW_TOPICS_KNOWN, TOPICS_ARE_MATCHED, Candidates, Placebo, deal_topics, known_topic_words, neutral_topics,
-    no_placebo)
+from ..stats.placebos import (
+    LEAST_TOPICS, TOO_FEW_TOPICS_KNOWN, TOPICS_ARE_MATCHED, Candidates, Placebo, deal_topics,
+    known_topic_words, neutral_topics, no_placebo)
 from ..stats.power import Pilot, Planned, design_of, t_spread
 from ..stimuli.sentence_studies import SentenceStudy, attribute_sentences, load_study, target_sentences
 from ..vectors.wordvectors import unit_rows

@@ -16,17 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from biasbook.core.checks import (
-    MissingWords, UnknownName, check_choice, check_flag, check_list, check_path, check_whole, clipped, did_you_mean, listed, plural,
-    shown)
+from ..core.checks import (
+    MissingWords, UnknownName, check_choice, check_flag, check_list, check_path, check_whole, clipped,
+    did_you_mean, listed, plural, shown)
 from ..core.inputs import file_text
 from ..core.registry import data_path, fetch
 from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.estimate import Estimate, HypothesisTest, Interval, NoteKind, Units
 from ..stats.intervals import (
-    answer_variance, check_answers, check_rank_sides, critical_value, jackknife_over_words, rank_correlations_without, t_interval,
-    wilson_interval, words_of_pairs)
+    answer_variance, check_answers, check_rank_sides, critical_value, jackknife_over_words, rank_correlations_without,
+    t_interval, wilson_interval, words_of_pairs)
 from ..stimuli.questions import QUESTION_TITLES, analogy_questions
 from ..vectors.wordvectors import WordVectors, as_vectors
 

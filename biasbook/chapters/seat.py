@@ -27,9 +27,9 @@ from ..results.result import Result, Words
 from ..results.sentences import Comparison
 from ..stats.effects import weat_effect_size
 from ..stats.estimate import NoteKind, Units
-from biasbook.stats.placebos import (
-    LEAST_TOPICS, TOO_FEW_TOPICS_KNOWN, TOPICS_ARE_MATCHED, Candidates, Placebo, deal_topics, known_topic_words, neutral_topics,
-    no_placebo)
+from ..stats.placebos import (
+    LEAST_TOPICS, TOO_FEW_TOPICS_KNOWN, TOPICS_ARE_MATCHED, Candidates, Placebo, deal_topics,
+    known_topic_words, neutral_topics, no_placebo)
 from ..stimuli.templates import BARE_TEMPLATES, as_template
 from ..stimuli.words import Query, as_query, weat_query
 from ..vectors.wordvectors import WordVectors, cosine, unit_rows

@@ -22,10 +22,10 @@ from ..models.masked import Gap, Question
 from ..models.pair_scores import (
     NOTHING_BUT_TIES, PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes, name_units,
     named_estimates, notes_without_ties, pairs_result, percent_estimate, same_tokens_notes)
-from biasbook.models.pair_placebos import (
-    PLACEBOS_OF_FEW_PAIRS, PLACEBOS_OF_SOME_PAIRS, SUBJECTS_ARE_MATCHED, SUBJECTS_MATCHED_IN, TOO_FEW_OTHER_WORDS, Place,
-    draw_choices, nearest_words, occupations_as_subjects, preference_placebo, preferred_shares, subject_features, why_no_placebo,
-    words_needed, write_word)
+from ..models.pair_placebos import (
+    PLACEBOS_OF_FEW_PAIRS, PLACEBOS_OF_SOME_PAIRS, SUBJECTS_ARE_MATCHED, SUBJECTS_MATCHED_IN, TOO_FEW_OTHER_WORDS,
+    Place, draw_choices, nearest_words, occupations_as_subjects, preference_placebo, preferred_shares,
+    subject_features, why_no_placebo, words_needed, write_word)
 from ..measuring.benchmark_run import Benchmark, run_benchmark, unreadable_items
 from ..measuring.measure import Metric
 from ..stats.power import Planned

@@ -111,9 +111,10 @@ def find_change(metric:str, # its name
 
 # %% ../../nbs/measuring/01a_metrics.ipynb #890fc130
 @cache
-def _modules_of_notes():
+def _modules_of_notes()->dict[str, str]:
     "Code of a note -> the module that declares its kind."
-    return json.loads(data_path('notes.json').read_text(encoding='utf-8'))
+    modules: dict[str, str] = json.loads(data_path('notes.json').read_text(encoding='utf-8'))
+    return modules
 
 
 def find_note_kind(code:str, # of a note

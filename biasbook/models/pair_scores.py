@@ -23,9 +23,9 @@ from .tokens import check_no_space, encode
 from ..results.result import Estimate, Result
 from ..stats.effects import minimum_detectable_share
 from ..stats.estimate import NoteKind, with_units_named
-from biasbook.stats.preferences import (
-    ALL_PAIRS_ARE_TIES, ONE_CLUSTER, ONE_CROSSED_CLUSTER, TIES_ARE_LEFT_OUT, TIES_COUNT_AS_LOSSES, PreferenceEstimates,
-    preference_estimates)
+from ..stats.preferences import (
+    ALL_PAIRS_ARE_TIES, ONE_CLUSTER, ONE_CROSSED_CLUSTER, TIES_ARE_LEFT_OUT, TIES_COUNT_AS_LOSSES,
+    PreferenceEstimates, preference_estimates)
 
 # %% ../../nbs/models/06_pair_scores.ipynb #16d095af
 SCORINGS = {'masked': ('shared', 'pll', 'aul', 'aula'), 'causal': ('log-probability',),

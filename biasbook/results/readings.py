@@ -18,7 +18,7 @@ from .result import as_results, results_table
 from .sentences import notes_text
 from ..stats.effects import minimum_detectable_d, minimum_detectable_r, weat_d_of_cohen_d
 from ..stats.estimate import NoteKind
-from ..stats.placebos import PLACEBO_KINDS, placebos_of
+from ..stats.placebo_kinds import PLACEBO_KINDS, placebos_of
 from ..stats.power import plan, scale_of, smallest_effect, tested_units, unit_of
 
 # %% ../../nbs/results/02_readings.ipynb #9dd8231c

@@ -21,7 +21,7 @@ from ..core.inputs import parse_json, writable
 from .sentences import Comparison, comparison_text, interval_text, null_text, subject_result_text, test_text, units_text
 from .tables import printed_results
 from ..stats.estimate import Estimate, HypothesisTest, Interval, Note, Units, format_test_p
-from ..stats.placebos import PLACEBO_KINDS, PLACEBOS_OF_VALUES, placebos_of
+from ..stats.placebo_kinds import PLACEBO_KINDS, PLACEBOS_OF_VALUES, placebos_of
 
 # %% ../../nbs/results/00_result.ipynb #abcfac0b
 def plain_data(x, # dictionaries, lists, numbers and texts, at any depth

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from ..core.checks import check_choice, clipped, format_count, joined, listed, plural
 from ..core.declared import declarations
 from ..stats.estimate import NoteKind, format_p, format_p_error, format_test_p
-from ..stats.placebos import PLACEBO_KINDS
+from ..stats.placebo_kinds import PLACEBO_KINDS
 
 # %% ../../nbs/results/00a_sentences.ipynb #e9d00b5a
 def number_text(x, # a number, or None

@@ -18,7 +18,7 @@ from ..core.inputs import ODD_CHARACTERS, writable
 from .sentences import (
     BOUND_SIGN, ERROR_SIGN, capitalized, caption_text, families_text, interval_kind_text, note_text, number_text, p_text, placebo_columns_text,
     sides_text, units_note_text, used_of_asked_text)
-from ..stats.placebos import PLACEBOS_OF_VALUES
+from ..stats.placebo_kinds import PLACEBOS_OF_VALUES
 
 # %% ../../nbs/results/03_tables.ipynb #781afcbe
 _COMMAND = re.compile(r'^([ \t]*:):|(?<=#)#(?=\[)', re.M) # how a line, or a part of it, begins that GitHub Actions would obey

@@ -285,7 +285,7 @@ def battery_summary(results:Iterable[Any], # a list of `Result`, of one subject 
         if len(values) > 1:
             raise ValueError(f'the results are of several {what}: {listed(sorted(values))}; summarise each of them by itself')
     rows, left_out, scale = [], {}, _IDENTITY
-    contrasts: list = []
+    contrasts: list[dict[str, float]] = []
     for r in results:
         name = r.meta.get('name') or r.label
         if r.interval is None:
@@ -308,7 +308,7 @@ def battery_summary(results:Iterable[Any], # a list of `Result`, of one subject 
     units = Units(counts=(len(table),), name='tests')
     about = {'method': 'random effects', 'over': 'tests', 'confidence_level': confidence_level, 'units': units}
 
-    def back(x, bound=table['bound'].mean()):
+    def back(x:Any, bound:Any=table['bound'].mean())->Any:
         return scale.back(x + null, bound)
 
     test = None if null_on_scale is None else HypothesisTest(name='t', pvalue=found.pvalue, df=len(table) - 1, units=units)

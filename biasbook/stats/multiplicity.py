@@ -39,9 +39,9 @@ def benjamini_hochberg(pvalues:Scores)->np.ndarray: # one per test
     return stats.false_discovery_control(_check_pvalues(pvalues))
 
 # %% ../../nbs/stats/00a_multiplicity.ipynb #betweenb1
-def decisions(low, # the lower bound of each p-value
-              high, # the upper bounds
-              level=.05, # false discovery rate
+def decisions(low:Scores, # the lower bound of each p-value
+              high:Scores, # the upper bounds
+              level:float=.05, # false discovery rate
              )->list[bool | None]: # for each test: found, not found, or None where the bounds do not decide
     """What Benjamini and Hochberg's procedure finds, if each p-value is only known to lie between two bounds (Gandy & Hahn 2014,
     doi:10.1111/sjos.12085).
