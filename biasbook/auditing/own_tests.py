@@ -10,6 +10,7 @@ __all__ = ['measures_of_study', 'StudyRows', 'rows_of_study', 'TestsOfStudy', 't
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
+from .limits import parse_limits
 from .measures import MEASURES
 from .names import KIND_WORDS
 from .subjects import open_subject
@@ -160,8 +161,8 @@ def check_study(study, # a Study, or the path of a study file, as of read_study
     A finding names a test and a subject: words that the subject lacks or reads as several pieces, and whether the test can be measured
     all the same (`stops` is False).
 
-    Raises: ValueError for a study or a subject that is not valid, with the file and the line of a study file, and for a measure of which
-    the study has no tests.
+    Raises: ValueError for a study, one of its limits or a subject that is not valid, with the file and the line of a study file, and for a
+    measure of which the study has no tests.
 
     Example:
         >>> import biasbook as bb
@@ -175,6 +176,7 @@ def check_study(study, # a Study, or the path of a study file, as of read_study
         study = read_study(study)
     if not isinstance(subjects, (list, tuple)):
         subjects = [subjects]
+    parse_limits(study.limits, f'the study {study.name}')
     names = [measures] if isinstance(measures, str) else list(measures or ())
     rows = rows_of_study(study, check_texts(names, 'measures'), check_flag(with_builtin, 'with_builtin')).measured
     findings = []
