@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from ..results.readings import READING_TITLES, READINGS, is_known, summary_table
 from ..results.result import results_table
-from ..results.sentences import (agreement_text, counts_text, finding_text, percent_text, placebos_text, readings_text,
-                                       result_text, standing_out_text, without_comparison_text)
+from biasbook.results.sentences import (
+    Closest, Standing, agreement_text, counts_text, finding_text, percent_text, placebos_text, readings_text, result_text, standing_out_text,
+    without_comparison_text)
 from ..results.tables import compared_kinds
 
 # %% ../../nbs/auditing/03_readings.ipynb #7813fec8
@@ -178,20 +179,19 @@ def headline(audit, # an Audit
     found = [row for row in rows if row['reading'] == 'stands out']
     n_of = Counter(row['reading'] for row in rows)
     compared = [row for row in rows if _is_compared(row)]
-    closest = share = closest_placebos = ''
+    closest = None
     reached = [row for row in rows if row['reading'] == 'reached by placebos']
     if compared and not found:
         nearest = _closest(compared)
-        closest = _finding(nearest, audit)
         at_most = 'at most ' if nearest[f'{_larger_placebo(nearest).name}: p_is_bound'] else ''
-        share = at_most + percent_text(_largest_placebo_p(nearest))
-        closest_placebos = placebos_text([_larger_placebo(nearest)])
+        closest = Closest(_finding(nearest, audit), at_most + percent_text(_largest_placebo_p(nearest)),
+                          placebos_text([_larger_placebo(nearest)]))
     standing_out = [_finding(row, audit) for row in found]
     if len(subjects) > 1:
         standing_out = [f'{finding} ({row["subject"]})' for finding, row in zip(standing_out, found)]
-    return standing_out_text(len(rows), len(compared), subjects, standing_out, closest, share, n_of['reached by placebos'],
-                             n_of['not compared'], n_of['too few words to tell'], replaced_by(found or compared), closest_placebos,
-                             replaced_by(reached))
+    return standing_out_text(Standing(subjects, len(rows), len(compared), standing_out, replaced_by(found or compared), closest,
+                                      n_reached=len(reached), reached_placebos=replaced_by(reached), n_different=n_of['not compared'],
+                                      n_too_few=n_of['too few words to tell']))
 
 
 def replaced_by(rows, # of a summary_table, as dictionaries
