@@ -83,7 +83,7 @@ class _Recorder:
         ids, first = item
         return -5 - self._rng.random(len(ids) - first)
 
-
+# %% ../../nbs/auditing/01b_cost.ipynb #21926fd1
 class _Test(NamedTuple):
     "A test of a study, as an audit of one subject runs it."
     measure: Any # a row of the table of measures
@@ -148,10 +148,10 @@ def _counted(dry, kind, plan, placebo=True):
         return Work(texts=plan.texts, new_texts=plan.texts - plan.stored, requests=plan.requests, tokens=plan.tokens, **counts)
     return Work(inputs=len(dry.inputs), tokens=sum(len(ids) for ids, _ in dry.inputs), **counts)
 
-# %% ../../nbs/auditing/01b_cost.ipynb #c445b95b
+# %% ../../nbs/auditing/01b_cost.ipynb #aad75c25
 LEAST_SECONDS = .3 # of a trial, unless it has all inputs
 
-# %% ../../nbs/auditing/01b_cost.ipynb #aad75c25
+
 class _Trial(NamedTuple):
     "How a part of the work was run, and what follows for the time of all of it."
     n: int # inputs that were run
@@ -175,7 +175,7 @@ def _grown_trial(items, size_of, run, clock):
         n *= 4
     return _Trial(len(part), seconds * sum(map(size_of, items)) / sum(map(size_of, part)))
 
-
+# %% ../../nbs/auditing/01b_cost.ipynb #d14f1ca8
 def _trial_of_model(model, items, clock):
     "The time for these inputs of a language model. A store of scores is not used."
     without_store: Any = copy.copy(model)
@@ -188,7 +188,7 @@ def _trial_of_embedder(embedder, texts, clock):
     without_store = Embedder(embedder.source, embedder.name, None)
     return _grown_trial(texts, len, lambda part: without_store.embed(part, progress=False), clock)
 
-
+# %% ../../nbs/auditing/01b_cost.ipynb #c7d7e25f
 @contextmanager
 def _one_thread_of_torch():
     "One thread, as an audit uses it."
@@ -202,11 +202,11 @@ def _one_thread_of_torch():
         if torch:
             torch.set_num_threads(before)
 
-# %% ../../nbs/auditing/01b_cost.ipynb #13c230b7
+# %% ../../nbs/auditing/01b_cost.ipynb #a63d10d1
 FEWEST_DRAWS, USUAL_DRAWS, MANY_DRAWS = DRAWS, 2 * DRAWS, 6 * DRAWS # of topic lists, for one side
 MOST_TRIED = 6 # at most so many sides are used to measure the speed
 
-# %% ../../nbs/auditing/01b_cost.ipynb #a63d10d1
+
 class _Side(NamedTuple):
     "A pair of lists of a query or a gap, which unrelated topics replace."
     own: tuple # the names of the two lists that topics replace
