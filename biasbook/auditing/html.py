@@ -58,10 +58,10 @@ def render(template, # name of a file in data/templates
     "A template with its values, as HTML."
     return Markup(_templates().get_template(f'{template}.html').render(values))
 
-# %% ../../nbs/auditing/06_html.ipynb #c387a808
+# %% ../../nbs/auditing/06_html.ipynb #442a24a2
 DOI = re.compile(r'\b10\.\d{4,9}/[^\s"\'<>&;,]+')
 
-# %% ../../nbs/auditing/06_html.ipynb #442a24a2
+
 def cited(text, # a source
          )->str:
     "A source, escaped, with each DOI as a link."
