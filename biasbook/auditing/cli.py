@@ -739,6 +739,7 @@ def _options(ctx):
 def _is_typed(ctx, name):
     return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
+# %% ../../nbs/auditing/11_cli.ipynb #33d96578
 def _check_subjects(ctx, subjects):
     "BadParameter for misspelt subjects."
     from biasbook.auditing.catalog import misspelt
@@ -806,9 +807,6 @@ def _flag(name):
     "The option with this name as it is typed."
     typed = {'subjects': 'SUBJECT', 'measures': '--measure', 'limits': '--limit', 'placebo': '--no-placebo'}
     return typed.get(name) or f'--{name.replace("_", "-")}'
-
-
-
 
 
 def _without_effect(options, subjects, with_limits):
@@ -1024,102 +1022,6 @@ def _complete_subjects(ctx, param, incomplete):
 def _complete_measures(ctx, param, incomplete):
     return [name for name in measure_names() if name.startswith(incomplete.lower())]
 
-# %% ../../nbs/auditing/11_cli.ipynb #faa63eda
-@main.command(short_help='Measure associations in vectors and models, and report.')
-@click.argument('subjects', nargs=-1, metavar='[SUBJECT]...', shell_complete=_complete_subjects)
-@click.option('--config', type=click.Path(path_type=Path), metavar='FILE',
-              help='YAML file with these options. Typed options take precedence; paths are relative to the working folder.')
-@click.option('--out', type=click.Path(path_type=Path), show_default='biasbook-audit',
-              help='Folder for report.html and results (json, csv, md, tex).')
-@click.option('--measure', 'measures', multiple=True, metavar='NAME', shell_complete=_complete_measures,
-              help='Only this measure; may be repeated. A measure that is off by default (see "biasbook list measures") runs only if it is named.')
-@click.option('--study', type=click.Path(path_type=Path), metavar='FILE',
-              help='Measure the tests of this study file ("biasbook new" begins one) in place of the tests of the package.')
-@click.option('--with-builtin', is_flag=True, help='With --study: the tests of the package as well.')
-@_outside_option
-@click.option('--only', multiple=True, metavar='NAME',
-              help='Only this test, such as weat7 or "seat*"; may be repeated.')
-@click.option('--placebo/--no-placebo', default=True, help='Compare with random topics and directions (the default), or not.')
-@_case_option
-@click.option('--missing', default='drop', show_default=True, type=click.Choice(MISSING),
-              help='If a subject lacks words: drop leaves them out, raise leaves the test out.')
-@click.option('--threads', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), metavar='N',
-              help='Threads for each language model or embedder. The last digits of its results depend on N.')
-@click.option('--bos', default='auto', metavar='TOKEN', help='The token before each text of a causal language model: by default the BOS of its '
-              'tokenizer, or else its end-of-text or padding token; none for no token, so the first one is not scored.')
-@click.option('--key-env', metavar='NAME', help='The environment variable that holds the key of the models behind servers.')
-@click.option('--cluster', callback=_cluster_address, metavar='ADDRESS',
-              help='Compute on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes here.')
-@click.option('--jobs', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), help='Number of processes that measure at the same time.')
-@click.option('--fresh/--resume', help='Compute everything anew, and ask providers and servers for every answer again, or resume '
-              'from finished units (the default).')
-@click.option('--ask-again/--no-ask-again', help='Ask providers and servers for every answer again, and replace the stored ones. By default '
-              'an audit asks for three stored answers again, and says if they differ.')
-@_overwrite_option('the earlier results in the folder --out')
-@click.option('--quiet/--no-quiet', help='Print nothing but errors.')
-@click.option('--before', metavar='A', shell_complete=_complete_subjects,
-              help='Instead of SUBJECT: word vectors before debiasing. Prints a table, computed in one process, '
-              'and writes it with a report if --out is given.')
-@click.option('--after', metavar='B', shell_complete=_complete_subjects,
-              help='With --before: the vectors after debiasing.')
-@click.option('--debias', type=click.Choice(DEBIAS), help='With --before: debias A with this method.')
-@click.option('--placebos', type=click.IntRange(0), metavar='N',
-              help='With --before: compare with so many random directions. By default as many as make the error of each '
-              'p at most .01, which can take minutes.')
-@_limit_options('weat6: abs(value) <= 1')
-@click.pass_context
-def audit(ctx, **typed):
-    """Measure associations in each SUBJECT, which is written in one of these forms:
-
-    \b
-      vectors.txt                        word vectors: .npz, word2vec, GloVe
-      my-model/                          a folder with a language model
-      hf:bert-base-uncased               a language model of the Hugging Face hub
-      hf:bert-base-uncased?pooling=mean  the same model as an embedder
-      st:all-MiniLM-L6-v2                an embedder of sentence-transformers
-      openai:text-embedding-3-large      an embedder; cohere:, voyage:, jina: too
-      openai-compatible:MODEL@URL        an embedder on your own server, as in
-        openai-compatible:nomic-embed-text@http://localhost:11434/v1
-      vllm:MODEL@URL                     a causal language model behind a server;
-        sglang: and completions: (any other /v1/completions) too, as in
-        vllm:meta-llama/Llama-3.1-8B@http://gpu-2:8000/v1
-      googlenews-mini                    a name of "biasbook list"
-
-    The address of your own server may end in options, as in "…/v1?timeout=300&workers=2&batch=16"; quote it. A model
-    that only chats is not a SUBJECT: ask it in Python, as in bb.bbq(bb.load_chat("openai:MODEL")).
-
-    Without a SUBJECT, the subjects of the package and its installed extras are audited. After an interrupt, the
-    same command resumes from the finished units. A limit can compare value, low, high, p, p_adjusted, placebo, n,
-    missing_share, detectable, reading, stands_out and others.
-
-    \b
-    Exit codes:
-      0  everything was measured, and all limits are within
-      1  a limit is exceeded
-      2  the command was wrong
-      3  something could not be measured, or a limit needs more data
-      130 after Ctrl-C, 143 after SIGTERM
-
-    \b
-    Examples:
-      biasbook audit
-      biasbook audit vectors.txt googlenews-mini --measure weat --jobs 2
-      biasbook audit googlenews-mini --only weat7 --no-placebo
-      biasbook audit vectors.txt --study mine.yaml
-      biasbook audit --config audit.yaml --out today
-      biasbook audit vectors.txt --limit 'weat6: abs(value) <= 1' --junit t.xml
-      biasbook audit --before googlenews-mini --debias hard"""
-    with _told_in_junit(ctx, ctx.params['junit']):
-        options = _options(ctx)
-        if options['junit'] != ctx.params['junit']:     # the file of --config names it
-            _begin_junit(ctx, options['junit'])
-    with _told_in_junit(ctx, options['junit']):
-        about_debiasing = options['before'] or options['after'] or options['debias'] or options['placebos'] is not None
-        if about_debiasing:
-            _before_after_command(ctx, options)
-        else:
-            _audit_command(ctx, options)
-
 # %% ../../nbs/auditing/11_cli.ipynb #284211fe
 class _StudyToMeasure(NamedTuple):
     "The study of an audit."
@@ -1247,6 +1149,25 @@ def _checked_audit(a, junit, github, quiet):
     _show_checks(checks, 'biasbook audit', junit, github)
     return _exit_code_of(checks)
 
+# %% ../../nbs/auditing/11_cli.ipynb #46b7cfc5
+def _conflict(options):
+    "Which options for before and after exclude each other, or ''."
+    if not options['before']:
+        return '--after, --debias and --placebos need --before'
+    if options['after'] and options['debias']:
+        return 'give --after or --debias, but not both'
+    if options['subjects'] or options['measures']:
+        return '--before takes the place of SUBJECT, and measures everything'
+    if options['limits'] or options['junit'] or options['github']:
+        return '--limit, --junit and --github do not go with --before; audit both, and use biasbook compare'
+    others = options['given'] - {'config', 'before', 'after', 'debias', 'placebos', 'out', 'overwrite', 'quiet'}
+    if others:
+        are = 'are' if len(others) > 1 else 'is'
+        return f'{joined([_flag(name) for name in sorted(others)])} {are} for an audit of SUBJECT, not for --before'
+    if options['overwrite'] and not options['out']:
+        return '--overwrite is for --out'
+    return ''
+
 # %% ../../nbs/auditing/11_cli.ipynb #d1febc74
 def _before_after_command(ctx, options):
     "Measure before and after debiasing, write if --out is given, print, and end with the exit code."
@@ -1286,21 +1207,98 @@ def _without_replaced_option(ctx, options):
             chosen[name] = None
     return chosen
 
-# %% ../../nbs/auditing/11_cli.ipynb #46b7cfc5
-def _conflict(options):
-    "Which options for before and after exclude each other, or ''."
-    if not options['before']:
-        return '--after, --debias and --placebos need --before'
-    if options['after'] and options['debias']:
-        return 'give --after or --debias, but not both'
-    if options['subjects'] or options['measures']:
-        return '--before takes the place of SUBJECT, and measures everything'
-    if options['limits'] or options['junit'] or options['github']:
-        return '--limit, --junit and --github do not go with --before; audit both, and use biasbook compare'
-    others = options['given'] - {'config', 'before', 'after', 'debias', 'placebos', 'out', 'overwrite', 'quiet'}
-    if others:
-        are = 'are' if len(others) > 1 else 'is'
-        return f'{joined([_flag(name) for name in sorted(others)])} {are} for an audit of SUBJECT, not for --before'
-    if options['overwrite'] and not options['out']:
-        return '--overwrite is for --out'
-    return ''
+# %% ../../nbs/auditing/11_cli.ipynb #faa63eda
+@main.command(short_help='Measure associations in vectors and models, and report.')
+@click.argument('subjects', nargs=-1, metavar='[SUBJECT]...', shell_complete=_complete_subjects)
+@click.option('--config', type=click.Path(path_type=Path), metavar='FILE',
+              help='YAML file with these options. Typed options take precedence; paths are relative to the working folder.')
+@click.option('--out', type=click.Path(path_type=Path), show_default='biasbook-audit',
+              help='Folder for report.html and results (json, csv, md, tex).')
+@click.option('--measure', 'measures', multiple=True, metavar='NAME', shell_complete=_complete_measures,
+              help='Only this measure; may be repeated. A measure that is off by default (see "biasbook list measures") runs only if it is named.')
+@click.option('--study', type=click.Path(path_type=Path), metavar='FILE',
+              help='Measure the tests of this study file ("biasbook new" begins one) in place of the tests of the package.')
+@click.option('--with-builtin', is_flag=True, help='With --study: the tests of the package as well.')
+@_outside_option
+@click.option('--only', multiple=True, metavar='NAME',
+              help='Only this test, such as weat7 or "seat*"; may be repeated.')
+@click.option('--placebo/--no-placebo', default=True, help='Compare with random topics and directions (the default), or not.')
+@_case_option
+@click.option('--missing', default='drop', show_default=True, type=click.Choice(MISSING),
+              help='If a subject lacks words: drop leaves them out, raise leaves the test out.')
+@click.option('--threads', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), metavar='N',
+              help='Threads for each language model or embedder. The last digits of its results depend on N.')
+@click.option('--bos', default='auto', metavar='TOKEN', help='The token before each text of a causal language model: by default the BOS of its '
+              'tokenizer, or else its end-of-text or padding token; none for no token, so the first one is not scored.')
+@click.option('--key-env', metavar='NAME', help='The environment variable that holds the key of the models behind servers.')
+@click.option('--cluster', callback=_cluster_address, metavar='ADDRESS',
+              help='Compute on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes here.')
+@click.option('--jobs', default=1, show_default=True, type=click.IntRange(1, MOST_JOBS), help='Number of processes that measure at the same time.')
+@click.option('--fresh/--resume', help='Compute everything anew, and ask providers and servers for every answer again, or resume '
+              'from finished units (the default).')
+@click.option('--ask-again/--no-ask-again', help='Ask providers and servers for every answer again, and replace the stored ones. By default '
+              'an audit asks for three stored answers again, and says if they differ.')
+@_overwrite_option('the earlier results in the folder --out')
+@click.option('--quiet/--no-quiet', help='Print nothing but errors.')
+@click.option('--before', metavar='A', shell_complete=_complete_subjects,
+              help='Instead of SUBJECT: word vectors before debiasing. Prints a table, computed in one process, '
+              'and writes it with a report if --out is given.')
+@click.option('--after', metavar='B', shell_complete=_complete_subjects,
+              help='With --before: the vectors after debiasing.')
+@click.option('--debias', type=click.Choice(DEBIAS), help='With --before: debias A with this method.')
+@click.option('--placebos', type=click.IntRange(0), metavar='N',
+              help='With --before: compare with so many random directions. By default as many as make the error of each '
+              'p at most .01, which can take minutes.')
+@_limit_options('weat6: abs(value) <= 1')
+@click.pass_context
+def audit(ctx, **typed):
+    """Measure associations in each SUBJECT, which is written in one of these forms:
+
+    \b
+      vectors.txt                        word vectors: .npz, word2vec, GloVe
+      my-model/                          a folder with a language model
+      hf:bert-base-uncased               a language model of the Hugging Face hub
+      hf:bert-base-uncased?pooling=mean  the same model as an embedder
+      st:all-MiniLM-L6-v2                an embedder of sentence-transformers
+      openai:text-embedding-3-large      an embedder; cohere:, voyage:, jina: too
+      openai-compatible:MODEL@URL        an embedder on your own server, as in
+        openai-compatible:nomic-embed-text@http://localhost:11434/v1
+      vllm:MODEL@URL                     a causal language model behind a server;
+        sglang: and completions: (any other /v1/completions) too, as in
+        vllm:meta-llama/Llama-3.1-8B@http://gpu-2:8000/v1
+      googlenews-mini                    a name of "biasbook list"
+
+    The address of your own server may end in options, as in "…/v1?timeout=300&workers=2&batch=16"; quote it. A model
+    that only chats is not a SUBJECT: ask it in Python, as in bb.bbq(bb.load_chat("openai:MODEL")).
+
+    Without a SUBJECT, the subjects of the package and its installed extras are audited. After an interrupt, the
+    same command resumes from the finished units. A limit can compare value, low, high, p, p_adjusted, placebo, n,
+    missing_share, detectable, reading, stands_out and others.
+
+    \b
+    Exit codes:
+      0  everything was measured, and all limits are within
+      1  a limit is exceeded
+      2  the command was wrong
+      3  something could not be measured, or a limit needs more data
+      130 after Ctrl-C, 143 after SIGTERM
+
+    \b
+    Examples:
+      biasbook audit
+      biasbook audit vectors.txt googlenews-mini --measure weat --jobs 2
+      biasbook audit googlenews-mini --only weat7 --no-placebo
+      biasbook audit vectors.txt --study mine.yaml
+      biasbook audit --config audit.yaml --out today
+      biasbook audit vectors.txt --limit 'weat6: abs(value) <= 1' --junit t.xml
+      biasbook audit --before googlenews-mini --debias hard"""
+    with _told_in_junit(ctx, ctx.params['junit']):
+        options = _options(ctx)
+        if options['junit'] != ctx.params['junit']:     # the file of --config names it
+            _begin_junit(ctx, options['junit'])
+    with _told_in_junit(ctx, options['junit']):
+        about_debiasing = options['before'] or options['after'] or options['debias'] or options['placebos'] is not None
+        if about_debiasing:
+            _before_after_command(ctx, options)
+        else:
+            _audit_command(ctx, options)
