@@ -209,7 +209,8 @@ class _Retrieval(Benchmark):
     def score(self, embedder, asked):
         meta = {'digits': 4, 'battery': 'retrieval', 'text': self.text, 'source': asked.loaded.attrs.get('source', ''), 'embedder': embedder.meta,
                 'versions': {'biasbook': biasbook.__version__}}
-        documents = _Documents(*asked.answered, self.groups, self.relevant, self.confidence_level)
+        items, cosines = asked.answered
+        documents = _Documents(items, cosines, self.groups, self.relevant, self.confidence_level)
         return [_retrieval_result(documents, self.neutral, embedder.name, meta)]
 
     def placebos(self, embedder, asked, results):
