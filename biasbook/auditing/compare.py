@@ -117,13 +117,13 @@ def _difference(stimuli_a, stimuli_b):
         clauses.append(f'{listed(only_second, 6)} only in the second')
     return '; '.join(clauses) or 'the same ones in other sets, or with other numbers'
 
-# %% ../../nbs/auditing/08_compare.ipynb #c5e107d2
+# %% ../../nbs/auditing/08_compare.ipynb #eecb0462
 NO_PAIRED_TEST = NoteKind('no paired test', 'no interval: this measure has no paired test')
 SAME_ASSOCIATIONS = NoteKind(
     'same associations',
     'no interval: the associations of all words are the same, so the two audits computed d from them in different ways')
 
-# %% ../../nbs/auditing/08_compare.ipynb #eecb0462
+
 def _change(a, b):
     "The change from one result to the other, as a `Result`; ValueError with the reason if it has none."
     _check_same_test(a, b)
@@ -240,6 +240,24 @@ def _subject_pairs(a, b):
     only_in_second = [_SubjectPair('', s) for s in with_results_b if s not in with_results_a]
     return in_first + only_in_second
 
+# %% ../../nbs/auditing/08_compare.ipynb #b457f2f2
+class _BothValues(NamedTuple):
+    "The value of a test in both audits."
+    before: float
+    after: float
+
+
+def _both_values(change):
+    "The two values whose difference is the change: `also` begins with them."
+    before, after = change.also[:2]
+    return _BothValues(before.value, after.value)
+
+
+def _change_in_words(r):
+    "A change as one clause."
+    values = _both_values(r)
+    return change_text(r.label, r.subject, values.before, values.after, r.interval)
+
 # %% ../../nbs/auditing/08_compare.ipynb #f7ed6fe6
 @dataclass(frozen=True, eq=False)
 class AuditComparison:
@@ -313,27 +331,9 @@ _TABLE_COLUMNS = ['subject', 'name', 'query', 'metric', 'before', 'after', 'chan
                   'p_holm']
 
 
-class _BothValues(NamedTuple):
-    "The value of a test in both audits."
-    before: float
-    after: float
-
-
-def _both_values(change):
-    "The two values whose difference is the change: `also` begins with them."
-    before, after = change.also[:2]
-    return _BothValues(before.value, after.value)
-
-# %% ../../nbs/auditing/08_compare.ipynb #076518fe
 def _without_nan(row):
     "A row of a table for JSON, with None for NaN."
     return {key: None if isinstance(x, float) and math.isnan(x) else x for key, x in row.items()}
-
-
-def _change_in_words(r):
-    "A change as one clause."
-    values = _both_values(r)
-    return change_text(r.label, r.subject, values.before, values.after, r.interval)
 
 # %% ../../nbs/auditing/08_compare.ipynb #864c3ec7
 def _change_cells(row):

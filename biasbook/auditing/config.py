@@ -14,13 +14,13 @@ from ..core.checks import (
     UnknownName, WrongKind, check_choice, check_flag, check_path, check_text, check_whole, did_you_mean, errors_at, shown)
 from ..core.inputs import file_text, parse_yaml_lines
 
-# %% ../../nbs/auditing/10_config.ipynb #7d20f6a1
+# %% ../../nbs/auditing/10_config.ipynb #4991bdc0
 MOST_JOBS = 512 # the largest number of processes of one audit
 DEBIAS = ('hard', 'inlp', 'leace') # the methods of debiasing
 MISSING = ('drop', 'raise') # what happens to a test if a subject lacks some of its words
 CASES = ('auto', 'keep', 'lower') # in which case words are looked up, as in biasbook.vectors.case, which loads numpy
 
-# %% ../../nbs/auditing/10_config.ipynb #4991bdc0
+
 def _check_names(value, key):
     "A list of names, or one name."
     names = [value] if isinstance(value, str) else value
@@ -48,7 +48,6 @@ def check_cluster(value, # the address
         raise ValueError(f'{key} must be the address of a Dask scheduler, such as tcp://10.0.0.5:8786, or local:N with 1 to {MOST_JOBS} '
                          f'processes, but is {shown(value, 80)}')
     return value
-
 
 
 _CHECKS: dict[str, Callable] = { # option: a function of its value and its name that returns the value or raises

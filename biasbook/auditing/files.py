@@ -256,7 +256,7 @@ def _other_results(folder, name):
     "The error for a folder that has a file of this name with other results."
     return FileExistsError(f'{folder} has other results ({name}); pass overwrite=True to replace them, or name another folder')
 
-
+# %% ../../nbs/auditing/07_files.ipynb #9b71fa7a
 def check_no_other_results(folder, # of the results
                            results, # the text of results.json
                            overwrite, # as in save_files
@@ -307,7 +307,7 @@ def dated_report(folder, # of the results
     earlier = _report_there(folder, results)
     return earlier if earlier is not None else _signed(make(today()), results)
 
-
+# %% ../../nbs/auditing/07_files.ipynb #39b55f47
 SCHEMA_VERSION = 1 # of results.json: it grows when a field changes its meaning or is taken away, not when one is added
 
 
@@ -350,12 +350,6 @@ def save_audit(audit, # an Audit, as of audit or load_audit
     return save_files({'results.json': results, 'results.csv': table.to_csv(), 'results.md': table.to_markdown(),
                        'results.tex': table.to_latex(), 'report.html': report}, folder, overwrite)
 
-# %% ../../nbs/auditing/07_files.ipynb #12f206de
-def _check_mapping_or_none(x, name):
-    "WrongKind unless this is a mapping or None."
-    if x is not None and not isinstance(x, dict):
-        raise WrongKind(name, 'a mapping', shown(x))
-
 # %% ../../nbs/auditing/07_files.ipynb #07d4887a
 def _check_result(r):
     "ValueError if something in meta or details that this package computes with or prints has an unexpected type."
@@ -393,6 +387,12 @@ def _read_failures(items):
             failure['unit'] = str(f['unit'])
         failures.append(failure)
     return tuple(failures)
+
+# %% ../../nbs/auditing/07_files.ipynb #32513a3c
+def _check_mapping_or_none(x, name):
+    "WrongKind unless this is a mapping or None."
+    if x is not None and not isinstance(x, dict):
+        raise WrongKind(name, 'a mapping', shown(x))
 
 
 def _read_about(about):

@@ -58,10 +58,10 @@ def render(template, # name of a file in data/templates
     "A template with its values, as HTML."
     return Markup(_templates().get_template(f'{template}.html').render(values))
 
-# %% ../../nbs/auditing/06_html.ipynb #c387a808
+# %% ../../nbs/auditing/06_html.ipynb #442a24a2
 DOI = re.compile(r'\b10\.\d{4,9}/[^\s"\'<>&;,]+')
 
-# %% ../../nbs/auditing/06_html.ipynb #442a24a2
+
 def cited(text, # a source
          )->str:
     "A source, escaped, with each DOI as a link."
@@ -79,7 +79,7 @@ def number_on_page(x, # a number, NaN or None
         return '–'
     if abs(x) >= 1e4:
         return f'{x:.2g}'.replace('-', '−')
-    return sentences.number_text(x, digits)
+    return sentences.number_on_page(x, digits)
 
 # %% ../../nbs/auditing/06_html.ipynb #2f8b9d55
 def interval_on_page(low, # its ends: numbers, NaN or None

@@ -462,7 +462,7 @@ class Limit:
         "The parsed condition."
         return _condition(self.expression, self.about)
 
-
+# %% ../../nbs/auditing/03a_limits.ipynb #44081fdd
 def parse_limit(text:str, # such as "weat6: abs(value) <= 1"
                 place:str='', # where it was written, for messages, such as "audit.yaml: line 3"
                 about:str='results', # "results", or "changes", for limits on the changes between two audits
@@ -534,6 +534,24 @@ def parse_limits(limits, # a text, a Limit, a mapping of patterns to conditions,
         parsed.append(limit)
     return parsed
 
+# %% ../../nbs/auditing/03a_limits.ipynb #08a68997
+def _computed(part, record):
+    "The value of a number in a condition; None if it is not known or not finite."
+    if isinstance(part, _Number):
+        return part.value
+    if isinstance(part, _Field):
+        return record[part.name]
+    if isinstance(part, (_Negative, _Absolute)):
+        x = _computed(part.operand, record)
+        if x is None:
+            return None
+        return -x if isinstance(part, _Negative) else abs(x)
+    left, right = _computed(part.left, record), _computed(part.right, record)
+    if left is None or right is None or (part.sign == '/' and right == 0):
+        return None
+    value = {'+': lambda: left + right, '-': lambda: left - right, '*': lambda: left * right, '/': lambda: left / right}[part.sign]()
+    return value if math.isfinite(value) else None
+
 # %% ../../nbs/auditing/03a_limits.ipynb #6b525f0b
 class _Trend(NamedTuple):
     "How a number moves if there are fewer and fewer data."
@@ -594,24 +612,6 @@ def _constant(part):
     "The value of a part without fields, or None."
     return None if _fields_in(part) else _computed(part, {})
 
-# %% ../../nbs/auditing/03a_limits.ipynb #08a68997
-def _computed(part, record):
-    "The value of a number in a condition; None if it is not known or not finite."
-    if isinstance(part, _Number):
-        return part.value
-    if isinstance(part, _Field):
-        return record[part.name]
-    if isinstance(part, (_Negative, _Absolute)):
-        x = _computed(part.operand, record)
-        if x is None:
-            return None
-        return -x if isinstance(part, _Negative) else abs(x)
-    left, right = _computed(part.left, record), _computed(part.right, record)
-    if left is None or right is None or (part.sign == '/' and right == 0):
-        return None
-    value = {'+': lambda: left + right, '-': lambda: left - right, '*': lambda: left * right, '/': lambda: left / right}[part.sign]()
-    return value if math.isfinite(value) else None
-
 # %% ../../nbs/auditing/03a_limits.ipynb #69414301
 _ABSENCE, _BOUND, _OTHER = 'absence', 'bound', 'other' # what a comparison asks for
 
@@ -632,7 +632,7 @@ def _asks_for(part):
         return _ABSENCE
     return _OTHER
 
-
+# %% ../../nbs/auditing/03a_limits.ipynb #7bb53179
 def _bounds(part, ends=None):
     "Does a part of a condition bound the association? If the fields at the ends of the scale are known, a bound that holds there is none."
     if isinstance(part, _And):
@@ -650,12 +650,12 @@ def _has_open_absence(part, is_bounded=False):
         return any(_has_open_absence(each, is_bounded) for each in part.parts)
     return not is_bounded and _asks_for(part) == _ABSENCE
 
-
+# %% ../../nbs/auditing/03a_limits.ipynb #90d874d8
 def _advice(limit):
     has_alternatives = isinstance(limit.condition, _Or)
     return limit_advice_text(limit.expression, has_alternatives, has_power='detectable' in _FIELDS[limit.about])
 
-# %% ../../nbs/auditing/03a_limits.ipynb #90d874d8
+
 def unbounded_absence(limit, # a Limit
                      )->str:
     "A sentence if a limit asks for absence without a bound on the interval or a stated power, so that few data satisfy it; else ''."
@@ -740,7 +740,7 @@ def _reach(r):
         return abs(r.null)
     return math.inf
 
-
+# %% ../../nbs/auditing/03a_limits.ipynb #eba17280
 def _verdict(part, record, ends, is_bounded=False):
     "Whether a condition holds for the fields of one result; `ends` are the fields at the ends of the scale."
     if isinstance(part, _And):
@@ -880,7 +880,7 @@ def _range_of_arithmetic(part, ranges):
     scaled = [end * factor if part.sign == '*' else end / factor for end in ends]
     return min(scaled), max(scaled)
 
-
+# %% ../../nbs/auditing/03a_limits.ipynb #791b3502
 def _as_written(part):
     "A field, its negative or its absolute value, as a limit has it."
     if isinstance(part, _Absolute):
@@ -910,7 +910,7 @@ def _is_settled(sign, low, high, number):
 
 _TURNED = {'<': '>', '>': '<', '<=': '>=', '>=': '<='} # the sign of a comparison whose sides change places
 
-
+# %% ../../nbs/auditing/03a_limits.ipynb #e90b41ba
 def _ranges_in_units(about, metrics):
     "The ranges of the fields in the unit of a measure."
     low, high = min(metric.low for metric in metrics), max(metric.high for metric in metrics)

@@ -52,7 +52,7 @@ def subject_code(audit, # an Audit
         return SubjectCode('subject', f'# subject is {subject!r}, the {kind} that the audit was given\n')
     return SubjectCode(subject_as_python(audit, subject), '')
 
-
+# %% ../../nbs/auditing/04_next_steps.ipynb #04484c8e
 def _published_tests():
     "The names of the published tests, which are enough to repeat one."
     return {query.name for query in weat_queries()}
@@ -107,7 +107,7 @@ def _reached_by_placebos(audit, rows):
                  f'placebo p up to {p_text(weakest, f"{side}: p_holm")} in {_name(weakest)}). Look at these placebos before you '
                  'interpret the result.', code)]
 
-
+# %% ../../nbs/auditing/04_next_steps.ipynb #5eca8aa6
 def _too_few_words(audit, rows):
     "A step for results with too few words to tell."
     few = [row for row in rows if row['reading'] == 'too few words to tell']
@@ -129,7 +129,7 @@ def _how_many(audit, rows):
     texts = [f'{needed.n} {needed.unit} ({", ".join(measures)})' for needed, measures in measures_of.items()]
     return f'. To find a large effect in four of five cases, you need {joined(texts, "and")}'
 
-
+# %% ../../nbs/auditing/04_next_steps.ipynb #ab304d24
 def _without_placebos(rows):
     "A step for results that were not compared with placebos."
     alone = [row for row in rows if row['reading'] == 'not compared']
@@ -172,20 +172,6 @@ def _missing_words(audit):
                           'these queries are not fully comparable with subjects that have all words.'))
     return steps
 
-# %% ../../nbs/auditing/04_next_steps.ipynb #f0aacaec
-_LOWER = """from dataclasses import replace
-from biasbook.stimuli.words import weat_query
-from biasbook.vectors.wordvectors import load_vectors
-from biasbook.chapters.weat import weat
-vectors = load_vectors({})
-for q in map(weat_query, {}):
-    sets = {{k: list(dict.fromkeys(w.lower() for w in getattr(q, k))) for k in 'XYAB'}}
-    try:
-        q = replace(q, name=q.name + ' in lower case', battery=q.battery + ' in lower case', **sets)
-        print(weat(vectors, q, on_missing='drop'))
-    except ValueError as e:
-        print(e)"""
-
 # %% ../../nbs/auditing/04_next_steps.ipynb #c3085685
 class _Hint(NamedTuple):
     "What to do about a failure."
@@ -204,6 +190,20 @@ def _hint(failure):
     _kind, _, message = error.partition(': ')
     first_sentence, *_ = message.split('. ')
     return _Hint(first_sentence[:200] or error[:200])
+
+# %% ../../nbs/auditing/04_next_steps.ipynb #cc71a87a
+_LOWER = """from dataclasses import replace
+from biasbook.stimuli.words import weat_query
+from biasbook.vectors.wordvectors import load_vectors
+from biasbook.chapters.weat import weat
+vectors = load_vectors({})
+for q in map(weat_query, {}):
+    sets = {{k: list(dict.fromkeys(w.lower() for w in getattr(q, k))) for k in 'XYAB'}}
+    try:
+        q = replace(q, name=q.name + ' in lower case', battery=q.battery + ' in lower case', **sets)
+        print(weat(vectors, q, on_missing='drop'))
+    except ValueError as e:
+        print(e)"""
 
 
 def _failures(audit):

@@ -173,7 +173,7 @@ def _applied(measure, kind, options):
     "The options that a measure takes for this kind of subject, where they differ from the defaults: for its run function and for the keys."
     return {name: getattr(options, name) for name in measure.options_for(kind) if getattr(options, name) != getattr(DEFAULT_OPTIONS, name)}
 
-
+# %% ../../nbs/auditing/01c_planning.ipynb #cef11b2e
 def _is_of_package(measure):
     "Is this measure declared in this package, whose code is part of each key?"
     return measure.name in bundled_index() and find_measure(measure.name).run is measure.run and find_measure(measure.name).own is measure.own
@@ -209,7 +209,7 @@ def _source_of_measure(measure):
         return None
     return hashlib.blake2b('\0'.join(code).encode(), digest_size=16).hexdigest()
 
-
+# %% ../../nbs/auditing/01c_planning.ipynb #2530ed5d
 def _run_in_workers(measure):
     "The name of a measure, if another machine finds the same one by it; else the function that runs it."
     if measure.name in measure_index():
@@ -218,7 +218,7 @@ def _run_in_workers(measure):
             return measure.name
     return measure.run_unit if measure.own else measure.run
 
-
+# %% ../../nbs/auditing/01c_planning.ipynb #4eddf662
 def units_of_subject(measures, chosen, facts, options, name):
     "The chosen units of the measures that take this kind of subject. ValueError for none. `name` is that of the subject in this audit."
     fitting = [m for m in measures if facts.kind in m.kinds and m.name in chosen]
@@ -243,7 +243,7 @@ def units_of_subject(measures, chosen, facts, options, name):
             units.append(Unit(_run_in_workers(m), m.name, unit, spec, applied, key, is_lasting=is_lasting and own_code is not None))
     return units
 
-
+# %% ../../nbs/auditing/01c_planning.ipynb #0c5b3d31
 def expected_units(measures, chosen, subject):
     "How many units a subject will have, without opening it; None if that cannot be told."
     if not isinstance(subject, (str, Path)):

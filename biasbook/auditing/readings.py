@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LOWER_CASE', 'MISSING_WORDS', 'OF_BUNDLED_VECTORS', 'summary_rows', 'digits_of', 'Agreement', 'consistency', 'Counts',
-           'counts', 'findings', 'headline', 'replaced_by', 'reading_counts', 'agreement_sentence']
+           'counts', 'findings', 'replaced_by', 'headline', 'reading_counts', 'agreement_sentence']
 
 # %% ../../nbs/auditing/03_readings.ipynb #2a5cf740
 import math
@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 from ..results.readings import READING_TITLES, READINGS, is_known, summary_table
 from ..results.result import results_table
-from ..results.sentences import (
-    agreement_text, counts_text, finding_text, percent_text, placebos_text, readings_text, result_text, standing_out_text, without_comparison_text)
+from biasbook.results.sentences import (
+    Closest, Standing, agreement_text, counts_text, finding_text, percent_text, placebos_text, readings_text, result_text, standing_out_text,
+    without_comparison_text)
 from ..results.tables import compared_kinds
 
-# %% ../../nbs/auditing/03_readings.ipynb #7813fec8
+# %% ../../nbs/auditing/03_readings.ipynb #ad666f21
 # reasons of a failed unit, for the next steps
 LOWER_CASE = 'lower case' # most of the missing words are there in lower case
 MISSING_WORDS = 'missing words'
@@ -96,6 +97,9 @@ class Counts(NamedTuple):
     standing_out: int # of the significant ones, how many have the reading "stands out"
 
 
+OF_BUNDLED_VECTORS = Counts(asked=14, tested=12, compared=12, significant=8, standing_out=1) # audit of googlenews-mini
+
+
 def counts(results, # Results
            failures=(), # what could not be measured, as in an Audit
           )->Counts:
@@ -117,9 +121,6 @@ def _is_compared(row):
     return row['n_placebos'] > 0 and len(row['replaced']) == row['n_placebos']
 
 # %% ../../nbs/auditing/03_readings.ipynb #1f552aea
-OF_BUNDLED_VECTORS = Counts(asked=14, tested=12, compared=12, significant=8, standing_out=1) # audit of googlenews-mini
-
-
 def findings(results, # Results
              failures=(), # what could not be measured, as in an Audit
             )->list: # of sentences
@@ -167,33 +168,7 @@ def _names_by_reading(rows):
         names_of[row['reading']].append(row['name'] if is_clear else row['query'])
     return {READING_TITLES[name]: names for name, names in names_of.items() if names}
 
-# %% ../../nbs/auditing/03_readings.ipynb #6e4e7e5a
-def headline(audit, # an Audit
-            )->str:
-    "Which associations stand out, or which comes closest, in plain words; for the first line of a report."
-    rows = summary_rows(audit.results)
-    if not rows:
-        return 'Nothing was measured.'
-    subjects = list(dict.fromkeys(row['subject'] for row in rows))
-    found = [row for row in rows if row['reading'] == 'stands out']
-    n_of = Counter(row['reading'] for row in rows)
-    compared = [row for row in rows if _is_compared(row)]
-    closest = share = closest_placebos = ''
-    reached = [row for row in rows if row['reading'] == 'reached by placebos']
-    if compared and not found:
-        nearest = _closest(compared)
-        closest = _finding(nearest, audit)
-        at_most = 'at most ' if nearest[f'{_larger_placebo(nearest).name}: p_is_bound'] else ''
-        share = at_most + percent_text(_largest_placebo_p(nearest))
-        closest_placebos = placebos_text([_larger_placebo(nearest)])
-    standing_out = [_finding(row, audit) for row in found]
-    if len(subjects) > 1:
-        standing_out = [f'{finding} ({row["subject"]})' for finding, row in zip(standing_out, found)]
-    return standing_out_text(len(rows), len(compared), subjects, standing_out, closest, share, n_of['reached by placebos'],
-                             n_of['not compared'], n_of['too few words to tell'], replaced_by(found or compared), closest_placebos,
-                             replaced_by(reached))
-
-
+# %% ../../nbs/auditing/03_readings.ipynb #6e411d4f
 def replaced_by(rows, # of a summary_table, as dictionaries
                )->str:
     "What the placebos of these rows are: 'unrelated topics or pairs of other words'."
@@ -221,7 +196,32 @@ def _closest(compared):
     different = [row for row in compared if row['p_holm'] < .05]
     return min(different or compared, key=_largest_placebo_p)
 
+# %% ../../nbs/auditing/03_readings.ipynb #6e4e7e5a
+def headline(audit, # an Audit
+            )->str:
+    "Which associations stand out, or which comes closest, in plain words; for the first line of a report."
+    rows = summary_rows(audit.results)
+    if not rows:
+        return 'Nothing was measured.'
+    subjects = list(dict.fromkeys(row['subject'] for row in rows))
+    found = [row for row in rows if row['reading'] == 'stands out']
+    n_of = Counter(row['reading'] for row in rows)
+    compared = [row for row in rows if _is_compared(row)]
+    closest = None
+    reached = [row for row in rows if row['reading'] == 'reached by placebos']
+    if compared and not found:
+        nearest = _closest(compared)
+        at_most = 'at most ' if nearest[f'{_larger_placebo(nearest).name}: p_is_bound'] else ''
+        closest = Closest(_finding(nearest, audit), at_most + percent_text(_largest_placebo_p(nearest)),
+                          placebos_text([_larger_placebo(nearest)]))
+    standing_out = [_finding(row, audit) for row in found]
+    if len(subjects) > 1:
+        standing_out = [f'{finding} ({row["subject"]})' for finding, row in zip(standing_out, found)]
+    return standing_out_text(Standing(subjects, len(rows), len(compared), standing_out, replaced_by(found or compared), closest,
+                                      n_reached=len(reached), reached_placebos=replaced_by(reached), n_different=n_of['not compared'],
+                                      n_too_few=n_of['too few words to tell']))
 
+# %% ../../nbs/auditing/03_readings.ipynb #5d121e99
 def reading_counts(rows, # of a summary_table, as dictionaries
                   )->dict: # title of a reading -> how many rows have it, in the order of READINGS
     "How many results have which reading."

@@ -94,7 +94,7 @@ def _word_sets(r):
             sets['words'] = others
     return sets
 
-
+# %% ../../nbs/auditing/05_report.ipynb #e4bc9eb7
 def _facts(row, r):
     "Names and texts: the words, and how each number was computed."
     facts = {name: ', '.join(map(str, words)) for name, words in _word_sets(r).items()}
@@ -129,7 +129,7 @@ def statement_text(row, # of a summary_table, as a dictionary
         return asked_text(r.comparison, r.query)
     return capitalized(comparison_text(r.comparison, r.value, r.null)) or question_text(r.comparison, r.query)
 
-
+# %% ../../nbs/auditing/05_report.ipynb #2791e3d8
 def result_html(row, # of a summary_table, as a dictionary
                 r, # its Result
                 figure='', # the chapter's own
@@ -150,7 +150,7 @@ def result_html(row, # of a summary_table, as a dictionary
                   title=READING_TITLES[row['reading']], facts=Markup(facts_html(_facts(row, r).items())), figure=Markup(figure),
                   code=Markup(code_html(code)) if code else '', address=address)
 
-
+# %% ../../nbs/auditing/05_report.ipynb #5e65110a
 def _own_tests(audit):
     "The tests of the study of an audit, such as 'fills/my test'."
     own = audit.about.get('own_tests')
@@ -198,23 +198,6 @@ def _seeds_of_test(test):
     if test.n_draws is None or test.n_draws == 1:
         return f'{test.random_state}'
     return f'{test.random_state} to {test.random_state + test.n_draws - 1}'
-
-
-def _provenance_html(audit):
-    "The section with versions, command, subjects, word lists, and the method of each result."
-    versions = audit.about_part('versions') or {'biasbook': biasbook.__version__}
-    own_sections = ('versions', 'subjects', 'measures', 'command', 'not_run', 'own_tests')
-    more = {name: value for name, value in audit.about.items() if name not in own_sections}
-    parts = ['<h3>Computed with</h3>', facts_html({**versions, **more}.items())]
-    if audit.about.get('command'):
-        parts += ['<h3>Command</h3>', code_html(audit.about['command'])]
-    for name, about in audit.about_part('subjects').items():
-        facts = about if isinstance(about, dict) else {'subject': about}
-        parts += [f'<h3>{escaped(name, 200)}</h3>', facts_html(facts.items())]
-    sources = dict.fromkeys(r.meta['source'] for r in audit.results if r.meta.get('source'))
-    if sources:
-        parts += ['<h3>Word lists</h3>', list_html(map(cited, sources))]
-    return '\n'.join(parts)
 
 # %% ../../nbs/auditing/05_report.ipynb #a77fd62c
 def numbers_html(ident, # of the table
@@ -302,6 +285,39 @@ def _findings_html(audit, rows, agreements):
     split = [f'{x.label}: {number_on_page(x.low, x.digits)} to {number_on_page(x.high, x.digits)}' for x in agreements if x.same_side < x.subjects]
     return render('found', groups=groups, n=len(rows), split=split)
 
+# %% ../../nbs/auditing/05_report.ipynb #1b07f796
+class _Chapter(NamedTuple):
+    "The results of one measure."
+    title: str
+    rows: list # of the summary_table, as dictionaries
+    limits: str # what its numbers do not show
+    address: str # of the page of the book that explains it, or ''
+
+
+_PAGES = {measure.name: measure.page for measure in measure_index().values()}
+
+
+def _chapter_title(metric):
+    "The name of a metric without its symbol, such as 'WEAT' for 'WEAT d', with a capital letter."
+    name, _, symbol = metric.rpartition(' ')
+    has_symbol = name and len(symbol) == 1
+    title = name if has_symbol else metric
+    return title[:1].upper() + title[1:]
+
+
+def _chapters(audit, rows):
+    "The results of an audit by measure."
+    groups: dict = {}
+    for r in rows:
+        groups.setdefault((r['measure'], r['metric']), []).append(r)
+    chapters = []
+    for (measure, metric), mine in groups.items():
+        page = _PAGES.get(measure)
+        address = f'https://biasbook.github.io/biasbook/{page}.html' if page else ''
+        limits = audit.facts('measures', measure).get('limits', '')
+        chapters.append(_Chapter(_chapter_title(metric), mine, limits, address))
+    return chapters
+
 # %% ../../nbs/auditing/05_report.ipynb #3eacdd40
 def _chapter_html(chapter, audit, figures):
     "The section of one measure."
@@ -325,13 +341,6 @@ def _chapter_html(chapter, audit, figures):
     parts.append('</div>')
     return '\n'.join(map(str, parts))
 
-# %% ../../nbs/auditing/05_report.ipynb #981da953
-_SIZES = """<p>A small p means that a difference is unlikely to be chance among these words, not that it is large. The
-probability is the share of pairs of words that differ in the direction of the majority: .50 is no difference, and .71
-is called large for two normal lists. It describes these words; only the p tells whether it may be chance. <i>Value /
-placebos</i> is the distance of the value from no association, divided by the distance of the 95 % point of its
-placebos: above 1, the value exceeds 19 of 20 placebos.</p>"""
-
 # %% ../../nbs/auditing/05_report.ipynb #07923c25
 _DEPENDENCE = """<p>Subjects are not independent: vectors trained on the same text, or on texts that quote each other,
 agree for that reason. So agreement is counted here, without a p-value. Where words were missing, the subjects were
@@ -354,6 +363,23 @@ def _agreements_html(agreements, n_subjects):
                      'yes' if x.same_words else 'no'])
     title = f'Queries measured in two subjects or more: {len(agreements)}'
     return f'<p>{escaped(agreement_sentence(agreements))}</p>' + _DEPENDENCE + table_html('agreement', title, head, body)
+
+# %% ../../nbs/auditing/05_report.ipynb #e7863422
+def _provenance_html(audit):
+    "The section with versions, command, subjects, word lists, and the method of each result."
+    versions = audit.about_part('versions') or {'biasbook': biasbook.__version__}
+    own_sections = ('versions', 'subjects', 'measures', 'command', 'not_run', 'own_tests')
+    more = {name: value for name, value in audit.about.items() if name not in own_sections}
+    parts = ['<h3>Computed with</h3>', facts_html({**versions, **more}.items())]
+    if audit.about.get('command'):
+        parts += ['<h3>Command</h3>', code_html(audit.about['command'])]
+    for name, about in audit.about_part('subjects').items():
+        facts = about if isinstance(about, dict) else {'subject': about}
+        parts += [f'<h3>{escaped(name, 200)}</h3>', facts_html(facts.items())]
+    sources = dict.fromkeys(r.meta['source'] for r in audit.results if r.meta.get('source'))
+    if sources:
+        parts += ['<h3>Word lists</h3>', list_html(map(cited, sources))]
+    return '\n'.join(parts)
 
 # %% ../../nbs/auditing/05_report.ipynb #44d472d2
 _BIBTEX = """@software{{biasbook,
@@ -436,6 +462,12 @@ def _finding_with_numbers(row, audit):
     return f'{finding_text(r.comparison, row["query"], r.value, r.null)} in {row["subject"]} ({numbers}; n = {_count_cell(row["n"])[0]})'
 
 
+def _largest_placebo_p(row):
+    "The largest adjusted placebo p of a row, as text."
+    columns = [f'{kind.name}: p_holm' for kind in compared_kinds([row])]
+    return p_text(row, max(columns, key=lambda column: row[column])) if columns else '–'
+
+# %% ../../nbs/auditing/05_report.ipynb #893f7305
 _USES = { # kind of a subject -> what to check before use
     'vectors': 'Vectors pass their associations to whatever is trained on them. Measure the system that uses them, on its own task.',
     'embedder': 'A search or a classifier on these embeddings may order texts by the associations above. Swap the names or pronouns in your '
@@ -481,7 +513,7 @@ def _use_html(audit, rows):
     items.append('An audit of associations is not a test of a system. It does not show harm, and it does not show that there is none.')
     return list_html(items)
 
-
+# %% ../../nbs/auditing/05_report.ipynb #6e46aec3
 def _downloads_html(results):
     "Links to files with all numbers, which are part of the page."
     table = paper_table(results)
@@ -513,43 +545,17 @@ whether it does harm, or what a system does that uses the representation. An ass
 this report.</p>"""
 
 
+_SIZES = """<p>A small p means that a difference is unlikely to be chance among these words, not that it is large. The
+probability is the share of pairs of words that differ in the direction of the majority: .50 is no difference, and .71
+is called large for two normal lists. It describes these words; only the p tells whether it may be chance. <i>Value /
+placebos</i> is the distance of the value from no association, divided by the distance of the 95 % point of its
+placebos: above 1, the value exceeds 19 of 20 placebos.</p>"""
+
+
 def _rules_html():
     "The rules of the readings, as a list."
     lines = [f'{tag_html(rule.reading)} {escaped(rule.condition)}.' for rule in RULES]
     return '<h3>The readings</h3><p>The first of these rules that holds gives the reading of a result.</p>' + list_html(lines, 'ol')
-
-# %% ../../nbs/auditing/05_report.ipynb #1b07f796
-class _Chapter(NamedTuple):
-    "The results of one measure."
-    title: str
-    rows: list # of the summary_table, as dictionaries
-    limits: str # what its numbers do not show
-    address: str # of the page of the book that explains it, or ''
-
-
-_PAGES = {measure.name: measure.page for measure in measure_index().values()}
-
-
-def _chapter_title(metric):
-    "The name of a metric without its symbol, such as 'WEAT' for 'WEAT d', with a capital letter."
-    name, _, symbol = metric.rpartition(' ')
-    has_symbol = name and len(symbol) == 1
-    title = name if has_symbol else metric
-    return title[:1].upper() + title[1:]
-
-
-def _chapters(audit, rows):
-    "The results of an audit by measure."
-    groups: dict = {}
-    for r in rows:
-        groups.setdefault((r['measure'], r['metric']), []).append(r)
-    chapters = []
-    for (measure, metric), mine in groups.items():
-        page = _PAGES.get(measure)
-        address = f'https://biasbook.github.io/biasbook/{page}.html' if page else ''
-        limits = audit.facts('measures', measure).get('limits', '')
-        chapters.append(_Chapter(_chapter_title(metric), mine, limits, address))
-    return chapters
 
 # %% ../../nbs/auditing/05_report.ipynb #7578824e
 def _failure_lines(failures):
@@ -568,6 +574,34 @@ def _not_run_lines(not_run):
         what = f'{row["test"]} in {row["subject"]}'
         lines.append(f'<b>{escaped(what)}</b>: {escaped(row["why"])}')
     return lines
+
+# %% ../../nbs/auditing/05_report.ipynb #a31c51f2
+def _all_results_html(rows, results):
+    "The table of all results, with downloads; on paper the table is a smaller one."
+    lines = [_PrintedLine(statement_text(row, results[row['at']]), row['name'] or '', row['subject'],
+                          estimate_on_page(row['value'], row['low'], row['high'], row['digits']), p_text(row, 'p_holm'), _largest_placebo_p(row),
+                          _count_cell(row['n'])[0], len(row['missing words']), row['reading'], READING_TITLES[row['reading']]) for row in rows]
+    return render('all_results', downloads=_downloads_html(results), table=Markup(numbers_html('all', rows, results)), lines=lines)
+
+
+class _PrintedLine(NamedTuple):
+    "A result in the table that is printed."
+    statement: str
+    name: str # of the test
+    subject: str
+    value: str # with its interval
+    p: str # adjusted
+    placebo_p: str # the largest one, adjusted
+    n: str
+    missing: int # how many words
+    reading: str
+    title: str # of the reading
+
+
+
+def _steps_html(steps):
+    items = [escaped(step.what, 4000) + (code_html(step.code) if step.code else '') for step in steps]
+    return list_html(items, 'ol') or '<p>No rule finds anything more to do.</p>'
 
 # %% ../../nbs/auditing/05_report.ipynb #db25ce55
 def _sections(audit):
@@ -594,42 +628,23 @@ def _sections(audit):
     yield 'For a paper', _cite_html(audit)
     yield 'Provenance', _provenance_html(audit)
 
-
-def _all_results_html(rows, results):
-    "The table of all results, with downloads; on paper the table is a smaller one."
-    lines = [_PrintedLine(statement_text(row, results[row['at']]), row['name'] or '', row['subject'],
-                          estimate_on_page(row['value'], row['low'], row['high'], row['digits']), p_text(row, 'p_holm'), _largest_placebo_p(row),
-                          _count_cell(row['n'])[0], len(row['missing words']), row['reading'], READING_TITLES[row['reading']]) for row in rows]
-    return render('all_results', downloads=_downloads_html(results), table=Markup(numbers_html('all', rows, results)), lines=lines)
-
-
-class _PrintedLine(NamedTuple):
-    "A result in the table that is printed."
-    statement: str
-    name: str # of the test
-    subject: str
-    value: str # with its interval
-    p: str # adjusted
-    placebo_p: str # the largest one, adjusted
-    n: str
-    missing: int # how many words
-    reading: str
-    title: str # of the reading
-
-
-def _largest_placebo_p(row):
-    "The largest adjusted placebo p of a row, as text."
-    columns = [f'{kind.name}: p_holm' for kind in compared_kinds([row])]
-    return p_text(row, max(columns, key=lambda column: row[column])) if columns else '–'
-
-def _steps_html(steps):
-    items = [escaped(step.what, 4000) + (code_html(step.code) if step.code else '') for step in steps]
-    return list_html(items, 'ol') or '<p>No rule finds anything more to do.</p>'
-
-# %% ../../nbs/auditing/05_report.ipynb #2779d052
-_drawing = Lock()
+# %% ../../nbs/auditing/05_report.ipynb #99807aed
+def _first_screen(audit, subjects, date):
+    "What was asked, the limits, one sentence, and the picture."
+    rows = summary_rows(audit.results)
+    asked = counts(audit.results, audit.failures).asked
+    about = [date, f'{plural(asked, "question")} asked of {plural(len(subjects), "subject")}', f'{len(audit.failures)} not measured',
+             f'biasbook {biasbook.__version__}']
+    limits = sorted(audit.limits, key=lambda outcome: STATUSES.index(outcome.status))
+    n_of = {status: sum(outcome.status == status for outcome in limits) for status in STATUSES}
+    picture = picture_html(rows, audit.results) if rows else ''
+    return render('first_screen', about=' · '.join(part for part in about if part), limits=limits,
+                  limits_title=sentences.limits_text(n_of) if limits else '', headline=headline(audit), picture=picture)
 
 # %% ../../nbs/auditing/05_report.ipynb #04eb0b4a
+_drawing = Lock()
+
+
 def report_html(audit, # an Audit
                 date='', # of the report, as text; the results have none
                )->str: # a whole HTML page
@@ -642,16 +657,3 @@ def report_html(audit, # an Audit
         title = f'Associations in {plain(subjects[0], 80)} and {len(subjects) - 1} more'
     with _drawing:
         return page_html(title, _first_screen(audit, subjects, date), _sections(audit))
-
-
-def _first_screen(audit, subjects, date):
-    "What was asked, the limits, one sentence, and the picture."
-    rows = summary_rows(audit.results)
-    asked = counts(audit.results, audit.failures).asked
-    about = [date, f'{plural(asked, "question")} asked of {plural(len(subjects), "subject")}', f'{len(audit.failures)} not measured',
-             f'biasbook {biasbook.__version__}']
-    limits = sorted(audit.limits, key=lambda outcome: STATUSES.index(outcome.status))
-    n_of = {status: sum(outcome.status == status for outcome in limits) for status in STATUSES}
-    picture = picture_html(rows, audit.results) if rows else ''
-    return render('first_screen', about=' · '.join(part for part in about if part), limits=limits,
-                  limits_title=sentences.limits_text(n_of) if limits else '', headline=headline(audit), picture=picture)

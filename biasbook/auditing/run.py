@@ -23,7 +23,7 @@ from .files import Audit
 from .limits import check_before_measuring, outcomes_of_audit, outcomes_to_data
 from .measures import MEASURES, choose_units
 from .planning import (
-    Asked, ServedRun, SubjectFacts, SubjectPlan, checked_options, code_versions, command_of, expected_units, facts_key, label_of,
+    Asked, AuditOptions, ServedRun, SubjectFacts, SubjectPlan, checked_options, code_versions, command_of, expected_units, facts_key, label_of,
     rows_and_limits, units_of_subject, unused_name)
 from .progress import Progress, usual_progress
 from .readings import LOWER_CASE, MISSING_WORDS
@@ -90,7 +90,7 @@ def _failed(error, advice=''):
         text = f'{text.rstrip(".")}. {note[:1].upper()}{note[1:]}.'
     return _Outcome(None, f'{without_secrets(text)}{advice}', _reason(error))
 
-
+# %% ../../nbs/auditing/02_run.ipynb #a0291d57
 _last_opened: dict = {} # the subject that this process opened last: most units have the same one
 _opening = threading.Lock()
 
@@ -106,7 +106,7 @@ def _open_again(subject, checksum, served_run, bos):
             _last_opened[subject, checksum, served_run] = opened
     return opened
 
-
+# %% ../../nbs/auditing/02_run.ipynb #6afa587e
 def _run_unit(name):
     "The function that runs a unit of the measure with this name. ValueError if this machine has no such measure."
     if name not in measure_index():
@@ -316,7 +316,89 @@ class _Units:
             self.stop()
             self.progress.__exit__(error_type, error, trace)
 
-# %% ../../nbs/auditing/02_run.ipynb #712ef620
+# %% ../../nbs/auditing/02_run.ipynb #1429c2d9
+class _Questions(NamedTuple):
+    "What an audit asks of each subject."
+    measures: list
+    chosen: dict # measure -> {name of a unit: its specification}
+    options: AuditOptions
+    ask_again: bool
+
+    def plan(self, facts, others):
+        "The plan of a subject, under a name that none of the others has. ValueError if no measure takes it."
+        name = unused_name(facts.name, others)
+        return SubjectPlan(name, units_of_subject(self.measures, self.chosen, facts, self.options, name), facts.about)
+
+
+def _prepare(subject, place, questions, others, units, at_the_end):
+    "The plan of a subject and the opened subject, which is None if all of its units are finished."
+    bos = questions.options.bos
+    key = facts_key(subject, bos)
+    known = units.kept.facts(key)
+    if known is not None:
+        plan = questions.plan(known, others)
+        if units.take(place, plan.units):
+            return plan, None
+    units.progress.begin(f'the opening of {label_of(subject)}')
+    opened = _open(subject, bos, questions.ask_again)
+    at_the_end.callback(opened.close)
+    if key and key == facts_key(subject, bos, keep=True):         # its files did not change meanwhile
+        units.kept.put_facts(key, opened.facts)
+    plan = questions.plan(opened.facts, others)
+    units.take(place, plan.units)
+    return plan, opened
+
+
+def _run_subject(subject, place, questions, others, units):
+    """Run the units of a subject, or hand them to the executor. Returns its plan, with the error if it cannot be opened.
+
+    The subject is closed, and its memory is free, before the next one is opened."""
+    with ExitStack() as at_the_end:
+        try:
+            plan, opened = _prepare(subject, place, questions, others, units, at_the_end)
+        except Exception as e:                   # the error of one subject must not stop the others
+            units.progress.expect(place, 0)
+            return SubjectPlan(label_of(subject), [], {}, _failed(e).error)
+        units.start(plan.units, opened)
+        return plan
+
+# %% ../../nbs/auditing/02_run.ipynb #15b9d72c
+def _collected(plans, units, about, on_missing):
+    "The audit: results and failures in the order of subjects, measures and units, not in the order in which they finished."
+    results, failures = [], []
+    for plan in plans:
+        if plan.error:
+            failures.append({'subject': plan.subject, 'measure': '', 'error': plan.error, 'reason': ''})
+        for unit in plan.units:
+            outcome = units.done[unit.key]
+            if outcome.result is not None:
+                r = Result.from_json(outcome.result.decode('utf-8'))
+                if on_missing == 'raise' and r.missing:
+                    outcome = _failed(MissingWords(r.missing, plan.subject))
+            if outcome.result is None:
+                failures.append({'subject': plan.subject, 'measure': unit_name(unit.measure, unit.name),
+                                 'error': outcome.error, 'reason': outcome.reason,
+                                 'unit': f'{unit.measure}/{unit.name}'})
+            else:
+                about_unit = {'measure': unit.measure, 'unit': unit.name, **unit.applied}
+                results.append(replace(r, subject=plan.subject, meta={**r.meta, **about_unit}))
+    return Audit(tuple(results), tuple(failures), about, units.progress.reused)
+
+# %% ../../nbs/auditing/02_run.ipynb #23348e5f
+def _checked_subjects(subjects, options, ask_again):
+    "The subjects of an audit as a list. ValueError for an empty list, and for an option that none of them takes."
+    if subjects is None:
+        subjects, _ = default_subjects()
+    if not isinstance(subjects, list):
+        subjects = [subjects]
+    if not subjects:
+        raise ValueError('subjects is empty; name one, or leave it out for the default subjects')
+    unused = unused_option(subjects, options.threads, options.case, ask_again)
+    if unused:
+        raise ValueError(f'{unused.option} is for {unused.what_for}, and no subject is one; leave it out')
+    return subjects
+
+
 def _about_measure(measure, study):
     "What a saved audit keeps of a measure, plain data."
     about = {'page': measure.page, 'limits': measure.caveat, 'metrics': [metric_to_data(metric) for metric in measure.metrics]}
@@ -325,6 +407,21 @@ def _about_measure(measure, study):
     return about
 
 
+def _about_study(study, own, questions, found):
+    "What a saved audit keeps of a study: its path, which of its tests were measured, and which tests no subject takes."
+    from biasbook.auditing.own_tests import tests_not_run
+    about: dict = {}
+    if isinstance(study, (str, Path)):
+        about['study'] = str(study)
+    measured = {f'{r.meta["measure"]}/{r.meta["unit"]}': None for r in found.results}
+    about['own_tests'] = [test for test in measured if test in own]
+    kinds = {name: subject['kind'] for name, subject in found.about['subjects'].items()}
+    not_run = tests_not_run(questions.measures, questions.chosen, kinds)
+    if not_run:
+        about['not_run'] = not_run
+    return about
+
+# %% ../../nbs/auditing/02_run.ipynb #712ef620
 class NoSubject(ValueError):
     "No subject of an audit can be opened."
     def __init__(self, audit): # an Audit, with the failures
@@ -376,88 +473,29 @@ def audit(subjects=None, # one subject (a name, a path, vectors), or a list; by 
     patterns = [only] if isinstance(only, str) else only
     chosen = choose_units(rows, patterns)
     options = checked_options(placebo, case, on_missing, threads, bos)
-    check_flag(ask_again, 'ask_again')
-    if subjects is None:
-        subjects, _ = default_subjects()
-    if not isinstance(subjects, list):
-        subjects = [subjects]
-    if not subjects:
-        raise ValueError('subjects is empty; name one, or leave it out for the default subjects')
-    unused = unused_option(subjects, options.threads, options.case, ask_again)
-    if unused:
-        raise ValueError(f'{unused.option} is for {unused.what_for}, and no subject is one; leave it out')
+    subjects = _checked_subjects(subjects, options, check_flag(ask_again, 'ask_again'))
     if executor is not None and not hasattr(executor, 'submit'):
         raise WrongKind('executor', 'an Executor of concurrent.futures', shown(executor))
+    questions = _Questions(rows, chosen, options, ask_again)
     plans: list[SubjectPlan] = []
-    about: dict[str, dict] = {}
-
-    def planned(facts):
-        name = unused_name(facts.name, about)
-        return SubjectPlan(name, units_of_subject(rows, chosen, facts, options, name), facts.about)
-
+    about: dict[str, dict] = {} # name of a subject that was opened -> what is known about it
     with _Units(executor, resume, progress, threads=options.threads, bos=options.bos) as units:
         for place, subject in enumerate(subjects):
             units.progress.expect(place, expected_units(rows, chosen, subject))
         for place, subject in enumerate(subjects):
-            opened = None                        # frees the memory of the subject before
-            with ExitStack() as at_the_end:
-                try:
-                    key = facts_key(subject, options.bos)
-                    known = units.kept.facts(key)
-                    plan = planned(known) if known else None
-                    if plan is None or not units.take(place, plan.units):
-                        units.progress.begin(f'the opening of {label_of(subject)}')
-                        opened = _open(subject, options.bos, ask_again)
-                        at_the_end.callback(opened.close)
-                        if key and key == facts_key(subject, options.bos, keep=True):         # its files did not change meanwhile
-                            units.kept.put_facts(key, opened.facts)
-                        plan = planned(opened.facts)
-                        units.take(place, plan.units)
-                except Exception as e:           # the error of one subject must not stop the others
-                    units.progress.expect(place, 0)
-                    plans.append(SubjectPlan(label_of(subject), [], {}, _failed(e).error))
-                    continue
-                plans.append(plan)
+            plan = _run_subject(subject, place, questions, about, units)
+            plans.append(plan)
+            if not plan.error:
                 about[plan.subject] = plan.about
-                units.start(plan.units, opened)
     asked = Asked(subjects, measures, study, with_builtin, allow_outside, patterns, options, limits)
     facts = {'versions': {**code_versions(), 'python': platform.python_version()}, 'command': command_of(asked, rows),
              'options': options._asdict(), 'measures': {m.name: _about_measure(m, study) for m in rows}, 'subjects': about}
     found = _collected(plans, units, facts, options.on_missing)
     if study is not None:
-        from biasbook.auditing.own_tests import tests_not_run
-        if isinstance(study, (str, Path)):
-            facts['study'] = str(study)
-        measured = {f'{r.meta["measure"]}/{r.meta["unit"]}': None for r in found.results}
-        facts['own_tests'] = [test for test in measured if test in own]
-        not_run = tests_not_run(rows, chosen, {name: subject['kind'] for name, subject in about.items()})
-        if not_run:
-            facts['not_run'] = not_run
+        found.about.update(_about_study(study, own, questions, found))
     all_limits = [*of_study, *limits]
     if all_limits:
         found.about['limits'] = outcomes_to_data(outcomes_of_audit(found, all_limits), found.results)
     if not about:
         raise NoSubject(found)
     return found
-
-# %% ../../nbs/auditing/02_run.ipynb #15b9d72c
-def _collected(plans, units, about, on_missing):
-    "The audit: results and failures in the order of subjects, measures and units, not in the order in which they finished."
-    results, failures = [], []
-    for plan in plans:
-        if plan.error:
-            failures.append({'subject': plan.subject, 'measure': '', 'error': plan.error, 'reason': ''})
-        for unit in plan.units:
-            outcome = units.done[unit.key]
-            if outcome.result is not None:
-                r = Result.from_json(outcome.result.decode('utf-8'))
-                if on_missing == 'raise' and r.missing:
-                    outcome = _failed(MissingWords(r.missing, plan.subject))
-            if outcome.result is None:
-                failures.append({'subject': plan.subject, 'measure': unit_name(unit.measure, unit.name),
-                                 'error': outcome.error, 'reason': outcome.reason,
-                                 'unit': f'{unit.measure}/{unit.name}'})
-            else:
-                about_unit = {'measure': unit.measure, 'unit': unit.name, **unit.applied}
-                results.append(replace(r, subject=plan.subject, meta={**r.meta, **about_unit}))
-    return Audit(tuple(results), tuple(failures), about, units.progress.reused)

@@ -9,6 +9,7 @@ __all__ = ['N_SHUFFLES', 'MOST_SETS_IN_ALL_ORDERS', 'ASSOCIATIONS', 'RND', 'RIPA
 
 # %% ../../nbs/06_associations.ipynb #473bdeb3
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from itertools import combinations, permutations
@@ -235,26 +236,45 @@ NO_VALUE_WITHOUT_A_WORD = NoteKind('no value without a word', 'no interval: the 
 # %% ../../nbs/06_associations.ipynb #b7da30ac
 _WEFE_NOTE = NUMBER_OF_WEFE()
 
-def _assembled(metric, value, statistic, sets, scores, *, null=0., scale='plain', test=None, comparison=None, also=(),
-               over=('target words', 'target and attribute words'), confidence_level=.95, compat=None, options=None, without=None, notes=()):
-    """The Result of a measure.
+class _Variation(NamedTuple):
+    "How the value of a measure varies with its words."
+    scale: str = 'plain' # of the jackknife, a name of _SCALES
+    over: tuple = ('target words', 'target and attribute words') # what varies in the narrow and in the wide interval
+    without: list|None = None # the value without each word, an array for each set; None: values of `statistic`
 
-    Its intervals and influences come from `without`, the value without each word. By default these are values of `statistic`, a function of
-    target sets and attribute sets."""
+
+@dataclass(frozen=True)
+class _Measured:
+    "What a measure finds in sets of words: its Result is made of this."
+    metric: str
+    sets: _Sets
+    statistic: Callable # the value of target sets and attribute sets
+    value: float
+    scores: dict # name of a column of details -> the scores of the words of each set, None for a set without
+    null: float = 0.
+    test: HypothesisTest|None = None
+    comparison: Comparison|None = None
+    also: Sequence = ()
+    notes: tuple = ()
+    variation: _Variation = _Variation()
+
+
+def _assembled(measured, confidence_level=.95, compat=None, options=None):
+    "The Result of a `_Measured`; with `compat` the number alone, without intervals. `options` are those of the measure."
     check_fraction(confidence_level)
+    sets, value, variation, notes = measured.sets, measured.value, measured.variation, measured.notes
     meta: dict = {'digits': 3, 'names': sets.names, **_wefe_meta(_as_wefe(compat)), **(options or {}), 'versions': library_versions()}
     sizes = tuple(len(rows) for rows in sets.targets)
-    units = Units(counts=sizes, name='target words')
-    about: dict = {'metric': metric, 'subject': 'arrays', 'query': _label(sets.target_names, sets.attribute_names), 'value': float(value),
-                   'null': null, 'units': units, 'confidence_level': confidence_level, 'comparison': comparison}
+    about: dict = {'metric': measured.metric, 'subject': 'arrays', 'query': _label(sets.target_names, sets.attribute_names),
+                   'value': float(value), 'null': measured.null, 'units': Units(counts=sizes, name='target words'),
+                   'confidence_level': confidence_level, 'comparison': measured.comparison}
     if compat is not None:
-        frame = _frame(sets, scores, None, value)
-        return Result(**about, notes=(_WEFE_NOTE, *notes), also=tuple(also), details=frame, meta=meta)
-    if without is None:
-        without = _without_each(statistic, sets)
+        frame = _frame(sets, measured.scores, None, value)
+        return Result(**about, notes=(_WEFE_NOTE, *notes), also=tuple(measured.also), details=frame, meta=meta)
+    without = _without_each(measured.statistic, sets) if variation.without is None else variation.without
     n = len(sets.targets)
-    narrow = _interval(value, without[:n], scale, over[0], confidence_level)
-    wide = _interval(value, without, scale, over[1], confidence_level)
+    narrow = _interval(value, without[:n], variation.scale, variation.over[0], confidence_level)
+    wide = _interval(value, without, variation.scale, variation.over[1], confidence_level)
     if narrow is None:
         smallest = min(sizes)
         if smallest < LEAST_FOR_JACKKNIFE:
@@ -263,9 +283,10 @@ def _assembled(metric, value, statistic, sets, scores, *, null=0., scale='plain'
             notes = (NO_VALUE_WITHOUT_A_WORD(), *notes)
     elif wide is None:
         notes = (ATTRIBUTE_WORDS_ARE_HELD_FIXED(), *notes)
-    intervals = [Estimate(name=f'{words} vary', value=float(value), interval=interval) for words, interval in zip(over, (narrow, wide))]
-    return Result(**about, interval=narrow if wide is None else wide, test=test, notes=notes, also=(*intervals, *also),
-                  details=_frame(sets, scores, without, value), meta=meta)
+    intervals = [Estimate(name=f'{words} vary', value=float(value), interval=interval)
+                 for words, interval in zip(variation.over, (narrow, wide))]
+    return Result(**about, interval=narrow if wide is None else wide, test=measured.test, notes=notes, also=(*intervals, *measured.also),
+                  details=_frame(sets, measured.scores, without, value), meta=meta)
 
 
 def _wefe_meta(wefe):
@@ -367,8 +388,8 @@ def rnd_arrays(targets, # two arrays, the vectors of X and of Y, one row a word
         ideas = (y, x) if sign == 1 else (x, y)
         comparison = Comparison(kind='lean', groups=(sets.attribute_names[0],), ideas=ideas)
     metric = 'RND' if len(sets.attributes) == 1 else 'RND difference'
-    return _assembled(metric, value, statistic, sets, {'distance': [None, None, *of_words]}, test=test, comparison=comparison, also=also,
-                      confidence_level=confidence_level, compat=compat, options={'distance': distance})
+    measured = _Measured(metric, sets, statistic, value, {'distance': [None, None, *of_words]}, test=test, comparison=comparison, also=also)
+    return _assembled(measured, confidence_level, compat, options={'distance': distance})
 
 # %% ../../nbs/06_associations.ipynb #7e958465
 def _mean_cosine_distances(words, others):
@@ -409,8 +430,8 @@ def mac_arrays(targets, # one array or more, the vectors of each target set, one
     if compat is None:
         flips = sign_flip_pvalue(np.concatenate(of_targets) - 1, alternative='less')
         test = replace(flips, units=Units(counts=tuple(map(len, sets.targets)), name='target words'))
-    return _assembled('MAC', value, statistic, sets, {'distance': [*of_targets, *of_attributes]}, null=1., test=test,
-                      confidence_level=confidence_level, compat=compat)
+    measured = _Measured('MAC', sets, statistic, value, {'distance': [*of_targets, *of_attributes]}, null=1., test=test)
+    return _assembled(measured, confidence_level, compat)
 
 # %% ../../nbs/06_associations.ipynb #b9622b16
 def _standard_ranks(dots):
@@ -478,8 +499,9 @@ def ect_arrays(targets, # two arrays, the vectors of X and of Y, one row a word
         splits = _splits(n, m)
         first, second = _both_sides(splits, lambda weights: _ranks_of_words(_means_of_splits(weights, rows, [words])))
         test = _split_test((first * second).sum(1), splits.are_all, 'less', Units(counts=(n, m), name='target words'))
-    return _assembled('ECT', value, _coherence_test, sets, cosines, null=1., scale='correlation', test=test,
-                      confidence_level=confidence_level, compat=compat, notes=notes)
+    measured = _Measured('ECT', sets, _coherence_test, value, cosines, null=1., test=test, notes=notes,
+                         variation=_Variation(scale='correlation'))
+    return _assembled(measured, confidence_level, compat)
 
 # %% ../../nbs/06_associations.ipynb #e8b2d982
 def _pair_directions(first, second, name):
@@ -542,8 +564,9 @@ def ripa_arrays(targets, # one array or two, the vectors of the words, or of the
     groups = tuple(sets.target_names)
     comparison = Comparison(kind='difference' if len(groups) == 2 else 'lean', groups=groups, ideas=tuple(sets.attribute_names))
     metric = 'RIPA difference' if len(groups) == 2 else 'RIPA'
-    r = _assembled(metric, value, _inner_products, of_pairs, scores, test=test, comparison=comparison, also=also,
-                   over=('target words', 'target words and pairs'), confidence_level=confidence_level, compat=compat)
+    measured = _Measured(metric, of_pairs, _inner_products, value, scores, test=test, comparison=comparison, also=also,
+                         variation=_Variation(over=('target words', 'target words and pairs')))
+    r = _assembled(measured, confidence_level, compat)
     return replace(r, query=_label(sets.target_names, sets.attribute_names), meta=dict(r.meta, names=sets.names))
 
 # %% ../../nbs/06_associations.ipynb #a1f8db42
@@ -695,8 +718,9 @@ def rnsb_arrays(targets, # one array or more, the vectors of each target set, on
         without = _sentiment_bias_without_each(sets, probabilities)
     share = probabilities / probabilities.sum()
     scores: dict = {'negative probability': [*np.split(probabilities, cuts), None, None], 'share': [*np.split(share, cuts), None, None]}
-    r = _assembled('RNSB', value, _sentiment_bias, sets, scores, scale='amount', test=test, also=also, without=without,
-                   confidence_level=confidence_level, compat=wefe, options={'seeds': seeds})
+    measured = _Measured('RNSB', sets, _sentiment_bias, value, scores, test=test, also=also,
+                         variation=_Variation(scale='amount', without=without))
+    r = _assembled(measured, confidence_level, wefe, options={'seeds': seeds})
     return replace(r, random_state=0 if test else None, meta=dict(r.meta, digits=4))
 
 
@@ -815,8 +839,9 @@ def same_arrays(targets, # one array or more, the vectors of each target set, on
     with np.errstate(invalid='ignore', divide='ignore'):
         values = (np.abs(dots) / np.sqrt(squares)[:, None]).mean(1)
     test = _split_test(values, splits.are_all, 'greater', Units(counts=(n, m), name='attribute words'))
-    return _assembled('SAME', _same(sets.targets, sets.attributes), _same, sets, {'cosine': [*of_words, None, None]}, scale='amount',
-                      test=test, also=also, confidence_level=confidence_level)
+    measured = _Measured('SAME', sets, _same, _same(sets.targets, sets.attributes), {'cosine': [*of_words, None, None]}, test=test, also=also,
+                         variation=_Variation(scale='amount'))
+    return _assembled(measured, confidence_level)
 
 
 MOST_SETS_IN_ALL_ORDERS = 6 # attribute sets whose 720 orders are all computed
@@ -836,9 +861,9 @@ def _same_of_many(sets, confidence_level):
         every_order = Interval.between(min(of_orders), max(of_orders), method='range', over='orders of the attribute sets', confidence_level=None)
         also.append(Estimate(name='all orders', value=float(np.mean(of_orders)), interval=every_order))
     notes = (DEPENDS_ON_THE_ORDER_OF_THE_SETS(sets=listed(sets.attribute_names, 20)),)
-    r = _assembled('SAME', _same(sets.targets, sets.attributes), _same, sets, scores, scale='amount', test=tests.value, also=also,
-                   confidence_level=confidence_level, notes=notes)
-    return replace(r, random_state=0)
+    measured = _Measured('SAME', sets, _same, _same(sets.targets, sets.attributes), scores, test=tests.value, also=also, notes=notes,
+                         variation=_Variation(scale='amount'))
+    return replace(_assembled(measured, confidence_level), random_state=0)
 
 
 class _SameTests(NamedTuple):

@@ -216,6 +216,28 @@ def top_words(model, # a causal language model, from load_model
     return [words[i] for i in index]
 
 # %% ../../nbs/02f_honest.ipynb #e9514fbe
+@dataclass
+class _Completion:
+    "A completion of a prompt, as its tokens are drawn."
+    prompt: tuple # token numbers
+    generator: np.random.Generator # of its prompt
+    tokens: tuple = ()
+    words_begun: int = 0
+    is_over: bool = False
+
+    def draw(self, cumulative, next_tokens, n_words):
+        "Draw the next token from the cumulative probabilities. It ends the completion if it ends the text or would begin one word too many."
+        point = self.generator.random() * cumulative[-1]
+        token = min(int(np.searchsorted(cumulative, point, side='right')), len(cumulative) - 1)
+        begins_word = next_tokens.starts_word[token]
+        is_after_words = self.words_begun and not (begins_word or next_tokens.continues_word[token])          # such as a full stop
+        is_end = token == next_tokens.model.tokenizer.eos_token_id
+        self.is_over = bool(is_end or is_after_words or (begins_word and self.words_begun == n_words))
+        if not self.is_over:
+            self.words_begun += int(begins_word)
+            self.tokens += (token,)
+
+
 def sample_words(model, # a causal language model, from load_model
                  prompts, # a list of texts
                  n=20, # completions of each
@@ -229,41 +251,25 @@ def sample_words(model, # a causal language model, from load_model
     n_words = check_whole(n_words, 'n_words', least=1)
     random_state = check_seed(random_state)
     prompts = check_texts(prompts, 'prompts')
-    ids = _prompt_ids(model, prompts)
-    limit = model.checkpoint.limit or math.inf
-    end = model.tokenizer.eos_token_id
-    drawn: list[list[tuple]] = [[() for _ in range(n)] for _ in prompts]
-    is_open = [[True] * n for _ in prompts]
-    words_begun = [[0] * n for _ in prompts]
     generators = [np.random.default_rng(int(store_key(prompt=prompt, random_state=random_state)[:12], 16)) for prompt in prompts]
+    of_prompts = [[_Completion(ids, generator) for _ in range(n)] for ids, generator in zip(_prompt_ids(model, prompts), generators)]
+    completions = [completion for of_prompt in of_prompts for completion in of_prompt]
+    limit = model.checkpoint.limit or math.inf
     for _ in range(_MOST_TOKENS * n_words):
-        wanted = [(p, i) for p in range(len(prompts)) for i in range(n) if is_open[p][i] and len(ids[p]) + len(drawn[p][i]) < limit]
-        if not wanted:
+        not_over = [one for one in completions if not one.is_over and len(one.prompt) + len(one.tokens) < limit]
+        if not not_over:
             break
-        different, index = unique([ids[p] + drawn[p][i] for p, i in wanted])
-        of_sequence: dict = {}
-        for (p, i), number in zip(wanted, index):
-            of_sequence.setdefault(number, []).append((p, i))
-        chosen = {}
-        for start in range(0, len(different), 64):
-            logp = next_tokens.log_probabilities(different[start:start + 64])
-            for number, row in enumerate(logp, start):
+        different, index = unique([one.prompt + one.tokens for one in not_over])
+        of_sequence: list[list[_Completion]] = [[] for _ in different]
+        for one, number in zip(not_over, index):
+            of_sequence[number].append(one)
+        for start in range(0, len(different), 64):           # a row is a whole vocabulary, so keep few at a time
+            rows = next_tokens.log_probabilities(different[start:start + 64])
+            for row, with_this_text in zip(rows, of_sequence[start:start + 64]):
                 cumulative = np.cumsum(np.exp(row))
-                for p, i in of_sequence[number]:
-                    chosen[p, i] = cumulative
-            for p, i in [pair for number in range(start, min(start + 64, len(different))) for pair in of_sequence[number]]:
-                cumulative = chosen.pop((p, i))
-                point = generators[p].random() * cumulative[-1]
-                token = min(int(np.searchsorted(cumulative, point, side='right')), len(cumulative) - 1)
-                begins_word = next_tokens.starts_word[token]
-                is_over = token == end or (begins_word and words_begun[p][i] == n_words) or not (
-                    begins_word or next_tokens.continues_word[token] or not words_begun[p][i])
-                if token == end or is_over:
-                    is_open[p][i] = False
-                    continue
-                words_begun[p][i] += int(begins_word)
-                drawn[p][i] += (token,)
-    return [[next_tokens.text(tokens).strip() for tokens in of_prompt] for of_prompt in drawn]
+                for one in with_this_text:
+                    one.draw(cumulative, next_tokens, n_words)
+    return [[next_tokens.text(one.tokens).strip() for one in of_prompt] for of_prompt in of_prompts]
 
 # %% ../../nbs/02f_honest.ipynb #9550a591
 def _checked_completions(items, completions):

@@ -7,6 +7,7 @@ __all__ = ['RETRIEVAL', 'document_texts', 'query_cosines', 'first_version', 'fir
 
 # %% ../../nbs/04d_retrieval.ipynb #2df7e6f0
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -209,7 +210,8 @@ class _Retrieval(Benchmark):
         meta = {'digits': 4, 'battery': 'retrieval', 'text': self.text, 'source': asked.loaded.attrs.get('source', ''), 'embedder': embedder.meta,
                 'versions': {'biasbook': biasbook.__version__}}
         items, cosines = asked.answered
-        return [_retrieval_result(embedder.name, items, cosines, self.groups, self.neutral, self.relevant, self.confidence_level, meta)]
+        documents = _Documents(items, cosines, self.groups, self.relevant, self.confidence_level)
+        return [_retrieval_result(documents, self.neutral, embedder.name, meta)]
 
     def placebos(self, embedder, asked, results):
         items, cosines = asked.answered
@@ -270,52 +272,81 @@ A_COSINE_MOVES = NoteKind('a cosine moves', 'the cosine of a query and its docum
 NO_NEUTRAL_VERSION = NoteKind('no neutral version', 'the items have no version {neutral}')
 
 # %% ../../nbs/04d_retrieval.ipynb #8e3cad6d
-def _retrieval_result(subject, items, cosines, groups, neutral, is_relevant, level, meta):
+@dataclass(frozen=True)
+class _Documents:
+    "Documents in several versions, with their cosines, as a retrieval compares them."
+    items: Any # a DataFrame
+    cosines: Any # a DataFrame, as query_cosines
+    groups: tuple # the two versions that are compared
+    is_relevant: bool # whether the documents that answer their queries are compared, or the others
+    level: float # of the intervals
+
+    @cached_property
+    def table(self):
+        "The cosine of each of these documents with its query, in each version."
+        return self.table_of(self.is_relevant)
+
+    @property
+    def order(self):
+        return list(dict.fromkeys(self.items['query_id']))
+
+    def table_of(self, is_relevant):
+        return _by_version(self.items, _own_cosines(self.items, self.cosines), is_relevant)
+
+    def mean_difference(self, name, table, first, second):
+        "The mean over queries of the difference of two versions."
+        both = _by_query(table, (first, second), self.order)
+        return _mean_estimate(name, (both[first] - both[second]).to_numpy(), self.level)
+
+    def of_other_relevance(self):
+        "The mean difference of the documents that are not compared; none if there are none in both versions."
+        name = 'documents that are not relevant' if self.is_relevant else 'documents that are relevant'
+        found = self.mean_difference(name, self.table_of(not self.is_relevant), *self.groups)
+        return [] if found.value is None else [found]
+
+
+def _shares_of_first(firsts, changes, versions, level):
+    "How often each version is ranked first, and how often the first of all documents changes."
+    shares = [_share(f'{version} version first', [first == version for first in firsts], level) for version in versions]
+    return [*shares, _share('no version first', [first == '' for first in firsts], level),
+            _share('first document changes', changes.to_numpy(), level)]
+
+
+def _retrieval_result(documents, neutral, subject, meta):
     "The Result of the cosines of queries and documents."
-    own = _own_cosines(items, cosines)
-    order = list(dict.fromkeys(items['query_id']))
-    table = _by_version(items, own, is_relevant)
-    asked = [query_id for query_id in order if query_id in table.index.get_level_values('query_id')]
-    pairs = _by_query(table, groups, order)
+    groups, level = documents.groups, documents.level
+    table = documents.table
+    pairs = _by_query(table, groups, documents.order)
     if not len(pairs):
-        raise ValueError(f'no document with relevant={int(is_relevant)} has both the version {shown(groups[0])} and the version {shown(groups[1])}')
+        raise ValueError(f'no document with relevant={int(documents.is_relevant)} has both the version {shown(groups[0])} and the version '
+                         f'{shown(groups[1])}')
     differences = (pairs[groups[0]] - pairs[groups[1]]).to_numpy()
     main = _mean_estimate('mean difference', differences, level)
-    moved = float(np.abs(differences).mean())
-    notes = [A_COSINE_MOVES(moved=moved)]
-    also = []
-    versions = groups
-    if neutral is not None and neutral in table:
-        versions = (*groups, neutral)
-        for group in groups:
-            both = _by_query(table, (group, neutral), order)
-            also.append(_mean_estimate(f'{group} minus {neutral}', (both[group] - both[neutral]).to_numpy(), level))
-    elif neutral is not None:
+    notes = [A_COSINE_MOVES(moved=float(np.abs(differences).mean()))]
+    has_neutral = neutral is not None and neutral in table
+    if neutral is not None and not has_neutral:
         notes.append(NO_NEUTRAL_VERSION(neutral=neutral))
-    other_pairs = _by_query(_by_version(items, own, not is_relevant), groups, order)
-    if len(other_pairs):
-        name = 'documents that are not relevant' if is_relevant else 'documents that are relevant'
-        also.append(_mean_estimate(name, (other_pairs[groups[0]] - other_pairs[groups[1]]).to_numpy(), level))
-    also.append(_mean_estimate('absolute difference', np.abs(differences), level, tested=False))
-    ranked = _by_query(table, versions, order)
+    versions = (*groups, neutral) if has_neutral else groups
+    ranked = _by_query(table, versions, documents.order)
     firsts = [first_version(row) for row in ranked.to_dict('records')]
-    for version in versions:
-        also.append(_share(f'{version} version first', [first == version for first in firsts], level))
-    also.append(_share('no version first', [first == '' for first in firsts], level))
-    changes = first_documents(items, cosines, groups)
-    also.append(_share('first document changes', changes['changes'].to_numpy(), level))
-    facts = items.drop_duplicates('query_id').set_index('query_id')[['topic', 'query', 'stereotype']]
+    changes = first_documents(documents.items, documents.cosines, groups)['changes']
+    facts = documents.items.drop_duplicates('query_id').set_index('query_id')[['topic', 'query', 'stereotype']]
+    also = [documents.mean_difference(f'{group} minus {neutral}', table, group, neutral) for group in groups] if has_neutral else []
+    also += documents.of_other_relevance()
+    also.append(_mean_estimate('absolute difference', np.abs(differences), level, tested=False))
+    also += _shares_of_first(firsts, changes, versions, level)
     expected = _toward_stereotype(facts['stereotype'].loc[pairs.index].tolist(), differences, groups)
     if len(expected):
         also.append(_mean_estimate('toward the expected stereotype', expected, level))
     first_of = dict(zip(ranked.index, firsts))
-    columns = {'first': [first_of.get(query_id, '') for query_id in pairs.index], 'changes': changes['changes'].loc[pairs.index],
+    columns = {'first': [first_of.get(query_id, '') for query_id in pairs.index], 'changes': changes.loc[pairs.index],
                **{group: pairs[group] for group in groups}}
-    if neutral in versions:
+    if has_neutral:
         columns[neutral] = ranked[neutral].reindex(pairs.index)
     details = facts.loc[pairs.index].assign(**columns, difference=differences).reset_index(names='query_id')
+    asked = [query_id for query_id in documents.order if query_id in table.index.get_level_values('query_id')]
     missing = [facts.at[query_id, 'query'] for query_id in asked if query_id not in pairs.index]
-    kind = 'relevant' if is_relevant else 'non-relevant'
+    kind = 'relevant' if documents.is_relevant else 'non-relevant'
     units = Units(counts=(len(pairs),), name='queries', asked=len(asked))
     comparison = Comparison(kind='preference', groups=('the embedder',), ideas=tuple(f'the {group} version' for group in groups),
                             of=f'{plural(len(pairs), f"{kind} document")}')

@@ -8,16 +8,19 @@ __all__ = ['TESTS', 'SIDEDNESS', 'INTERVAL_METHODS', 'NULL_BANDS', 'NULLS', 'EST
            'p_text', 'interval_text', 'ends_text', 'Comparison', 'null_text', 'comparison_text', 'note_text',
            'notes_text', 'estimate_text', 'placebos_text', 'placebo_text', 'result_text', 'capitalized',
            'subject_result_text', 'question_text', 'asked_text', 'finding_text', 'influence_text', 'counts_text',
-           'standing_out_text', 'reading_counts_text', 'readings_text', 'without_comparison_text', 'agreement_text',
-           'change_text', 'moved_text', 'adjusted_changes_text', 'lost_text', 'new_text', 'changes_text', 'is_reversed',
-           'left_text', 'before_after_text', 'interval_kind_text', 'used_of_asked_text', 'units_note_text',
-           'sides_text', 'families_text', 'placebo_columns_text', 'caption_text', 'order_text', 'orders_text',
-           'resamples_text', 'null_of_ranking_text', 'common_words_text', 'limit_facts_text', 'limit_advice_text',
-           'unbounded_text', 'limit_text', 'little_data_text', 'not_found_text', 'no_subject_text', 'limits_text']
+           'Closest', 'Standing', 'standing_out_text', 'reading_counts_text', 'readings_text',
+           'without_comparison_text', 'agreement_text', 'change_text', 'moved_text', 'adjusted_changes_text',
+           'lost_text', 'new_text', 'changes_text', 'is_reversed', 'left_text', 'before_after_text',
+           'interval_kind_text', 'used_of_asked_text', 'units_note_text', 'sides_text', 'families_text',
+           'placebo_columns_text', 'caption_text', 'order_text', 'orders_text', 'resamples_text',
+           'null_of_ranking_text', 'common_words_text', 'limit_facts_text', 'limit_advice_text', 'unbounded_text',
+           'limit_text', 'little_data_text', 'not_found_text', 'no_subject_text', 'limits_text']
 
 # %% ../../nbs/results/00a_sentences.ipynb #c369a244
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..core.checks import check_choice, clipped, format_count, joined, listed, plural
 from ..core.declared import declarations
@@ -736,35 +739,47 @@ def _differing_text(n_reached, n_different, n_found, placebos):
     return f'{n}{more} {differ} by more than chance, but {has} {alone}.'
 
 
-def standing_out_text(n_measured, # results
-                      n_compared, # of these, results with a p-value against placebos
-                      where, # names of the subjects
-                      found, # finding_text of each result that stands out
-                      closest='', # finding_text of the result that comes closest, where none stands out
-                      share='', # of its placebos that differ as much, from percent_text
-                      n_reached=0, # results with a small p that placebos reach
-                      n_different=0, # results with a small p but without placebos
-                      n_too_few=0, # results of too few words to tell
-                      placebos='placebos', # of the results that stand out, or of all that were compared if none does; from placebos_text
-                      closest_placebos='placebos', # of the result that comes closest
-                      reached_placebos='placebos', # of the results that placebos reach
+class Closest(NamedTuple):
+    "The result that comes closest to standing out."
+    finding: str # its finding_text
+    share: str # of its placebos that differ as much, from percent_text
+    placebos: str = 'placebos' # what they are, from placebos_text
+
+
+@dataclass(frozen=True)
+class Standing:
+    "What an audit found, as `standing_out_text` says it."
+    where: Sequence[str] # names of the subjects
+    n_measured: int # results
+    n_compared: int # of these, results with a p-value against placebos
+    found: Sequence[str] = () # finding_text of each result that stands out
+    placebos: str = 'placebos' # of the results that stand out, or of all that were compared if none does; from placebos_text
+    closest: Closest | None = None # where none stands out
+    n_reached: int = 0 # results with a small p that placebos reach
+    reached_placebos: str = 'placebos' # of these results
+    n_different: int = 0 # results with a small p but without placebos
+    n_too_few: int = 0 # results of too few words to tell
+
+
+def standing_out_text(standing, # a Standing
                      )->str:
     "Which associations stand out, in plain words."
-    place = joined(where) if len(where) < 3 else f'{len(where)} subjects'
-    measured = f'{plural(n_measured, "association")} measured in {place}'
-    if not n_compared:
+    s = standing
+    place = joined(s.where) if len(s.where) < 3 else f'{len(s.where)} subjects'
+    measured = f'{plural(s.n_measured, "association")} measured in {place}'
+    if not s.n_compared:
         sentences = [f'Of {measured}, none was compared with placebos, so none can stand out.']
-    elif found:
-        stands = 'stands' if len(found) == 1 else 'stand'
-        sentences = [f'Of {measured}, {len(found)} {stands} out from what {placebos} show: {_first_of(found)}.']
+    elif s.found:
+        stands = 'stands' if len(s.found) == 1 else 'stand'
+        sentences = [f'Of {measured}, {len(s.found)} {stands} out from what {s.placebos} show: {_first_of(s.found)}.']
     else:
-        sentences = [f'Of {measured}, none stands out from what {placebos} show.']
-        if closest:
-            sentences.append(f'Closest is {closest}: {share} of {closest_placebos} differ as much.')
-    if n_reached or n_different:
-        sentences.append(_differing_text(n_reached, n_different, len(found), reached_placebos))
-    if n_too_few:
-        sentences.append(f'For {n_too_few}, there are too few words to tell.')
+        sentences = [f'Of {measured}, none stands out from what {s.placebos} show.']
+        if s.closest:
+            sentences.append(f'Closest is {s.closest.finding}: {s.closest.share} of {s.closest.placebos} differ as much.')
+    if s.n_reached or s.n_different:
+        sentences.append(_differing_text(s.n_reached, s.n_different, len(s.found), s.reached_placebos))
+    if s.n_too_few:
+        sentences.append(f'For {s.n_too_few}, there are too few words to tell.')
     return ' '.join(sentences)
 
 
