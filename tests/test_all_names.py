@@ -14,19 +14,17 @@ root = Path(__file__).parent.parent
 package = root / 'biasbook'
 DECLARATIONS = {'Measure', 'Metric', 'PairedChange', 'PlaceboKind', 'ItemSchema'}        # found by the index, whatever their names are
 STILL_TO_DO = { # pages with such cells
-    'chapters.ceat', 'chapters.crows_pairs', 'chapters.honest', 'chapters.retrieval', 'results.readings', 'results.sentences',
+    'chapters.ceat', 'chapters.crows_pairs', 'chapters.honest', 'chapters.retrieval', 'results.readings',
     'stats.placebos', 'vectors.topics'}
 EXCEPTIONS = { # 'module.name' -> why a name stays in `__all__` that nothing else uses
     **dict.fromkeys(['chapters.projection.direct_bias_score', 'chapters.projection.indirect_bias_score', 'chapters.what_remains.neighbor_shares',
-                     'stats.effects.equivalence_pvalue', 'stats.intervals.variance_with_shared_words', 'stats.multilevel.restricted_log_likelihood',
+                     'stats.effects.equivalence_pvalue', 'stats.multiplicity.decisions', 'stats.intervals.variance_with_shared_words', 'stats.multilevel.restricted_log_likelihood',
                      'stats.multilevel.PooledTests', 'stats.multilevel.pool_tests', 'stats.preferences.ClusterVariance',
                      'stats.preferences.two_way_variance', 'vectors.directions.principal_direction', 'vectors.directions.mean_direction'],
                     'the formula of a paper on arrays, for readers who have numbers of their own'),
     **dict.fromkeys(['chapters.agreement.agreement_plot', 'chapters.model_comparison.differences_plot', 'chapters.ranking.rank_plot'],
                     'the figure of a table that a reader has'),
-    **dict.fromkeys(['models.chat.ChatClient', 'models.chat.LocalChat', 'models.chat.ServedChat', 'models.chat.check_extra', 'models.chat.SAME_PROBABILITY',
-                     'models.served.ServedCheckpoint'],
-                    'a class that load_chat or load_model returns, or a name in its cell'),
+    'models.served.ServedCheckpoint': 'a class of what load_model returns',
 }
 
 

@@ -79,7 +79,7 @@ def number_on_page(x, # a number, NaN or None
         return '–'
     if abs(x) >= 1e4:
         return f'{x:.2g}'.replace('-', '−')
-    return sentences.number_on_page(x, digits)
+    return sentences.number_text(x, digits)
 
 # %% ../../nbs/auditing/06_html.ipynb #2f8b9d55
 def interval_on_page(low, # its ends: numbers, NaN or None

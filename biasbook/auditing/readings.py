@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from ..results.readings import READING_TITLES, READINGS, is_known, summary_table
 from ..results.result import results_table
-from biasbook.results.sentences import (
-    Closest, Standing, agreement_text, counts_text, finding_text, percent_text, placebos_text, readings_text, result_text, standing_out_text,
-    without_comparison_text)
+from ..results.sentences import (
+    Closest, Standing, agreement_text, counts_text, finding_text, percent_text, placebos_text, readings_text, result_text,
+    standing_out_text, without_comparison_text)
 from ..results.tables import compared_kinds
 
 # %% ../../nbs/auditing/03_readings.ipynb #ad666f21
