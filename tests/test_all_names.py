@@ -24,7 +24,7 @@ EXCEPTIONS = { # 'module.name' -> why a name stays in `__all__` that nothing els
                     'the formula of a paper on arrays, for readers who have numbers of their own'),
     **dict.fromkeys(['chapters.agreement.agreement_plot', 'chapters.model_comparison.differences_plot', 'chapters.ranking.rank_plot'],
                     'the figure of a table that a reader has'),
-    'models.served.ServedCheckpoint': 'a class of what load_model returns',
+    **dict.fromkeys(['models.chat.ChatClient', 'models.chat.LocalChat', 'models.served.ServedCheckpoint'], 'a class of what load_chat or load_model returns'),
 }
 
 
