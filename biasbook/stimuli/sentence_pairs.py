@@ -53,6 +53,8 @@ def read_pair_table(source, # a CSV file, a DataFrame, or a list of tuples of tw
                    )->PairTable:
     "The rows with two sentences or terms. ValueError names the file and the line; WrongKind for a list of something else."
     if hasattr(source, 'to_dict') and hasattr(source, 'columns'):
+        if not len(source.columns):
+            raise ValueError('the table has no columns and no rows')
         places = [f'row {i}' for i in source.index]
         return PairTable('the table', list(source.columns), places, source.to_dict('records'), False)
     if isinstance(source, (list, tuple)):
