@@ -282,10 +282,15 @@ def _checked_pronouns(cells, names, place):
 
 def _own_pairs(source, on_missing):
     "Pairs of a user, in the order of the source, as `ReadRows`."
+    table = _own_table(source, WINOBIAS_COLUMNS, _NEEDED_OF_PAIRS, on_missing)
+    in_some_rows = [column for column in ('other', 'stereotype') if any(cells[column] for _, cells in table.rows)]
     place_of: dict = {}                 # the first row with each stereotype
 
     def read(place, cells):
         _check_filled(cells, _NEEDED_OF_PAIRS, place)
+        empty = [column for column in in_some_rows if not cells[column]]
+        if empty:
+            raise ValueError(f'{place} has an empty {joined(empty)}, which other rows have; fill it in, in all rows or in none')
         form = _checked_pronouns(cells, ('pro', 'anti'), place)
         neutral = cells['neutral_sentence'] or person_sentence(cells['sentence'], cells['occupation'], cells['other'])
         if neutral:
@@ -295,12 +300,11 @@ def _own_pairs(source, on_missing):
         return [cells['split'], int(cells['type']) if cells['type'].isdigit() else cells['type'], int(cells['line']),
                 cells['sentence'], cells['pro'], cells['anti'], form, cells['occupation'], cells['other'], cells['stereotype'], neutral]
 
-    table = _own_table(source, WINOBIAS_COLUMNS, _NEEDED_OF_PAIRS, on_missing)
     found = read_rows(table.rows, read, table.name, on_missing, table.misfits)
     sides = list(place_of)
-    if len(sides) > 2 or ('' in sides and len(sides) > 1):
-        place = place_of[sides[2 if len(sides) > 2 else 1]]
-        raise ValueError(f'{table.name}: {place}: stereotype must have two values, or be empty in all rows, but has {listed(map(shown, sides))}')
+    if len(sides) > 2:
+        raise ValueError(f'{table.name}: {place_of[sides[2]]}: stereotype must have two values, or be empty in all rows, but has '
+                         f'{listed(map(shown, sides))}')
     return found
 
 
