@@ -548,8 +548,8 @@ class _BBQ(Benchmark):
 
     def load(self, items, on_missing):
         given = _items_of(items, on_missing)
-        table = check_bbq_items(given).reset_index(drop=True)
-        table.attrs['left_out'] = places_left_out(given)
+        table = check_bbq_items(given, on_missing=on_missing).reset_index(drop=True)
+        table.attrs['left_out'] = places_left_out(table)
         return table
 
     def faults(self, model, items):

@@ -161,9 +161,9 @@ def _placebo_estimates(table, words, order, value):
     return [placebo.estimate(), Estimate(name='absolute difference of placebo words', value=moved, unit='cosine')]
 
 # %% ../../nbs/04d_retrieval.ipynb #567b4b25
-def _checked_retrieval_items(items, groups):
+def _checked_retrieval_items(items, groups, on_missing):
     "The items as a table of load_retrieval_items. ValueError if no document has both versions."
-    items = load_grepbiasir() if items is None else load_retrieval_items(items) if 'place' not in getattr(items, 'columns', ()) else items
+    items = load_grepbiasir() if items is None else load_retrieval_items(items, on_missing)
     there = list(dict.fromkeys(items['version']))
     for group in groups:
         if group not in there:
@@ -191,7 +191,7 @@ class _Retrieval(Benchmark):
         return as_embedder(embedder)
 
     def load(self, items, on_missing):
-        return _checked_retrieval_items(items, self.groups)
+        return _checked_retrieval_items(items, self.groups, on_missing)
 
     def with_placebos(self, items):
         "The items and their placebo versions, of documents of the wanted relevance only."
@@ -225,6 +225,7 @@ def retrieval(embedder, # an Embedder, or a name that load_embedder takes
               neutral:str|None='neutral', # the version that both are compared with; None: none
               relevant:bool=True, # the documents that answer their queries; False: those that do not
               text:str='title and document', # of a document that is embedded; or "title", or "document"
+              on_missing:str='raise', # rows with a fault: "raise" an error that names all of them, or "drop" them with a warning and a note
               placebo=True, # True: compare with other words in place of those that differ
               placebo_words=None, # nouns of the language of the items; None: eight English ones
               confidence_level:float=.95, # of the intervals over queries
@@ -260,9 +261,9 @@ def retrieval(embedder, # an Embedder, or a name that load_embedder takes
         check_not_given('placebo=False', placebo_words=placebo_words)
     benchmark = _Retrieval(groups, neutral, relevant, text, words, confidence_level)
     if check_flag(dry_run, 'dry_run'):
-        everything = benchmark.with_placebos(benchmark.load(items, 'raise'))
+        everything = benchmark.with_placebos(benchmark.load(items, on_missing))
         return embedder.embed(list(dict.fromkeys(everything['query'])) + document_texts(everything, text), dry_run=True)
-    [result] = run_benchmark(benchmark, embedder, items, placebo=placebo)
+    [result] = run_benchmark(benchmark, embedder, items, on_missing=on_missing, placebo=placebo)
     return result
 
 # %% ../../nbs/04d_retrieval.ipynb #baf1df81
