@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import biasbook
-from ..core.checks import check_choice, check_flag, check_fraction, check_labels, check_not_given, check_words, plural, shown
+from ..core.checks import check_choice, check_flag, check_fraction, check_labels, check_not_given, check_text, check_words, plural, shown
 from ..core.registry import bundled_yaml
 from ..embedders.load import as_embedder
 from ..measuring.benchmark import own_items
@@ -186,6 +186,7 @@ class _Retrieval(Benchmark):
     text: str
     placebo_words: list # that are embedded together with the items; none without placebo
     confidence_level: float
+    takes = 'a file or a DataFrame'
 
     def open(self, embedder):
         return as_embedder(embedder)
@@ -254,6 +255,9 @@ def retrieval(embedder, # an Embedder, or a name that load_embedder takes
     groups = tuple(check_labels(groups, 2, 'groups'))
     check_fraction(confidence_level)
     check_flag(relevant, 'relevant')
+    check_choice(text, 'text', RETRIEVAL_TEXTS)
+    if neutral is not None:
+        check_text(neutral, 'neutral')
     words = []
     if check_flag(placebo, 'placebo'):
         words = list(PLACEBO_WORDS) if placebo_words is None else check_words(placebo_words, 'placebo_words')

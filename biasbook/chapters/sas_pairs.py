@@ -309,6 +309,9 @@ class _SasPairs(Benchmark):
     clusters: str
     placebo_words: list | None
     confidence_level: float
+    argument = 'pairs'
+    takes = 'a file or a DataFrame'
+    also_takes = (type(None), list, tuple) # a list of sentences has an error of its own
 
     def open(self, model):
         scoring_of(model, self.scoring)             # TypeError if this is no model
@@ -395,6 +398,8 @@ def sas_pairs(model, # from load_model, of any kind
         check_not_given('placebo=False', placebo_words=placebo_words)
     if compat:
         check_not_given(f'compat={compat!r}', placebo_words=placebo_words)
+    if placebo_words is not None:
+        check_words(placebo_words, 'placebo_words')
     baseline = check_words(baseline, 'baseline') if baseline else []
     benchmark = _SasPairs(prefix, scoring, compat, baseline, clusters, placebo_words, confidence_level)
     [result] = run_benchmark(benchmark, model, pairs, bos=bos, on_missing=on_missing, placebo=placebo and not compat)

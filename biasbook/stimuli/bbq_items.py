@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..core.checks import (
     check_choice, check_columns, check_list, check_mapping, check_not_given, check_path, check_text, is_whole, listed, plural, shown)
-from ..core.inputs import Misfit, csv_rows, file_text, is_cell, leave_out, parse_json, place_of, read_table
+from ..core.inputs import Misfit, check_file, csv_rows, file_text, is_cell, leave_out, parse_json, place_of, read_table
 from ..core.registry import bundled_yaml, fetch, file_sha256, registry_entries
 from .item_schema import RowsOf, one_of, schema_of_rows, texts_in
 
@@ -519,7 +519,7 @@ def load_bbq(source, # a category such as "Age", "KoBBQ", "example", or a file: 
     elif isinstance(source, str) and source == 'KoBBQ':
         path = fetch('kobbq/KoBBQ_test_samples.tsv')
     else:
-        path = check_path(source, 'source')
+        path = check_path(source, 'source', 'a category, a file or a DataFrame')
         if not path.is_file():
             raise ValueError(f'{shown(str(source))} is neither a file nor one of "example", "KoBBQ", {", ".join(map(shown, BBQ_CATEGORIES))}')
     is_table = path.suffix in ('.csv', '.tsv')
@@ -582,7 +582,7 @@ def load_bbq_answers(source, # a category such as "Age", or a file as the author
     if isinstance(source, str) and source in BBQ_CATEGORIES:
         path = fetch(f'bbq/results_UnifiedQA/preds_{source}.jsonl')
     else:
-        path = check_path(source, 'source')
+        path = check_file(source, 'source', 'a category or a file')
     field = f'unifiedqa-t5-11b_pred_{prompt_format}'
     answers = []
     for _, place, row in _json_lines(file_text(path), path.name):

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..core.checks import WrongKind, check_choice, check_columns, check_path, errors_at, joined, listed, plural, shown
-from ..core.inputs import Misfit, csv_rows, file_text, leave_out, read_rows, read_table
+from ..core.checks import WrongKind, check_choice, check_columns, errors_at, joined, listed, plural, shown
+from ..core.inputs import Misfit, check_file, csv_rows, file_text, leave_out, read_rows, read_table
 from ..core.registry import data_path, file_sha256, registry_entries
 from .item_schema import FLAG, NUMBERS, RowsOf, schema_of_rows, texts_in
 from .study_checks import StudyError
@@ -236,9 +236,7 @@ def _own_table(source, columns, needed, on_missing):
         name, headers, rows = 'the list', list(dict.fromkeys(key for row in source for key in row)), list(source)
         places = [f'item {number}' for number in range(1, len(rows) + 1)]
     else:
-        path = check_path(source, 'source')
-        if not path.is_file():
-            raise ValueError(f'{shown(str(source))} is not a file; give a CSV file, a DataFrame or a list of dictionaries')
+        path = check_file(source, 'source', 'a file, a DataFrame or a list of dictionaries')
         table = read_table(path, lambda header: header.strip() if header.strip() in columns else None, needed, on_missing)
         name, headers, places, misfits = path.name, table.headers, table.places, table.misfits
         rows = [{key.strip(): value for key, value in row.items()} for row in table.rows]
@@ -331,7 +329,7 @@ def load_winobias(source=None, # None: the published pairs, which come with the 
     """
     import pandas as pd
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
-    is_folder = isinstance(source, (str, Path)) and Path(source).is_dir()
+    is_folder = isinstance(source, (str, Path)) and bool(str(source).strip()) and Path(source).is_dir()
     differ: list = []
     if source is None:
         items, differ, left_out = _published_pairs(data_path('winobias'))
@@ -340,7 +338,7 @@ def load_winobias(source=None, # None: the published pairs, which come with the 
         for name in sorted(WINOBIAS_FILES):
             path = folder / Path(name).name
             if not path.is_file():
-                raise ValueError(f'{folder.name} has no file {path.name}; the eight files of WinoBias are needed, or a CSV file of your own')
+                raise ValueError(f'{folder.resolve().name} has no file {path.name}; the eight files of WinoBias are needed, or a CSV file of your own')
             _warn_of_other_version(path, name)
         items, differ, left_out = _published_pairs(folder, on_missing)
     else:
@@ -444,7 +442,7 @@ def load_winogender(source=None, # None: the published sentences, which come wit
     if source is None:
         found = _published_triples(data_path(WINOGENDER_FILE))
     elif isinstance(source, (str, Path)) and Path(source).suffix == '.tsv':
-        path = check_path(source, 'source')
+        path = check_file(source, 'source', 'a file, a DataFrame or a list of dictionaries')
         _warn_of_other_version(path, WINOGENDER_FILE)
         found = _published_triples(path, on_missing)
     else:

@@ -152,7 +152,7 @@ def load_retrieval_items(source, # a file of comma-separated values, or a DataFr
         table.attrs = {'source': earlier['source'], 'oddities': [*earlier['oddities'], *table.attrs['oddities']],
                        'left_out': [*earlier['left_out'], *table.attrs['left_out']]}
         return table
-    path = check_path(source, 'source')
+    path = check_path(source, 'source', 'a file or a DataFrame')
     if not path.is_file():
         raise ValueError(f'there is no file {shown(str(source))}; for the published items use load_grepbiasir()')
     known = {column: column for column in [*RETRIEVAL_COLUMNS[1:]]}
