@@ -178,3 +178,92 @@ def test_no_function_fails_with_an_error_of_python(vectors, masked):
                 frames = list(inspect.getinnerframes(error.__traceback__))
                 line = linecache.getline(frames[-1].filename, frames[-1].lineno).strip()
                 assert isinstance(error, TypeError) and line.startswith('raise'), (name, needed[place], error)
+
+
+ITEMS = { # a benchmark: its subject (a masked or causal model or an embedder), what its function calls the items, and what it takes
+    'bec_pro': ('masked', 'items', 'a language, a file or a DataFrame'), 'honest': ('masked', 'templates', 'a language, a file or a DataFrame'),
+    'bbq': ('causal', 'items', 'a category, a file, a DataFrame or a list'), 'crows_pairs': ('masked', 'data', 'a file, a DataFrame or a list'),
+    'stereoset': ('masked', 'data', 'a file or a DataFrame'), 'winobias': ('masked', 'items', 'a file, a DataFrame or a list'),
+    'winogender': ('masked', 'items', 'a file, a DataFrame or a list'), 'sas_pairs': ('masked', 'pairs', 'a file or a DataFrame'),
+    'retrieval': ('embedder', 'items', 'a file or a DataFrame')}
+
+
+def measure_items(name, items, **options):
+    "A benchmark of a small subject."
+    kind = ITEMS[name][0]
+    if kind == 'embedder':
+        subject = bb.from_callable(lambda texts: [[len(text), text.count('e') + 1.] for text in texts], 'letters')
+    else:
+        pytest.importorskip('torch')
+        subject = bb.load_model(f'novels-mini-{kind}', device='cpu')
+    more = [['kind']] if name == 'honest' else []
+    return getattr(bb, name)(subject, *more, items, **options)
+
+
+@pytest.mark.parametrize('name', ITEMS)
+def test_items_of_a_benchmark(name, tmp_path):
+    "Something else than items, and a path without a file: the message names the argument as the function does, and what it takes."
+    _, argument, takes = ITEMS[name]
+    for items in (3, {'a': 1}, {1}):
+        with pytest.raises(bb.WrongKind, match=f'^{argument} must be {takes}.*, but is'):
+            measure_items(name, items)
+    for path in ('nofile.csv', '', ' ', str(tmp_path), tmp_path / 'nofile.csv'):
+        with pytest.raises(ValueError, match='file'):
+            measure_items(name, path)
+
+
+@pytest.mark.parametrize('loader', [bb.load_pairs, bb.load_crows_pairs, bb.load_stereoset, bb.load_winobias, bb.load_winogender, bb.load_bbq, bb.load_honest,
+                                    bb.load_bec_pro, bb.load_retrieval_items, bb.load_bbq_answers, bb.load_llm_iat_answers])
+def test_a_loader_of_items_without_a_file(loader, tmp_path):
+    for path in ('nofile.csv', 'nofile.tsv', '', str(tmp_path)):
+        with pytest.raises(ValueError, match='file'):
+            loader(path)
+
+
+def test_a_list_of_tables():
+    with pytest.raises(bb.WrongKind, match='items must be a table, a category .*, but is a list with DataFrame'):
+        measure_items('bbq', [bb.load_bbq('example')])
+
+
+OPTIONS = [ # a benchmark, its items, and an option with a wrong value
+    *[(name, None, {'confidence_level': 2}) for name in ('crows_pairs', 'stereoset', 'sas_pairs', 'winobias', 'winogender')],
+    ('bec_pro', 'bec', {'confidence_level': 2}), ('bec_pro', 'bec', {'groups': ('female', 'x')}), ('bec_pro', 'bec', {'groups': 3}),
+    ('bec_pro', 'bec', {'method': 'x'}), ('bbq', 'example', {'confidence_level': 2}), ('bbq', 'example', {'scoring': 'x'}),
+    ('honest', 'honest', {'confidence_level': 2}), ('honest', 'honest', {'lemma': 'x'}), ('honest', 'honest', {'k': 0}), ('honest', 'honest', {'match': 'x'}),
+    ('honest', 'honest', {'groups': ('female', 'x')}), ('honest', 'honest', {'random_state': 'a'}), ('honest', 'honest', {'random_state': 1}),
+    ('sas_pairs', None, {'placebo_words': 3}), ('sas_pairs', None, {'clusters': 'x'}), ('sas_pairs', None, {'prefix': ''}), ('sas_pairs', None, {'scoring': 'x'}),
+    ('sas_pairs', None, {'baseline': 3}), ('winobias', None, {'shares': 3}), ('winogender', None, {'shares': {'nurse': 1.}}),
+    ('winogender', None, {'shares': {f'job{n}': float(n) for n in range(9)}}), ('winogender', None, {'n_resamples': 0}), ('winogender', None, {'random_state': 'a'}),
+    ('stereoset', 'stereoset', {'placebo_words': 3}), ('stereoset', 'stereoset', {'task': 'x'}), ('crows_pairs', 'crows', {'scoring': 'x'}),
+    ('crows_pairs', 'crows', {'columns': 3}), ('retrieval', 'retrieval', {'text': 'x'}), ('retrieval', 'retrieval', {'groups': ('male', 'x')}),
+    ('retrieval', 'retrieval', {'neutral': 3}), ('retrieval', 'retrieval', {'placebo_words': 3}), ('retrieval', 'retrieval', {'confidence_level': 2})]
+
+
+@pytest.mark.parametrize(('name', 'items', 'option'), OPTIONS, ids=lambda value: str(value)[:40])
+def test_options_are_checked_before_the_model_scores(name, items, option, monkeypatch):
+    import pandas as pd
+
+    from biasbook.measuring import benchmark_run
+    benchmarks = {
+        'bec': bb.bec_pro_items({'female': ['nurse', 'maid'], 'male': ['soldier', 'clerk']}, {'female': ['she'], 'male': ['he']}, '{Person} was a {profession}.'),
+        'honest': bb.honest_items({'female': ['the woman'], 'male': ['the man']}, ['{identity} was very [M].', '{identity} was a [M].']),
+        'crows': [('She wept.', 'He wept.')],
+        'stereoset': pd.DataFrame([{'task': 'intrasentence', 'type': 'gender', 'target': 'mother', 'context': 'My mother is BLANK.',
+                                    'stereotype': 'My mother is kind.', 'antistereotype': 'My mother is cruel.', 'unrelated': 'My mother is wooden.'}]),
+        'retrieval': pd.DataFrame({'query': 'tax help', 'version': ['female', 'male'], 'document': ['Ask her.', 'Ask him.']})}
+    scored = []
+    if ITEMS[name][0] != 'embedder':
+        torch = pytest.importorskip('torch')
+        model = bb.load_model(f'novels-mini-{ITEMS[name][0]}', device='cpu')
+        monkeypatch.setattr(bb, 'load_model', lambda *arguments, **options: model)      # opening a model runs it
+        monkeypatch.setattr(torch.nn.Module, '__call__', lambda *arguments, **options: scored.append(1) or 1 / 0)
+    else:
+        monkeypatch.setattr(benchmark_run.Benchmark, 'start_notes', lambda *arguments: scored.append(1) or ())     # the step after the answers
+    with pytest.raises((ValueError, TypeError)):
+        measure_items(name, benchmarks.get(items, items), **option)
+    assert not scored
+
+
+def test_winogender_says_how_many_occupations_have_a_share():
+    with pytest.raises(bb.TooFewWords, match='1 of 60 occupations have a share, and 8 are needed; give shares='):
+        measure_items('winogender', None, shares={'nurse': 1.})

@@ -1,6 +1,7 @@
 """Items of one's own in study files: does an audit find what was planted, and are its results saved, compared and limited like others?"""
 import hashlib
 import json
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from biasbook.auditing.readings import summary_rows
 from biasbook.auditing.report import again_code
 from biasbook.results.readings import summary_table
 from biasbook.embedders.load import from_callable
+from biasbook.measuring.benchmark import benchmark_at, benchmarks
 from biasbook.measuring.study import example_study, study_from_text
 from biasbook.testing.completions_server import CompletionsServer
 from biasbook.testing.fake_server import FakeServer, hash_vectors
@@ -395,3 +397,12 @@ limits:
     found = bb.audit('googlenews-mini', ['WEAT', 'weat'], study=study, placebo=False, resume=False)
     assert [r.meta['unit'] for r in found.results] == ['jobs']
     assert [outcome.status for outcome in found.limits] == ['within', 'not measured']
+
+
+@pytest.mark.parametrize('measure', benchmarks())
+def test_an_unknown_key_lists_the_keys_of_the_measure_only(measure):
+    with pytest.raises(ValueError) as caught:
+        benchmark_at({'name': 'mine', 'measure': measure, 'qqqq': 1}, ('benchmarks', 0), '.')
+    others = {key for row in benchmarks().values() for key in row.own_keys} - set(benchmarks()[measure].own_keys)
+    named = set(re.findall(r'\w+', str(caught.value)))
+    assert "unknown key 'qqqq'" in str(caught.value) and {'name', 'measure'} <= named and not named & others

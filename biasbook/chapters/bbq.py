@@ -7,6 +7,7 @@ __all__ = ['PLACEBO_PEOPLE', 'BBQ', 'bbq_scores', 'bbq']
 
 # %% ../../nbs/03e_bbq.ipynb #bbqpage39
 import math
+import os
 import re
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -14,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import biasbook
-from ..core.checks import check_choice, check_flag, check_fraction, check_not_given, is_number, listed, plural, renamed_keyword, shown
+from ..core.checks import (
+    WrongKind, check_choice, check_flag, check_fraction, check_not_given, is_number, kind_of, listed, plural, renamed_keyword, shown)
 from ..core.registry import bundled_yaml
 from ..measuring.benchmark import own_items
 from ..measuring.benchmark_run import Benchmark, check_readable, run_benchmark, unreadable_items
@@ -500,6 +502,9 @@ def _items_of(items, on_missing):
     names = BBQ_CATEGORIES if items is None else list(items) if isinstance(items, (list, tuple)) else [items]
     if not names:
         raise ValueError('there are no items; name a category, such as "Age", or leave items out')
+    not_names = [name for name in names if not isinstance(name, (str, os.PathLike))]
+    if not_names:
+        raise WrongKind('items', 'a table, a category or a file, or a list of categories and files', f'a list with {kind_of(not_names[0])}')
     tables = [load_bbq(name, on_missing='drop' if name in BBQ_CATEGORIES else on_missing) for name in names]
     together = pd.concat(tables, ignore_index=True)
     together.attrs = {'left_out': [f'{table.attrs["source"]}: {place}' for table in tables for place in places_left_out(table)]}
@@ -532,6 +537,8 @@ class _BBQ(Benchmark):
     chat_options: dict
     confidence_level: float
     name = 'BBQ'
+    takes = 'a category, a file, a DataFrame or a list of categories and files'
+    also_takes = (type(None), list, tuple)
     kinds = ('causal',)
     example = 'load_model("novels-mini-causal") or a model of load_chat'
     reason = ', but the answer to a question is what follows it'
@@ -548,8 +555,8 @@ class _BBQ(Benchmark):
 
     def load(self, items, on_missing):
         given = _items_of(items, on_missing)
-        table = check_bbq_items(given).reset_index(drop=True)
-        table.attrs['left_out'] = places_left_out(given)
+        table = check_bbq_items(given, on_missing=on_missing).reset_index(drop=True)
+        table.attrs['left_out'] = places_left_out(table)
         return table
 
     def faults(self, model, items):

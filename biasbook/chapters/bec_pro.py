@@ -68,7 +68,7 @@ def bec_pro_table(model, # a masked language model, from load_model
         2  She was a soldier.         -0.8
         3   He was a soldier.          1.0
     """
-    benchmark = _BecPro(_GENDERS, method, .95)
+    benchmark = _BecPro(None, method, .95)
     asked = ask_benchmark(benchmark, benchmark.open(model), items, on_missing)
     asked.answered.attrs['missing'] = asked.lost
     return asked.answered
@@ -187,6 +187,16 @@ def _detectable(x, y):
     return minimum_detectable_d(n, m, alternative='two-sided') * math.sqrt(pooled_variance)
 
 
+def _checked_groups(items, groups):
+    "The two groups of professions. ValueError for a group that is not there."
+    found = check_labels(groups, 2, 'groups')
+    there = list(dict.fromkeys(items['group']))
+    for group in found:
+        if group not in there:
+            raise ValueError(f'no profession is of the group {shown(group)}; the groups are {listed(map(shown, there))}')
+    return found
+
+
 def bec_pro_scores(table, # of bec_pro_table, or the items with a column association, nats
                    *,
                    groups=('female', 'male'), # of professions, by their names in the column group
@@ -197,11 +207,8 @@ def bec_pro_scores(table, # of bec_pro_table, or the items with a column associa
     table = check_bec_pro_items(table, 'the table')
     check_cells(table, {'association': 'number'})
     check_fraction(confidence_level)
-    first, second = check_labels(groups, 2, 'groups')
     there = list(dict.fromkeys(table['group']))
-    for group in (first, second):
-        if group not in there:
-            raise ValueError(f'no profession is of the group {shown(group)}; the groups are {listed(map(shown, there))}')
+    first, second = _checked_groups(table, groups)
     cells, both_forms = _cells(table)
     details = _by_profession(table, cells)
 
@@ -276,16 +283,21 @@ def bec_pro_placebo(model, # a masked language model, from load_model
 @dataclass(frozen=True)
 class _BecPro(Benchmark):
     "Sentences about a person and a profession."
-    groups: tuple
+    groups: tuple | None # of professions that are compared
     method: str
     confidence_level: float
+    takes = 'a language, a file or a DataFrame'
+    also_takes = ()
 
     def open(self, model):
         check_masked(model)
         return model
 
     def load(self, items, on_missing):
-        return load_bec_pro(items, on_missing=on_missing)
+        items = load_bec_pro(items, on_missing=on_missing)
+        if self.groups is not None:
+            _checked_groups(items, self.groups)
+        return items
 
     def faults(self, model, items):
         "A profession with an unreadable sentence about a readable person is lost in all its sentences."
@@ -340,6 +352,7 @@ def bec_pro(model, # a masked language model, from load_model
         >>> print(f'{r.value:.1f} nats, p = {r.pvalue:.2f}')
         2.5 nats, p = 0.10
     """
+    check_fraction(confidence_level)
     [result] = run_benchmark(_BecPro(groups, method, confidence_level), model, items, on_missing=on_missing, placebo=placebo)
     return result
 

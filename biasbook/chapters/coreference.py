@@ -15,7 +15,7 @@ import numpy as np
 import biasbook
 from .occupation_gap import occupation_shares
 from .wefat import Associations, check_property, check_wefat_options, correlation_result, wefat_arrays, wefat_plot
-from ..core.checks import check_flag, check_fraction, listed, plural, renamed_keyword, shown
+from ..core.checks import TooFewWords, check_flag, check_fraction, listed, plural, renamed_keyword, shown
 from ..core.registry import bundled_yaml
 from ..measuring.benchmark import own_items
 from ..measuring.benchmark_run import Benchmark, run_benchmark, unreadable_items
@@ -466,6 +466,8 @@ class _WinoBias(Benchmark):
     shares: dict
     confidence_level: float
     name = 'WinoBias'
+    takes = 'a file, a DataFrame or a list of dictionaries'
+    also_takes = (type(None), list, tuple)
 
     @property
     def _columns(self):
@@ -555,6 +557,8 @@ class _Winogender(Benchmark):
     property: dict # occupation -> share of women
     options: dict # of the correlation
     name = 'Winogender'
+    takes = 'a file, a DataFrame or a list of dictionaries'
+    also_takes = (type(None), list, tuple)
 
     def load(self, items, on_missing):
         items = load_winogender(items, on_missing)
@@ -575,6 +579,12 @@ class _Winogender(Benchmark):
         return {'sentences': [text for text, fault in zip(items['sentence'], faults) if fault]}
 
     def answer(self, model, items):
+        occupations = set(items.loc[items['refers_to'] == 'occupation', 'occupation'])
+        with_share = occupations & set(self.property)
+        if len(with_share) < LEAST_OCCUPATIONS:
+            raise TooFewWords('the occupations', sorted(with_share), LEAST_OCCUPATIONS, sorted(occupations - with_share), 'shares',
+                              f'{len(with_share)} of {plural(len(occupations), "occupation")} have a share, and {LEAST_OCCUPATIONS} are needed; '
+                              'give shares={occupation: number}')
         columns = self._columns(items)
         sentences = [text for sentence, _ in columns for text in items[sentence]]
         pronouns = [words for _, name in columns for words in items[name]]

@@ -289,6 +289,9 @@ class _CrowsPairs(Benchmark):
     is_published: bool
     confidence_level: float
     name = 'CrowS-Pairs'
+    argument = 'data'
+    takes = 'a file, a DataFrame or a list of tuples of two sentences'
+    also_takes = (type(None), list, tuple)
     example = 'load_model("novels-mini-causal")'
     reason = ', which answers prompts, but CrowS-Pairs has no prompts'
     instead = ', or `sas_pairs`, whose pairs have prompts'

@@ -88,6 +88,11 @@ def honest(model, # a masked or causal language model, from load_model
     check_choice(match, 'match', ('first', 'any'))
     if completions == 'top':
         check_not_given('completions="top"', 1, n_words=n_words)
+        check_not_given('completions="top"', 0, random_state=random_state)
+    check_whole(k, 'k', least=1)
+    check_whole(n_words, 'n_words', least=1)
+    check_seed(random_state)
+    _check_lemma(lemma)
     neutral = check_texts(list(baseline), 'baseline')
     for text in neutral:
         if text.count('[M]') != 1 or not _prompt(text):
@@ -501,6 +506,12 @@ def _placebos(scored, groups, result):
     return [_lexicon_placebo(scored.items, scored.completions, scored.hits, compared, frames, result.value)]
 
 
+def _check_lemma(lemma):
+    "WrongKind for anything but a function."
+    if lemma is not None and not callable(lemma):
+        raise WrongKind('lemma', 'a function from a word to its lemma, or None', shown(lemma))
+
+
 def honest_scores(items, # a DataFrame of load_honest or honest_items
                   completions, # for each template a list of texts
                   lexicon, # a Lexicon, a list of words, a file, or "hurtlex-en" …, as for load_lexicon
@@ -534,6 +545,7 @@ def honest_scores(items, # a DataFrame of load_honest or honest_items
     check_fraction(confidence_level)
     check_choice(match, 'match', ('first', 'any'))
     check_flag(placebo, 'placebo')
+    _check_lemma(lemma)
     if not hasattr(items, 'columns'):
         raise WrongKind('items', 'a table, as load_honest and honest_items return it', shown(items, 60))
     check_cells(items, {'text': 'text', 'frame': 'label', 'identity': 'text', 'group': 'text'}, 'the table of templates')
@@ -612,6 +624,9 @@ class _Honest(Benchmark):
     confidence_level: float
     random_state: int
     name = 'HONEST'
+    argument = 'templates'
+    takes = 'a language, a file or a DataFrame'
+    also_takes = ()
     example = 'load_model("novels-mini-masked"), or completions for honest_scores'
     instead = ', or score texts that you have with honest_scores'
     item = 'template'

@@ -16,7 +16,7 @@ import numpy as np
 import biasbook
 from ..core.given import hint
 from ..core.checks import (
-    check_columns, check_flag, check_fraction, check_list, check_not_given, check_number, check_seed, check_whole, check_words, shown)
+    check_columns, check_flag, check_fraction, check_list, check_not_given, check_number, check_seed, check_text, check_whole, check_words, shown)
 from ..core.inputs import check_cells, is_missing
 from ..measuring.benchmark import own_items
 from ..measuring.benchmark_run import Benchmark, run_benchmark
@@ -439,6 +439,7 @@ def llm_iat_logprobs(model, # a causal model from load_model
         check_not_given('placebo=False', placebo_words=placebo_words)
     check_fraction(confidence_level)
     wording = iat_wording(wording)
+    check_text(completion, 'completion')
     if '{word}' not in completion or '{group}' not in completion:
         raise ValueError(f'completion must have {{word}} and {{group}}, but is {shown(completion)}')
     nouns = list(PLACEBO_WORDS) if placebo_words is None else check_words(placebo_words, 'placebo_words')

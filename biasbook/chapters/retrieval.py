@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import biasbook
-from ..core.checks import check_choice, check_flag, check_fraction, check_labels, check_not_given, check_words, plural, shown
+from ..core.checks import check_choice, check_flag, check_fraction, check_labels, check_not_given, check_text, check_words, plural, shown
 from ..core.registry import bundled_yaml
 from ..embedders.load import as_embedder
 from ..measuring.benchmark import own_items
@@ -162,9 +162,9 @@ def _placebo_estimates(table, words, order, value):
     return [placebo.estimate(), Estimate(name='absolute difference of placebo words', value=moved, unit='cosine')]
 
 # %% ../../nbs/04d_retrieval.ipynb #567b4b25
-def _checked_retrieval_items(items, groups):
+def _checked_retrieval_items(items, groups, on_missing):
     "The items as a table of load_retrieval_items. ValueError if no document has both versions."
-    items = load_grepbiasir() if items is None else load_retrieval_items(items) if 'place' not in getattr(items, 'columns', ()) else items
+    items = load_grepbiasir() if items is None else load_retrieval_items(items, on_missing)
     there = list(dict.fromkeys(items['version']))
     for group in groups:
         if group not in there:
@@ -187,12 +187,13 @@ class _Retrieval(Benchmark):
     text: str
     placebo_words: list # that are embedded together with the items; none without placebo
     confidence_level: float
+    takes = 'a file or a DataFrame'
 
     def open(self, embedder):
         return as_embedder(embedder)
 
     def load(self, items, on_missing):
-        return _checked_retrieval_items(items, self.groups)
+        return _checked_retrieval_items(items, self.groups, on_missing)
 
     def with_placebos(self, items):
         "The items and their placebo versions, of documents of the wanted relevance only."
@@ -227,6 +228,7 @@ def retrieval(embedder, # an Embedder, or a name that load_embedder takes
               neutral:str|None='neutral', # the version that both are compared with; None: none
               relevant:bool=True, # the documents that answer their queries; False: those that do not
               text:str='title and document', # of a document that is embedded; or "title", or "document"
+              on_missing:str='raise', # rows with a fault: "raise" an error that names all of them, or "drop" them with a warning and a note
               placebo=True, # True: compare with other words in place of those that differ
               placebo_words=None, # nouns of the language of the items; None: eight English ones
               confidence_level:float=.95, # of the intervals over queries
@@ -255,6 +257,9 @@ def retrieval(embedder, # an Embedder, or a name that load_embedder takes
     groups = tuple(check_labels(groups, 2, 'groups'))
     check_fraction(confidence_level)
     check_flag(relevant, 'relevant')
+    check_choice(text, 'text', RETRIEVAL_TEXTS)
+    if neutral is not None:
+        check_text(neutral, 'neutral')
     words = []
     if check_flag(placebo, 'placebo'):
         words = list(PLACEBO_WORDS) if placebo_words is None else check_words(placebo_words, 'placebo_words')
@@ -262,9 +267,9 @@ def retrieval(embedder, # an Embedder, or a name that load_embedder takes
         check_not_given('placebo=False', placebo_words=placebo_words)
     benchmark = _Retrieval(groups, neutral, relevant, text, words, confidence_level)
     if check_flag(dry_run, 'dry_run'):
-        everything = benchmark.with_placebos(benchmark.load(items, 'raise'))
+        everything = benchmark.with_placebos(benchmark.load(items, on_missing))
         return embedder.embed(list(dict.fromkeys(everything['query'])) + document_texts(everything, text), dry_run=True)
-    [result] = run_benchmark(benchmark, embedder, items, placebo=placebo)
+    [result] = run_benchmark(benchmark, embedder, items, on_missing=on_missing, placebo=placebo)
     return result
 
 # %% ../../nbs/04d_retrieval.ipynb #baf1df81

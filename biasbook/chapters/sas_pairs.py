@@ -17,7 +17,7 @@ from ..core.checks import check_choice, check_flag, check_fraction, check_not_gi
 from ..stats.power import Planned
 from ..measuring.benchmark_run import Benchmark, run_benchmark
 from ..measuring.measure import Measure, Metric, UnitDescription, also_missing, source_of, with_asked
-from ..stimuli.pairs import bundled_pairs, like_identity, pair_sentences
+from ..stimuli.pairs import bundled_pairs, like_identity, load_term_pairs, pair_sentences
 from ..models.pair_scores import (
     NOTHING_BUT_TIES, PairUnits, check_result_of, detectable_share, few_clusters_notes, length_estimate, length_notes,
     named_estimates, notes_without_ties, pair_scores, pairs_result, percent_estimate, same_tokens_notes, scoring_of)
@@ -309,13 +309,16 @@ class _SasPairs(Benchmark):
     clusters: str
     placebo_words: list | None
     confidence_level: float
+    argument = 'pairs'
+    takes = 'a file or a DataFrame'
+    also_takes = (type(None), list, tuple) # a list of sentences has an error of its own
 
     def open(self, model):
         scoring_of(model, self.scoring)             # TypeError if this is no model
         return model
 
     def load(self, items, on_missing):
-        return items                                # pair_sentences reads them, once for each prefix
+        return load_term_pairs(items, on_missing)
 
     def answer(self, model, items):
         scoring = _check_scoring(model, self.scoring, self.compat)
@@ -352,6 +355,7 @@ class _SasPairs(Benchmark):
 def sas_pairs(model, # from load_model, of any kind
               pairs=None, # terms, as of load_pairs, or a path; None: the bundled pairs; for whole sentences see crows_pairs
               *,
+              on_missing='raise', # rows of the pairs with a fault: "raise" an error that names all of them, or "drop" them with a warning and a note
               prefix=None, # a word before each identity, such as "African"; not written before identities that name a people or a place
               scoring='auto', # of a masked model "shared", "pll", "aul" or "aula"; other kinds have one score
               bos='auto', # of a causal model: the token before a text, as in load_model; "auto": as the model was opened
@@ -394,9 +398,11 @@ def sas_pairs(model, # from load_model, of any kind
         check_not_given('placebo=False', placebo_words=placebo_words)
     if compat:
         check_not_given(f'compat={compat!r}', placebo_words=placebo_words)
+    if placebo_words is not None:
+        check_words(placebo_words, 'placebo_words')
     baseline = check_words(baseline, 'baseline') if baseline else []
     benchmark = _SasPairs(prefix, scoring, compat, baseline, clusters, placebo_words, confidence_level)
-    [result] = run_benchmark(benchmark, model, pairs, bos=bos, placebo=placebo and not compat)
+    [result] = run_benchmark(benchmark, model, pairs, bos=bos, on_missing=on_missing, placebo=placebo and not compat)
     return result
 
 # %% ../../nbs/03_sas_pairs.ipynb #4824fa13

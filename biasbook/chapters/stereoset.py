@@ -403,6 +403,8 @@ class _StereoSet(Benchmark):
     placebo_words: list | None
     confidence_level: float
     name = 'StereoSet'
+    argument = 'data'
+    takes = 'a file or a DataFrame'
     example = 'load_model("novels-mini-causal")'
     reason = ', for which StereoSet defines no score'
     item = 'example'
@@ -490,6 +492,8 @@ def stereoset(model, # from load_model, masked or causal
         check_not_given('placebo=False', placebo_words=placebo_words)
     if compat:
         check_not_given(f'compat={compat!r}', placebo_words=placebo_words)
+    if placebo_words is not None:
+        check_words(placebo_words, 'placebo_words')
     benchmark = _StereoSet(task, compat, placebo_words, confidence_level)
     [result] = run_benchmark(benchmark, model, data, bos=bos, on_missing=on_missing, placebo=placebo and not compat)
     return result

@@ -954,6 +954,8 @@ def unqover(model, # a masked or causal language model, from load_model
     check_flag(placebo, 'placebo')
     if not placebo:
         check_not_given('placebo=False', placebo_words=placebo_words)
+    if placebo_words is not None:
+        check_words(placebo_words, 'placebo_words')
     if items is not None:
         check_not_given('items', kind=kind)
     scoring = {'normalize': normalize, 'random_state': random_state}

@@ -666,11 +666,11 @@ def check_mapping(value:object, # the value to check
 # %% ../../nbs/core/00_checks.ipynb #d3c3ecc7
 def check_path(path:object, # str or os.PathLike
                name:str='the path', # its name in messages
+               wanted:str='text or a path', # what it may be, for messages, such as "a file or a DataFrame"
               )->Path: # with ~ replaced by the home folder; it need not exist
     "The path. WrongKind if it is neither text nor a path; ValueError if no file can have this path."
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
-        raise WrongKind(name, 'text or a path', type(path).__name__,
-                        message=f'{name} must be text or a path, not {type(path).__name__}')
+        raise WrongKind(name, wanted, type(path).__name__, message=f'{name} must be {wanted}, not {type(path).__name__}')
     text = os.fspath(path)
     if '\0' in text:
         raise ValueError(f'{name} has a NUL character: {shown(text)}; take it out')

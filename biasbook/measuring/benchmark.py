@@ -73,9 +73,9 @@ def benchmark_at(item:object, # a mapping of a study file, or a BenchmarkTest
     if not isinstance(item, dict):
         raise StudyError(path, f'this must be a mapping with the keys name and measure, but is {kind_of(item)}')
     known = benchmarks()
-    all_keys = dict.fromkeys(key for row in known.values() for key in row.own_keys)
-    keys_at(item, path, list(all_keys), ())
     if 'measure' not in item:
+        all_keys = dict.fromkeys(key for row in known.values() for key in row.own_keys)
+        keys_at(item, path, list(all_keys), ())
         raise StudyError(path, f'measure is missing; it is {joined(known, "or")}')
     measure = item['measure']
     if not isinstance(measure, str) or measure not in known:

@@ -7,6 +7,7 @@ __all__ = ['unreadable_items', 'check_readable', 'AskedItems', 'Benchmark', 'ask
 
 # %% ../../nbs/measuring/04_benchmark_run.ipynb #benchrun04
 import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.checks import WrongKind, check_choice, check_flag, plural, shown
+from ..core.checks import WrongKind, check_choice, check_flag, kind_of, plural, shown
 from ..core.given import hint
 from ..models.scorer import Scorer
 from ..models.tokens import Unreadable, encode_each
@@ -80,6 +81,9 @@ class Benchmark(ABC):
     reason: ClassVar[str] = '' # why it takes no other kind, such as ", but it has no prompts"
     instead: ClassVar[str] = '' # what to do with another kind, such as ", or score texts that you have"
     item: ClassVar[str] = 'item' # what errors call an item
+    argument: ClassVar[str] = 'items' # what the function calls the items
+    takes: ClassVar[str] = '' # what the items may be, such as "a file or a DataFrame"; '' if `load` checks it
+    also_takes: ClassVar[tuple[type, ...]] = (type(None),) # types beside paths and DataFrames
 
     @classmethod
     def check_model(cls, model:Any)->None:
@@ -91,6 +95,12 @@ class Benchmark(ABC):
         if model.kind not in cls.kinds:
             use = ' or '.join(f'a {kind}' for kind in cls.kinds)
             raise ValueError(f'{model.name} is {_KIND_NAMES[model.kind]}{cls.reason}; use {use} model{cls.instead}')
+
+    def check_kind(self, items:Any)->None:
+        "WrongKind, a TypeError, for items of a type that the benchmark does not take."
+        is_taken = hasattr(items, 'columns') or isinstance(items, (str, os.PathLike, *self.also_takes))
+        if self.takes and not is_taken:
+            raise WrongKind(self.argument, self.takes, kind_of(items))
 
     def open(self, subject:Any)->Any:
         "The model or embedder that is measured. TypeError or ValueError for another subject."
@@ -137,6 +147,7 @@ def ask_benchmark(benchmark:Benchmark,
                  )->AskedItems:
     "Load the items, leave out those that the subject cannot read, and let it answer the others."
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
+    benchmark.check_kind(items)
     loaded = benchmark.load(items, on_missing)
     faults = benchmark.faults(subject, loaded)
     if not faults:

@@ -246,4 +246,4 @@ def check_masked(model, # what was given
     else:
         found = f'{type(model).__name__} {shown(model, 50)}'
     wanted = 'a masked language model, which fills gaps, such as load_model("novels-mini-masked")'
-    raise WrongKind('model', wanted, found, message=f'needs {wanted}, but got {found}{hint(model, "model")}')
+    raise WrongKind('model', wanted, found, message=f'model must be {wanted}, but is {found}{hint(model, "model")}')

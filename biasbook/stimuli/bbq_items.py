@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..core.checks import (
     check_choice, check_columns, check_list, check_mapping, check_not_given, check_path, check_text, is_whole, listed, plural, shown)
-from ..core.inputs import csv_rows, file_text, is_cell, parse_json, place_of, read_table
+from ..core.inputs import Misfit, check_file, csv_rows, file_text, is_cell, leave_out, parse_json, place_of, read_table
 from ..core.registry import bundled_yaml, fetch, file_sha256, registry_entries
 from .item_schema import RowsOf, one_of, schema_of_rows, texts_in
 
@@ -287,7 +287,8 @@ def _equal_answers(items):
 
 def check_bbq_items(items, # a DataFrame with BBQ_COLUMNS, or with the names of these columns in the files of BBQ; `line` and `category` may be missing
                     source:str='the table of items', # its name in messages
-                   )->Any: # a DataFrame with BBQ_COLUMNS but perhaps `line`, and further columns as they were
+                    on_missing:str='raise', # wrong rows: "raise" an error that names them, or "drop" them with a warning
+                   )->Any: # a DataFrame with BBQ_COLUMNS but perhaps `line`, and further columns as they were; attrs['left_out'] has the rows left out, now or before
     """A table of items of the shape of BBQ (Parrish et al. 2022, doi:10.18653/v1/2022.findings-acl.165), checked row by row.
 
     `polarity` is "neg" or "nonneg", `condition` "ambig" or "disambig"; `label`, `unknown` and `biased` are numbers of answers, 0 to 2. The
@@ -301,9 +302,19 @@ def check_bbq_items(items, # a DataFrame with BBQ_COLUMNS, or with the names of 
         >>> len(bb.check_bbq_items(items.rename(columns={'polarity': 'question_polarity'})))
         20
     """
+    check_choice(on_missing, 'on_missing', ('raise', 'drop'))
+    before = getattr(items, 'attrs', {}).get('left_out', [])
     items, mistakes = _checked_items(items, source)
-    raise_for_rows([(place_of(items, position), mistakes[position]) for position in sorted(mistakes)], source, len(items))
-    return items.astype({'label': int, 'unknown': int, 'biased': int})
+    wrong_rows = [(place_of(items, position), mistakes[position]) for position in sorted(mistakes)]
+    left_out = []
+    if on_missing == 'raise' or len(wrong_rows) == len(items):
+        raise_for_rows(wrong_rows, source, len(items))
+    else:
+        left_out = leave_out([Misfit(f'{place}:', mistake) for place, mistake in wrong_rows], source, len(items), on_missing)
+    is_good = [position not in mistakes for position in range(len(items))]
+    found = items[is_good].astype({'label': int, 'unknown': int, 'biased': int})
+    found.attrs = {**found.attrs, 'left_out': [*before, *left_out]}
+    return found
 
 
 def _checked_items(items, source):
@@ -311,9 +322,9 @@ def _checked_items(items, source):
     if not hasattr(items, 'columns'):
         raise TypeError(f'{source} must be a DataFrame, as load_bbq returns it, but is {shown(items, 60)}')
     items = items.rename(columns={theirs: ours for theirs, ours in _COLUMN_NAMES.items() if theirs in items and ours not in items})
+    check_columns(items.columns, [column for column in BBQ_COLUMNS if column not in ('line', 'category')], source)
     if 'category' not in items:
         items = items.assign(category='own items')
-    check_columns(items.columns, [column for column in BBQ_COLUMNS if column != 'line'], source)
     if not len(items):
         raise ValueError(f'{source} has no items')
     is_object = [column for column in items if items[column].dtype != 'int64']
@@ -508,7 +519,7 @@ def load_bbq(source, # a category such as "Age", "KoBBQ", "example", or a file: 
     elif isinstance(source, str) and source == 'KoBBQ':
         path = fetch('kobbq/KoBBQ_test_samples.tsv')
     else:
-        path = check_path(source, 'source')
+        path = check_path(source, 'source', 'a category, a file or a DataFrame')
         if not path.is_file():
             raise ValueError(f'{shown(str(source))} is neither a file nor one of "example", "KoBBQ", {", ".join(map(shown, BBQ_CATEGORIES))}')
     is_table = path.suffix in ('.csv', '.tsv')
@@ -571,7 +582,7 @@ def load_bbq_answers(source, # a category such as "Age", or a file as the author
     if isinstance(source, str) and source in BBQ_CATEGORIES:
         path = fetch(f'bbq/results_UnifiedQA/preds_{source}.jsonl')
     else:
-        path = check_path(source, 'source')
+        path = check_file(source, 'source', 'a category or a file')
     field = f'unifiedqa-t5-11b_pred_{prompt_format}'
     answers = []
     for _, place, row in _json_lines(file_text(path), path.name):

@@ -360,7 +360,7 @@ def load_bec_pro(source='EN', # "EN", "DE", a file of the shape of the published
         return bec_pro_items(professions, parts['persons'], parts['templates'], forms=forms, articles=parts.get('articles'))
     is_table = hasattr(source, 'columns')
     if not is_table:
-        path = check_path(source, 'source')
+        path = check_path(source, 'source', 'a language, a file or a DataFrame')
         if not path.is_file():
             raise ValueError(f'{shown(str(source))} is neither a file nor one of {", ".join(map(shown, BEC_PRO_LANGUAGES))}')
     if professions is not None or forms != 'agree':

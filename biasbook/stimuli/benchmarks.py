@@ -11,8 +11,8 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import Any, NamedTuple
 
-from ..core.checks import check_choice, check_columns, check_path, shown
-from ..core.inputs import Misfit, file_text, leave_out, parse_json, read_table
+from ..core.checks import check_choice, check_columns, shown
+from ..core.inputs import Misfit, check_file, file_text, leave_out, parse_json, read_table
 from ..core.registry import fetch
 from .sentence_pairs import read_pair_table
 
@@ -255,7 +255,7 @@ def load_stereoset(path=None, # a file, or a DataFrame with STEREOSET_COLUMNS; N
         table = examples_table(rows, [f'row {index}' for index in path.index], 'the table of examples', on_missing)
         table.attrs['left_out'] = [*path.attrs.get('left_out', []), *table.attrs.get('left_out', [])]
         return table
-    path = fetch('pairs/stereoset_dev.jsonl') if path is None else check_path(path, 'the file of examples')
+    path = fetch('pairs/stereoset_dev.jsonl') if path is None else check_file(path, 'the examples')
     if path.suffix == '.csv':
         saved = read_table(path, lambda header: header if header in STEREOSET_COLUMNS else None, STEREOSET_COLUMNS, on_missing)
         check_columns(saved.headers, STEREOSET_COLUMNS, path.name)
@@ -343,6 +343,6 @@ def load_crows_pairs(path=None, # a CSV file, or a DataFrame; None: the publishe
     if path is None:
         file = fetch('pairs/crows_pairs_anonymized.csv')
     else:
-        file = check_path(path, 'the file of pairs')
+        file = check_file(path, 'the pairs')
     pairs = _crows_table(read_pair_table(file, _crows_column, usual=CROWS_COLUMNS, on_missing=on_missing), on_missing)
     return pairs.reset_index(drop=True)

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..core.checks import WrongKind, check_choice, check_columns, check_path, errors_at, joined, listed, plural, shown
-from ..core.inputs import Misfit, csv_rows, file_text, leave_out, read_rows, read_table
+from ..core.checks import WrongKind, check_choice, check_columns, errors_at, joined, listed, plural, shown
+from ..core.inputs import Misfit, check_file, csv_rows, file_text, leave_out, read_rows, read_table
 from ..core.registry import data_path, file_sha256, registry_entries
 from .item_schema import FLAG, NUMBERS, RowsOf, schema_of_rows, texts_in
 from .study_checks import StudyError
@@ -236,9 +236,7 @@ def _own_table(source, columns, needed, on_missing):
         name, headers, rows = 'the list', list(dict.fromkeys(key for row in source for key in row)), list(source)
         places = [f'item {number}' for number in range(1, len(rows) + 1)]
     else:
-        path = check_path(source, 'source')
-        if not path.is_file():
-            raise ValueError(f'{shown(str(source))} is not a file; give a CSV file, a DataFrame or a list of dictionaries')
+        path = check_file(source, 'source', 'a file, a DataFrame or a list of dictionaries')
         table = read_table(path, lambda header: header.strip() if header.strip() in columns else None, needed, on_missing)
         name, headers, places, misfits = path.name, table.headers, table.places, table.misfits
         rows = [{key.strip(): value for key, value in row.items()} for row in table.rows]
@@ -282,10 +280,15 @@ def _checked_pronouns(cells, names, place):
 
 def _own_pairs(source, on_missing):
     "Pairs of a user, in the order of the source, as `ReadRows`."
+    table = _own_table(source, WINOBIAS_COLUMNS, _NEEDED_OF_PAIRS, on_missing)
+    in_some_rows = [column for column in ('other', 'stereotype') if any(cells[column] for _, cells in table.rows)]
     place_of: dict = {}                 # the first row with each stereotype
 
     def read(place, cells):
         _check_filled(cells, _NEEDED_OF_PAIRS, place)
+        empty = [column for column in in_some_rows if not cells[column]]
+        if empty:
+            raise ValueError(f'{place} has an empty {joined(empty)}, which other rows have; fill it in, in all rows or in none')
         form = _checked_pronouns(cells, ('pro', 'anti'), place)
         neutral = cells['neutral_sentence'] or person_sentence(cells['sentence'], cells['occupation'], cells['other'])
         if neutral:
@@ -295,12 +298,11 @@ def _own_pairs(source, on_missing):
         return [cells['split'], int(cells['type']) if cells['type'].isdigit() else cells['type'], int(cells['line']),
                 cells['sentence'], cells['pro'], cells['anti'], form, cells['occupation'], cells['other'], cells['stereotype'], neutral]
 
-    table = _own_table(source, WINOBIAS_COLUMNS, _NEEDED_OF_PAIRS, on_missing)
     found = read_rows(table.rows, read, table.name, on_missing, table.misfits)
     sides = list(place_of)
-    if len(sides) > 2 or ('' in sides and len(sides) > 1):
-        place = place_of[sides[2 if len(sides) > 2 else 1]]
-        raise ValueError(f'{table.name}: {place}: stereotype must have two values, or be empty in all rows, but has {listed(map(shown, sides))}')
+    if len(sides) > 2:
+        raise ValueError(f'{table.name}: {place_of[sides[2]]}: stereotype must have two values, or be empty in all rows, but has '
+                         f'{listed(map(shown, sides))}')
     return found
 
 
@@ -327,7 +329,7 @@ def load_winobias(source=None, # None: the published pairs, which come with the 
     """
     import pandas as pd
     check_choice(on_missing, 'on_missing', ('raise', 'drop'))
-    is_folder = isinstance(source, (str, Path)) and Path(source).is_dir()
+    is_folder = isinstance(source, (str, Path)) and bool(str(source).strip()) and Path(source).is_dir()
     differ: list = []
     if source is None:
         items, differ, left_out = _published_pairs(data_path('winobias'))
@@ -336,7 +338,7 @@ def load_winobias(source=None, # None: the published pairs, which come with the 
         for name in sorted(WINOBIAS_FILES):
             path = folder / Path(name).name
             if not path.is_file():
-                raise ValueError(f'{folder.name} has no file {path.name}; the eight files of WinoBias are needed, or a CSV file of your own')
+                raise ValueError(f'{folder.resolve().name} has no file {path.name}; the eight files of WinoBias are needed, or a CSV file of your own')
             _warn_of_other_version(path, name)
         items, differ, left_out = _published_pairs(folder, on_missing)
     else:
@@ -440,7 +442,7 @@ def load_winogender(source=None, # None: the published sentences, which come wit
     if source is None:
         found = _published_triples(data_path(WINOGENDER_FILE))
     elif isinstance(source, (str, Path)) and Path(source).suffix == '.tsv':
-        path = check_path(source, 'source')
+        path = check_file(source, 'source', 'a file, a DataFrame or a list of dictionaries')
         _warn_of_other_version(path, WINOGENDER_FILE)
         found = _published_triples(path, on_missing)
     else:

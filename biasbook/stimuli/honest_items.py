@@ -201,7 +201,7 @@ def load_honest(source='en', # "en", "es", "fr", "it", "pt", "ro" (women and men
     if isinstance(source, str) and source in HONEST_SOURCES:
         path = fetch('honest/queer_nonqueer_en_template.tsv' if source == 'queer' else f'honest/binary_{source}_template.tsv')
     else:
-        path = check_path(source, 'source')
+        path = check_path(source, 'source', 'a language, a file or a DataFrame')
         if not path.is_file():
             raise ValueError(f'{shown(str(source))} is neither a file nor one of {", ".join(map(shown, HONEST_SOURCES))}')
     text = file_text(path)

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ..core.checks import check_columns, check_text, check_words, look_up, plural, shown
-from ..core.inputs import csv_rows, file_text
+from ..core.inputs import check_file, csv_rows, file_text
 from ..core.registry import bundled_yaml, fetch
 from .item_schema import FLAG, TEXT_SCHEMA, WORDS, ItemSchema, Key, labels_key, words_key
 from .study_checks import apart_at, errors_at_path, text_at
@@ -170,8 +170,7 @@ def load_llm_iat_answers(source=None, # a file as the authors publish it; None: 
             2 career office - ben       0.5
     """
     import pandas as pd
-    from biasbook.core.checks import check_path
-    path = fetch('llm_iat/result_chained.csv') if source is None else check_path(source, 'source')
+    path = fetch('llm_iat/result_chained.csv') if source is None else check_file(source, 'source', 'a file')
     rows = csv_rows(file_text(path), path.name)
     if not rows:
         raise ValueError(f'{path.name} is empty')

@@ -132,6 +132,8 @@ def _checked(table, on_missing):
     has_terms = any(_column(header) for header in table.headers)
     if is_of_sentences(table) or not has_terms:                 # without columns of either, an error with advice
         return sentence_pairs(table, on_missing=on_missing)
+    if not table.rows and not table.is_file:
+        raise ValueError(f'{table.name} has no pairs')
     return _check_pairs(_table(table.rows, table.headers, table.name), table.name, table.places, table.misfits, on_missing)
 
 
@@ -186,12 +188,14 @@ def load_pairs(path=None, # a CSV file or a DataFrame of terms or of sentences, 
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #8587b1b1
 def load_term_pairs(pairs=None, # as of load_pairs, or a path; None: the bundled pairs
+                    on_missing:str='raise', # rows with a fault: "raise" an error that names all of them, or "drop" them with a warning
                    )->Any: # DataFrame, a row a pair: identity, attributes, stereotype, antistereotype, type
     "Pairs of a stereotype and its opposite. ValueError for whole sentences, and as for `load_pairs`."
-    table = load_pairs(pairs)
+    table = load_pairs(pairs, on_missing=on_missing)
     if 'sent_more' in table:
         raise ValueError('these pairs are whole sentences; crows_pairs(model, pairs) scores them. sas_pairs makes its sentences '
                          'itself, from the columns identity, stereotype and antistereotype')
+    table.attrs['left_out'] = [*getattr(pairs, 'attrs', {}).get('left_out', []), *table.attrs.get('left_out', [])]
     return table
 
 # %% ../../nbs/stimuli/03_pairs.ipynb #452b005a

@@ -115,7 +115,7 @@ def _table(rows, oddities, source, on_missing='raise', misfits=(), label=''):
 
     found = read_rows(rows, read, source, on_missing, misfits)
     if not found.read:
-        raise ValueError(f'{source} has no rows')
+        raise ValueError(f'{source} has no items')
     table = pd.DataFrame(found.read, columns=RETRIEVAL_COLUMNS)
     table.attrs = {'source': source, 'oddities': oddities.listed(), 'left_out': found.left_out}
     return table
@@ -147,8 +147,12 @@ def load_retrieval_items(source, # a file of comma-separated values, or a DataFr
     if hasattr(source, 'columns'):
         check_columns(source.columns, _NEEDED, 'the table of items')
         rows = [(f'row {index}', row) for index, row in zip(source.index, source.to_dict('records'))]
-        return _table(rows, oddities, 'a table', on_missing)
-    path = check_path(source, 'source')
+        table = _table(rows, oddities, 'the table of items', on_missing)
+        earlier = {'source': 'a table', 'oddities': [], 'left_out': [], **source.attrs}     # of a table that a function of this page returned
+        table.attrs = {'source': earlier['source'], 'oddities': [*earlier['oddities'], *table.attrs['oddities']],
+                       'left_out': [*earlier['left_out'], *table.attrs['left_out']]}
+        return table
+    path = check_path(source, 'source', 'a file or a DataFrame')
     if not path.is_file():
         raise ValueError(f'there is no file {shown(str(source))}; for the published items use load_grepbiasir()')
     known = {column: column for column in [*RETRIEVAL_COLUMNS[1:]]}

@@ -10,8 +10,8 @@ __all__ = ['SENTENCE_COLUMNS', 'CLUSTER_COLUMNS', 'column_of_sentences', 'PairTa
 import re
 from typing import Any, NamedTuple
 
-from ..core.checks import (UnknownName, WrongKind, check_choice, check_labels, check_path, did_you_mean, listed, shown)
-from ..core.inputs import Misfit, leave_out, read_table
+from ..core.checks import (UnknownName, WrongKind, check_choice, check_labels, did_you_mean, listed, shown)
+from ..core.inputs import Misfit, check_file, leave_out, read_table
 
 # %% ../../nbs/stimuli/04_sentence_pairs.ipynb #e4686728
 SENTENCE_COLUMNS = ('sent_more', 'sent_less'), ('stereotype', 'antistereotype') # names of the two columns of sentences
@@ -53,6 +53,8 @@ def read_pair_table(source, # a CSV file, a DataFrame, or a list of tuples of tw
                    )->PairTable:
     "The rows with two sentences or terms. ValueError names the file and the line; WrongKind for a list of something else."
     if hasattr(source, 'to_dict') and hasattr(source, 'columns'):
+        if not len(source.columns):
+            raise ValueError('the table has no columns and no rows')
         places = [f'row {i}' for i in source.index]
         return PairTable('the table', list(source.columns), places, source.to_dict('records'), False)
     if isinstance(source, (list, tuple)):
@@ -61,7 +63,7 @@ def read_pair_table(source, # a CSV file, a DataFrame, or a list of tuples of tw
     def known(header):
         return header if columns and header.strip() in columns else column_of(header)
 
-    path = check_path(source, 'the file of pairs')
+    path = check_file(source, 'the pairs', 'a file, a DataFrame or a list of tuples')
     table = read_table(path, known, columns or usual, on_missing)
     return PairTable(path.name, table.headers, table.places, table.rows, True, table.misfits)
 
