@@ -7,6 +7,7 @@ __all__ = ['LOOKS', 'share_bounds']
 
 # %% ../../nbs/stats/00c_sequential.ipynb #seqdraw004
 import math
+from bisect import bisect_left
 
 import numpy as np
 
@@ -33,10 +34,17 @@ def share_bounds(shares, # a number from 0 to 1 for each draw, in the order of t
     variance = (.25 + np.cumsum((x - mean) ** 2)) / (t + 1)
     variance_before = np.concatenate([[.25], variance[:-1]])
     limit = math.log(2 / error)
-    stake = np.sqrt(2 * limit / (variance_before * t * np.log(t + 1)))[:, None]
-    distance = x[:, None] - _CANDIDATES
-    won_above = np.log1p(np.minimum(stake, _CAP / _CANDIDATES) * distance).cumsum(0).max(0)
-    won_below = np.log1p(-np.minimum(stake, _CAP / (1 - _CANDIDATES)) * distance).cumsum(0).max(0)
-    too_low = _CANDIDATES[won_above >= limit]
-    too_high = _CANDIDATES[won_below >= limit]
-    return float(too_low.max(initial=0.)), float(too_high.min(initial=1.))
+    stake = np.sqrt(2 * limit / (variance_before * t * np.log(t + 1)))
+
+    def is_too_low(m):
+        return np.log1p(np.minimum(stake, _CAP / m) * (x - m)).cumsum().max() >= limit
+
+    def is_too_high(m):
+        return np.log1p(-np.minimum(stake, _CAP / (1 - m)) * (x - m)).cumsum().max() >= limit
+
+    # A bet against a higher share wins more, and one against a lower share less, so both ends are found by bisection.
+    n_too_low = bisect_left(_CANDIDATES, True, key=lambda m: not is_too_low(m))
+    first_too_high = bisect_left(_CANDIDATES, True, key=is_too_high)
+    low = _CANDIDATES[n_too_low - 1] if n_too_low else 0.
+    high = _CANDIDATES[first_too_high] if first_too_high < len(_CANDIDATES) else 1.
+    return float(low), float(high)
