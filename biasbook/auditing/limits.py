@@ -634,7 +634,7 @@ def _asks_for(part):
 
 # %% ../../nbs/auditing/03a_limits.ipynb #7bb53179
 def _bounds(part, ends=None):
-    "Does a part of a condition bound the association? If the fields at the ends of the scale are known, a bound that holds there is none."
+    "Does a part of a condition bound the association? A comparison that also holds at the ends of the scale, where these are known, does not."
     if isinstance(part, _And):
         return any(_bounds(each, ends) for each in part.parts)
     if isinstance(part, _Or):

@@ -245,7 +245,7 @@ _WRITTEN = 'biasbook-tasks.json' # the checksums of the files that were written
 
 
 def _sha256(path):
-    "The SHA-256 of a file; None if it is no file."
+    "The SHA-256 of a file; None if it is not a file."
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
 
 

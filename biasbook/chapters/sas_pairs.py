@@ -314,7 +314,7 @@ class _SasPairs(Benchmark):
     also_takes = (type(None), list, tuple) # a list of sentences has an error of its own
 
     def open(self, model):
-        scoring_of(model, self.scoring)             # TypeError if this is no model
+        scoring_of(model, self.scoring)             # TypeError unless this is a model
         return model
 
     def load(self, items, on_missing):

@@ -54,7 +54,7 @@ def check_file(path:object, # str or os.PathLike
     "The path of a file. WrongKind for something else, ValueError if there is no such file."
     found = check_path(path, name, wanted)
     if not found.is_file() or not str(path).strip():
-        raise ValueError(f'{shown(str(path))} cannot be read: it is no file; {name} must be {wanted}')
+        raise ValueError(f'{shown(str(path))} cannot be read: it is not a file; {name} must be {wanted}')
     return found
 
 

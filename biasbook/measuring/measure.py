@@ -124,9 +124,9 @@ class Measure:
     describe: Callable[[Any], UnitDescription] = default_description # specification -> `UnitDescription`
     metrics: tuple[Metric, ...] = () # the `Metric`s of its results
     options: tuple[str, ...] = () # the options of an audit that `run` takes as keyword arguments: "placebo", and for word vectors "case"
-    why_off: str = '' # why an audit runs it only if it is named; '' for a measure that runs by default
+    why_off: str = '' # why an audit runs it only if it is named; '': it runs in every default audit
     metric_of: Callable[[Any], str] | None = None # specification -> the name of the one metric that this unit reports; None: any of them
-    is_counted: bool = True # can the cost of an audit be told from a run with made-up answers?
+    is_counted: bool = True # False: how many requests it makes depends on the answers, so a run with made-up answers does not tell the cost
     own: OwnTests | None = None # how it takes the tests of a study; None if it takes none
     asks_chat: bool = False # does its function ask chat models, too? An audit does not
     functions: tuple[str, ...] = () # of its chapter, that `bb` shows besides the one with the name of the measure
